@@ -1,0 +1,1 @@
+"""Tablewright fills tables with facts that carry their evidence."""

@@ -1,0 +1,71 @@
+"""Every error Tablewright raises on purpose.
+
+TablewrightError              something a person should read; says what happened, what was kept, what to do next
+├── UsageError                the request itself is wrong; nothing was done (exit code 2)
+│   ├── BadFile               a file that cannot be read as a table
+│   ├── BadFormula            a formula outside the allowed language
+│   ├── BadField              a field definition that cannot be understood or does not fit the table
+│   ├── NotFound              a table, row, field, run or proposal that does not exist
+│   └── BadSetting            a setting with a value that cannot work
+├── RunError                  the request was fine, doing it failed (exit code 1)
+│   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
+│   └── EditConflict          a cell was changed by someone else in the meantime; nothing was written
+└── Cancelled                 the person stopped it; partial results are kept (exit code 130)
+"""
+
+from __future__ import annotations
+
+
+class TablewrightError(Exception):
+    """`kept` says what survives, `advice` what to do next; both are whole sentences or empty."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, kept: str = "", advice: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.kept = kept
+        self.advice = advice
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.what, self.kept, self.advice) if part)
+
+
+class UsageError(TablewrightError):
+    exit_code = 2
+
+
+class BadFile(UsageError):
+    pass
+
+
+class BadFormula(UsageError):
+    pass
+
+
+class BadField(UsageError):
+    pass
+
+
+class NotFound(UsageError):
+    pass
+
+
+class BadSetting(UsageError):
+    pass
+
+
+class RunError(TablewrightError):
+    pass
+
+
+class StoreError(RunError):
+    pass
+
+
+class EditConflict(RunError):
+    pass
+
+
+class Cancelled(TablewrightError):
+    exit_code = 130

@@ -1,0 +1,397 @@
+"""How kept tables change: edits go into an append-only log first, and `cells` follows from the log.
+
+A change is what one transaction wrote; its edits are numbered without gaps, in the order of commits, so a reader that
+remembers the last number it saw misses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from sqlalchemy import JSON, ColumnElement, Connection, Double, cast, delete, exists, func, insert, select, update
+
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.database import Database, upsert
+from tablewright.store.records import decode_cell, decode_given, now, split_given, to_text
+from tablewright.store.tables import Head, cell_record, head, read_rows
+from tablewright.table.edits import (
+    AddField,
+    AddRow,
+    ChangeField,
+    Draft,
+    Edit,
+    FlagCell,
+    RemoveField,
+    RemoveRow,
+    SetCell,
+)
+from tablewright.table.model import Cell, Field, Noun, RowId, Table, given
+
+Entry: TypeAlias = dict[str, Any]
+
+
+class Change(Noun, frozen=True):
+    """One line of a table's history."""
+
+    number: int
+    at: str
+    actor: str
+    kind: str
+    run_id: str | None = None
+    note: str = ""
+    edits: int = 0
+
+
+class CellVersion(Noun, frozen=True):
+    change: int
+    at: str
+    actor: str
+    kind: str
+    run_id: str | None
+    cell: Cell
+
+
+class LoggedEdit(Noun, frozen=True):
+    """An entry of the log, for those who follow it: what changed, not what it was before."""
+
+    seq: int
+    kind: str
+    row_id: RowId | None = None
+    field: str | None = None
+    cell: Cell | None = None
+
+
+class Log:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def commit(
+        self, table_id: str, edits: Sequence[Edit], *, actor: str = "", run_id: str | None = None, note: str = ""
+    ) -> Change | None:
+        """All edits or none, in one transaction. None when there was nothing to do."""
+
+        def work(connection: Connection) -> Change | None:
+            found = head(connection, table_id, lock=True)
+            writer = EditWriter(connection, found, edits)
+            entries = [entry for edit in edits for entry in writer.write(edit)]
+            if not entries:
+                return None
+            writer.finish()
+            append(connection, found, entries)
+            return close_change(connection, found, len(entries), kind="edit", actor=actor, run_id=run_id, note=note)
+
+        return await self._database.write(work)
+
+    async def changes(self, table_id: str, limit: int = 50) -> list[Change]:
+        """The newest first."""
+
+        def work(connection: Connection) -> list[Change]:
+            changes = schema.changes
+            found = head(connection, table_id)
+            query = select(changes).where(changes.c.table_no == found.no).order_by(changes.c.change.desc()).limit(limit)
+            return [as_change(record) for record in connection.execute(query)]
+
+        return await self._database.read(work)
+
+    async def cell_history(self, table_id: str, row_id: RowId, field: str) -> list[CellVersion]:
+        """Every value the cell has had, the newest first."""
+        return await self._database.read(lambda connection: cell_versions(connection, table_id, row_id, field))
+
+    async def since(self, table_id: str, seq: int, limit: int = 1_000) -> list[LoggedEdit]:
+        """The log after entry `seq`: the feed that everyone who watches a table reads."""
+
+        def work(connection: Connection) -> list[LoggedEdit]:
+            found = head(connection, table_id)
+            names, edits = found.names, schema.edits
+            query = (
+                select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.after)
+                .where(edits.c.table_no == found.no, edits.c.seq > seq)
+                .order_by(edits.c.seq)
+                .limit(limit)
+            )
+            return [
+                LoggedEdit(
+                    seq=number,
+                    kind=kind,
+                    row_id=row_id,
+                    field=names.get(field_id),
+                    cell=decode_cell(after) if kind == "cell" and after else None,
+                )
+                for number, kind, row_id, field_id, after in connection.execute(query)
+            ]
+
+        return await self._database.read(work)
+
+    async def problems(self, table_id: str) -> list[str]:
+        """Whether the cells are what the log says; an empty list for a sound table."""
+        return await self._database.read(lambda connection: inconsistencies(connection, table_id))
+
+
+class EditWriter:
+    """Judges edits with `Draft`, the rule book, and turns each into log entries and changed rows and fields."""
+
+    def __init__(self, connection: Connection, found: Head, edits: Sequence[Edit]) -> None:
+        self._connection = connection
+        self._no = found.no
+        row_ids = [edit.row_id for edit in edits if isinstance(edit, SetCell | FlagCell | RemoveRow)]
+        rows = read_rows(connection, found, row_ids)
+        self._overlay = overlay_texts(connection, found.no, [row.id for row in rows])
+        table = found.table
+        self._draft = Draft(
+            Table(id=table.id, name=table.name, fields=table.fields, rows=rows, key_field=table.key_field),
+            last_row_id=found.last_row,
+        )
+        self._field_ids = dict(found.field_ids)
+        self._last_field = found.last_field
+        self._last_row = found.last_row
+        self._fields_changed = False
+
+    def write(self, edit: Edit) -> list[Entry]:
+        inverse = self._draft.apply(edit)
+        match edit, inverse:
+            case ((SetCell() | FlagCell()), SetCell()):
+                return [self._cell_entry(inverse.row_id, inverse.field)]
+            case AddRow(), RemoveRow():
+                return self._add_row(edit, inverse.row_id)
+            case RemoveRow(), _:
+                mark_row(self._connection, self._no, edit.row_id, removed=True)
+                return [{"kind": "remove_row", "row_id": edit.row_id}]
+            case AddField(), _:
+                return self._add_field(edit)
+            case RemoveField(), AddField():
+                field_id = self._field_ids.pop(inverse.field.name)
+                set_field(self._connection, self._no, field_id, removed=True)
+                self._fields_changed = True
+                return [{"kind": "remove_field", "field_id": field_id}]
+            case ChangeField(), ChangeField():
+                return self._change_field(edit, inverse.field)
+            case _:
+                raise AssertionError(f"{edit} cannot have the inverse {inverse}")
+
+    def finish(self) -> None:
+        """Writes what is left to write once all edits are in."""
+        tables = schema.tables
+        key_field = self._draft.table().key_field
+        self._connection.execute(
+            update(tables)
+            .where(tables.c.no == self._no)
+            .values(last_row=self._last_row, last_field=self._last_field, key_field=key_field)
+        )
+        if self._fields_changed:
+            for position, field in enumerate(self._draft.fields, start=1):
+                set_field(self._connection, self._no, self._field_ids[field.name], position=position)
+
+    def _cell_entry(self, row_id: RowId, name: str) -> Entry:
+        field_id = self._field_ids[name]
+        after = to_text(self._draft.cell(row_id, name))
+        before = self._overlay.get((row_id, field_id))
+        self._overlay[row_id, field_id] = after
+        return {"kind": "cell", "row_id": row_id, "field_id": field_id, "before": before, "after": after}
+
+    def _add_row(self, edit: AddRow, row_id: RowId) -> list[Entry]:
+        cells = [(self._field_ids[name], cell) for name, cell in self._draft.row(row_id).cells.items()]
+        own, others = split_given(cells)
+        values = {"key": edit.key, "given": to_text(own), "removed": False}
+        statement = upsert(self._connection, schema.rows).values(table_no=self._no, row_id=row_id, **values)
+        self._connection.execute(statement.on_conflict_do_update(index_elements=["table_no", "row_id"], set_=values))
+        stored = schema.cells
+        self._connection.execute(delete(stored).where(stored.c.table_no == self._no, stored.c.row_id == row_id))
+        if others:
+            records = [cell_record(self._no, row_id, field_id, cell) for field_id, cell in others]
+            self._connection.execute(insert(stored), records)
+        self._overlay.update({(row_id, field_id): to_text(cell) for field_id, cell in others})
+        self._last_row = max(self._last_row, row_id)
+        return [{"kind": "add_row", "row_id": row_id}]
+
+    def _add_field(self, edit: AddField) -> list[Entry]:
+        self._last_field += 1
+        field_id = self._field_ids[edit.field.name] = self._last_field
+        self._connection.execute(
+            insert(schema.fields).values(
+                table_no=self._no, field_id=field_id, position=field_id, spec=to_text(edit.field), removed=False
+            )
+        )
+        self._fields_changed = True
+        return [
+            {"kind": "add_field", "field_id": field_id},
+            *(self._cell_entry(row_id, edit.field.name) for row_id in edit.cells),
+        ]
+
+    def _change_field(self, edit: ChangeField, before: Field) -> list[Entry]:
+        field_id = self._field_ids.pop(before.name)
+        self._field_ids[edit.field.name] = field_id
+        set_field(self._connection, self._no, field_id, spec=to_text(edit.field))
+        return [{"kind": "change_field", "field_id": field_id, "before": to_text(before), "after": to_text(edit.field)}]
+
+
+def append(connection: Connection, found: Head, entries: Sequence[Entry], skip: int = 0) -> None:
+    """Writes entries at the end of the log, behind `skip` others of the same change."""
+    blank: Entry = {"row_id": None, "field_id": None, "before": None, "after": None}
+    first = found.last_seq + skip + 1
+    connection.execute(
+        insert(schema.edits),
+        [{"table_no": found.no, "seq": seq, **blank, **entry} for seq, entry in enumerate(entries, start=first)],
+    )
+
+
+def close_change(
+    connection: Connection, found: Head, count: int, *, kind: str, actor: str, run_id: str | None, note: str
+) -> Change:
+    """Once all edits of a change are in the log: the cells follow, and the change gets its line in the history."""
+    first, last = found.last_seq + 1, found.last_seq + count
+    write_cells(connection, found.no, first, last)
+    change = Change(
+        number=found.last_change + 1, at=now(), actor=actor, kind=kind, run_id=run_id, note=note, edits=count
+    )
+    connection.execute(
+        insert(schema.changes).values(
+            table_no=found.no,
+            change=change.number,
+            at=change.at,
+            actor=actor,
+            kind=kind,
+            run_id=run_id,
+            note=note,
+            first_seq=first,
+            last_seq=last,
+        )
+    )
+    tables = schema.tables
+    counters = {"last_change": change.number, "last_seq": last}
+    connection.execute(update(tables).where(tables.c.no == found.no).values(counters))
+    return change
+
+
+def write_cells(connection: Connection, table_no: int, first: int, last: int) -> None:
+    """Brings `cells` up to the log entries `first` to `last`; of several for one cell, the last counts."""
+    edits, cells = schema.edits, schema.cells
+    here = (edits.c.table_no == table_no, edits.c.seq.between(first, last), edits.c.kind == "cell")
+    latest = select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id)
+    status = func.coalesce(json_text(connection, edits.c.after, "status"), "PENDING")
+    source = select(edits.c.table_no, edits.c.row_id, edits.c.field_id, status, edits.c.after).where(
+        *here, edits.c.seq.in_(latest), edits.c.after.is_not(None)
+    )
+    columns = ["table_no", "row_id", "field_id", "status", "cell"]
+    statement = upsert(connection, cells).from_select(columns, source)
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=columns[:3], set_={"status": statement.excluded.status, "cell": statement.excluded.cell}
+        )
+    )
+    same = (edits.c.row_id == cells.c.row_id) & (edits.c.field_id == cells.c.field_id)
+    cleared = exists().where(*here, edits.c.seq.in_(latest), edits.c.after.is_(None), same)
+    connection.execute(delete(cells).where(cells.c.table_no == table_no, cleared))
+
+
+def json_text(connection: Connection, column: ColumnElement[Any], key: str) -> ColumnElement[Any]:
+    if connection.dialect.name == "sqlite":
+        return func.json_extract(column, f"$.{key}")
+    extracted: ColumnElement[Any] = cast(column, JSON)[key].as_string()
+    return extracted
+
+
+def json_number(connection: Connection, column: ColumnElement[Any], key: str) -> ColumnElement[Any]:
+    return cast(json_text(connection, column, key), Double)
+
+
+def cell_versions(connection: Connection, table_id: str, row_id: RowId, field: str) -> list[CellVersion]:
+    found = head(connection, table_id)
+    name = Draft(found.table).field(field).name
+    field_id = found.field_ids[name]
+    edits, changes, rows = schema.edits, schema.changes, schema.rows
+    record = connection.execute(
+        select(rows.c.given).where(rows.c.table_no == found.no, rows.c.row_id == row_id)
+    ).one_or_none()
+    if record is None:
+        raise NotFound(f"Table {found.table.id} has no row {row_id}.")
+    own = decode_given(record.given)
+    original = given(own.values.get(field_id), own.raw.get(field_id))
+    in_change = (changes.c.table_no == edits.c.table_no) & edits.c.seq.between(changes.c.first_seq, changes.c.last_seq)
+    of_row = (edits.c.table_no == found.no, edits.c.row_id == row_id)
+    written = connection.execute(
+        select(edits.c.before, edits.c.after, changes)
+        .join(changes, in_change)
+        .where(*of_row, edits.c.field_id == field_id)
+        .order_by(edits.c.seq.desc())
+    ).all()
+    born = connection.execute(
+        select(changes).join(edits, in_change).where(*of_row, edits.c.kind == "add_row").order_by(edits.c.seq).limit(1)
+    ).one_or_none()
+    if born is None:
+        born = connection.execute(select(changes).where(changes.c.table_no == found.no, changes.c.change == 1)).one()
+    first = written[-1].before if written else overlay_texts(connection, found.no, [row_id]).get((row_id, field_id))
+    return [
+        *(version(entry, decode_cell(entry.after) if entry.after else original) for entry in written),
+        version(born, decode_cell(first) if first else original),
+    ]
+
+
+def version(change: Any, cell: Cell) -> CellVersion:
+    return CellVersion(
+        change=change.change, at=change.at, actor=change.actor, kind=change.kind, run_id=change.run_id, cell=cell
+    )
+
+
+def inconsistencies(connection: Connection, table_id: str) -> list[str]:
+    found = head(connection, table_id)
+    edits, cells = schema.edits, schema.cells
+    here = (edits.c.table_no == found.no, edits.c.kind == "cell")
+    latest = select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id)
+    differing = connection.execute(
+        select(func.count())
+        .select_from(edits)
+        .join(
+            cells,
+            (cells.c.table_no == edits.c.table_no)
+            & (cells.c.row_id == edits.c.row_id)
+            & (cells.c.field_id == edits.c.field_id),
+            isouter=True,
+        )
+        .where(*here, edits.c.seq.in_(latest), cells.c.cell.is_distinct_from(edits.c.after))
+    ).scalar_one()
+    count, last = connection.execute(
+        select(func.count(), func.coalesce(func.max(edits.c.seq), 0)).where(edits.c.table_no == found.no)
+    ).one()
+    problems = []
+    if differing:
+        problems.append(f"{differing} cells of {found.table.id} differ from the log")
+    if not count == last == found.last_seq:
+        problems.append(f"the log of {found.table.id} has {count} entries up to {last}, not {found.last_seq}")
+    return problems
+
+
+def overlay_texts(connection: Connection, table_no: int, row_ids: Sequence[RowId]) -> dict[tuple[RowId, int], str]:
+    cells = schema.cells
+    texts: dict[tuple[RowId, int], str] = {}
+    for start in range(0, len(row_ids), 500):
+        query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
+            cells.c.table_no == table_no, cells.c.row_id.in_(row_ids[start : start + 500])
+        )
+        texts.update({(row_id, field_id): text for row_id, field_id, text in connection.execute(query)})
+    return texts
+
+
+def mark_row(connection: Connection, table_no: int, row_id: RowId, *, removed: bool) -> None:
+    rows = schema.rows
+    connection.execute(update(rows).where(rows.c.table_no == table_no, rows.c.row_id == row_id).values(removed=removed))
+
+
+def set_field(connection: Connection, table_no: int, field_id: int, **values: object) -> None:
+    fields = schema.fields
+    connection.execute(
+        update(fields).where(fields.c.table_no == table_no, fields.c.field_id == field_id).values(values)
+    )
+
+
+def as_change(record: Any) -> Change:
+    return Change(
+        number=record.change,
+        at=record.at,
+        actor=record.actor,
+        kind=record.kind,
+        run_id=record.run_id,
+        note=record.note,
+        edits=record.last_seq - record.first_seq + 1,
+    )

@@ -1,0 +1,379 @@
+"""Proposals: what a run would change, kept until its owner accepts or refuses it, whole or cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, insert, literal, select, true, update
+
+from tablewright.errors import NotFound, UsageError
+from tablewright.store import schema
+from tablewright.store.database import Database, insert_select, upsert
+from tablewright.store.log import Change, EditWriter, Entry, append, close_change, json_number
+from tablewright.store.records import decode_cell, decode_fields, decode_steps, new_id, now, to_text
+from tablewright.store.tables import Head, head
+from tablewright.table.edits import AddField, ChangeField, Edit
+from tablewright.table.model import Cell, Field, Noun, RowId, Step
+
+ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
+Decision: TypeAlias = Literal["open", "applied", "refused"]
+
+
+class Operation(Noun, frozen=True):
+    """One proposed cell. `as_of` is where the log stood when the row was read: a later edit of the cell wins."""
+
+    row_id: RowId
+    field: str
+    cell: Cell
+    steps: tuple[Step, ...] = ()
+    as_of: int = 0
+    decision: Decision = "open"
+
+
+class ProposalHead(Noun, frozen=True):
+    id: str
+    table_id: str
+    run_id: str
+    status: ProposalStatus
+    reasoning: str
+    fields: tuple[Field, ...]
+    created_at: str
+    counts: dict[str, int]
+    decided_at: str | None = None
+
+
+class Selection(Noun, frozen=True):
+    """Which operations of a proposal are meant; everything, unless narrowed."""
+
+    rows: tuple[RowId, ...] = ()
+    fields: tuple[str, ...] = ()
+    min_confidence: float | None = None
+
+
+EVERYTHING = Selection()
+
+
+class Applied(Noun, frozen=True):
+    """`conflicts` are cells that somebody changed since the run read them: kept as they are, still open here."""
+
+    change: Change | None
+    cells: int
+    conflicts: int
+
+
+class Proposals:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, table_id: str, run_id: str, fields: Sequence[Field]) -> str:
+        """`fields` are the definitions that applying it would add to the table or change in it."""
+        proposal_id = new_id("p")
+
+        def work(connection: Connection) -> str:
+            connection.execute(
+                insert(schema.proposals).values(
+                    id=proposal_id,
+                    table_no=head(connection, table_id).no,
+                    run_id=run_id,
+                    status="building",
+                    reasoning="",
+                    fields=to_text(tuple(fields)),
+                    created_at=now(),
+                )
+            )
+            return proposal_id
+
+        return await self._database.write(work)
+
+    async def add(self, proposal_id: str, operations: Sequence[Operation]) -> None:
+        """A later attempt replaces an earlier one; the same attempt again changes nothing (compare-and-set)."""
+        records = [
+            {
+                "proposal_id": proposal_id,
+                "row_id": operation.row_id,
+                "field": operation.field,
+                "attempt": operation.cell.attempt,
+                "as_of": operation.as_of,
+                "status": operation.cell.status,
+                "cell": to_text(operation.cell),
+                "steps": to_text(operation.steps),
+                "decision": operation.decision,
+            }
+            for operation in operations
+        ]
+
+        def work(connection: Connection) -> None:
+            statement = upsert(connection, schema.operations)
+            newer = {name: statement.excluded[name] for name in ("attempt", "as_of", "status", "cell", "steps")}
+            connection.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["proposal_id", "row_id", "field"],
+                    set_=newer,
+                    where=statement.excluded.attempt > schema.operations.c.attempt,
+                ),
+                records,
+            )
+
+        if records:
+            await self._database.write(work)
+
+    async def finish(self, proposal_id: str, reasoning: str) -> None:
+        """The run is over: the proposal can be reviewed."""
+
+        def work(connection: Connection) -> None:
+            proposals = schema.proposals
+            connection.execute(
+                update(proposals).where(proposals.c.id == proposal_id).values(status="open", reasoning=reasoning)
+            )
+
+        await self._database.write(work)
+
+    async def all(self, table_id: str | None = None, *, only_open: bool = False) -> list[ProposalHead]:
+        """The newest first."""
+
+        def work(connection: Connection) -> list[ProposalHead]:
+            wanted: ColumnElement[bool] = true()
+            if table_id is not None:
+                wanted = schema.proposals.c.table_no == head(connection, table_id).no
+            if only_open:
+                wanted = wanted & (schema.proposals.c.status == "open")
+            return read_heads(connection, wanted)
+
+        return await self._database.read(work)
+
+    async def get(self, proposal_id: str) -> ProposalHead:
+        return await self._database.read(lambda connection: read_head(connection, proposal_id))
+
+    async def operations(
+        self, proposal_id: str, *, after: tuple[RowId, str] = (0, ""), limit: int = 2_000, failed: bool | None = None
+    ) -> list[Operation]:
+        """In the order of rows, page by page; `failed` keeps only those with, or without, a value."""
+
+        def work(connection: Connection) -> list[Operation]:
+            operations = schema.operations
+            row_id, field = after
+            query = (
+                select(operations)
+                .where(
+                    operations.c.proposal_id == proposal_id,
+                    (operations.c.row_id > row_id) | ((operations.c.row_id == row_id) & (operations.c.field > field)),
+                )
+                .order_by(operations.c.row_id, operations.c.field)
+                .limit(limit)
+            )
+            if failed is not None:
+                query = query.where((operations.c.status == "FAILED") == failed)
+            return [as_operation(record) for record in connection.execute(query)]
+
+        return await self._database.read(work)
+
+    async def apply(
+        self, proposal_id: str, selection: Selection = EVERYTHING, *, actor: str = "", force: bool = False
+    ) -> Applied:
+        """Writes the chosen cells, all in one transaction. `force` also overwrites what was changed since."""
+        return await self._database.write(
+            lambda connection: apply_operations(connection, proposal_id, selection, actor=actor, force=force)
+        )
+
+    async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
+        """How many operations were refused."""
+
+        def work(connection: Connection) -> int:
+            proposal = open_head(connection, proposal_id)
+            chosen = choose(connection, proposal, selection)
+            refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
+            settle(connection, proposal_id)
+            return refused
+
+        return await self._database.write(work)
+
+
+def apply_operations(
+    connection: Connection, proposal_id: str, selection: Selection, *, actor: str, force: bool
+) -> Applied:
+    proposal = open_head(connection, proposal_id)
+    found = head(connection, proposal.table_id, lock=True)
+    chosen = choose(connection, proposal, selection)
+    entries, found = write_fields(connection, found, proposal, chosen)
+    conflicts = 0
+    if not force:
+        later = changed_since(found)
+        query = select(func.count()).select_from(schema.operations).where(chosen, later)
+        conflicts = connection.execute(query).scalar_one()
+        chosen = chosen & ~later
+    if entries:
+        append(connection, found, entries)
+    written = write_operations(connection, found, chosen, skip=len(entries))
+    connection.execute(update(schema.operations).where(chosen).values(decision="applied"))
+    change = None
+    if entries or written:
+        change = close_change(
+            connection,
+            found,
+            len(entries) + written,
+            kind="apply",
+            actor=actor,
+            run_id=proposal.run_id,
+            note=proposal.reasoning,
+        )
+    settle(connection, proposal_id)
+    return Applied(change=change, cells=written, conflicts=conflicts)
+
+
+def write_fields(
+    connection: Connection, found: Head, proposal: ProposalHead, chosen: ColumnElement[bool]
+) -> tuple[list[Entry], Head]:
+    """Adds or changes the proposed fields that the chosen cells belong to."""
+    wanted = set(connection.execute(select(schema.operations.c.field).where(chosen).distinct()).scalars())
+    edits: list[Edit] = []
+    for field in proposal.fields:
+        present = found.table.field(field.name)
+        if field.name not in wanted or present == field:
+            continue
+        edits.append(ChangeField(name=present.name, field=field) if present else AddField(field=field))
+    if not edits:
+        return [], found
+    writer = EditWriter(connection, found, edits)
+    entries = [entry for edit in edits for entry in writer.write(edit)]
+    writer.finish()
+    return entries, head(connection, found.table.id)
+
+
+def write_operations(connection: Connection, found: Head, chosen: ColumnElement[bool], *, skip: int) -> int:
+    """Copies the chosen cells into the log, behind `skip` other entries, in SQL: a million cells never enter Python."""
+    operations, rows, cells = schema.operations, schema.rows, schema.cells
+    field_id = number_of_field(found)
+    row_lives = exists().where(rows.c.table_no == found.no, rows.c.row_id == operations.c.row_id, ~rows.c.removed)
+    before = and_(cells.c.table_no == found.no, cells.c.row_id == operations.c.row_id, cells.c.field_id == field_id)
+    seq = found.last_seq + skip + func.row_number().over(order_by=(operations.c.row_id, field_id))
+    source = (
+        select(literal(found.no), seq, literal("cell"), operations.c.row_id, field_id, cells.c.cell, operations.c.cell)
+        .select_from(operations.outerjoin(cells, before))
+        .where(chosen, row_lives)
+    )
+    columns = ["table_no", "seq", "kind", "row_id", "field_id", "before", "after"]
+    return insert_select(connection, schema.edits, columns, source)
+
+
+def number_of_field(found: Head) -> ColumnElement[int]:
+    return case(found.field_ids, value=schema.operations.c.field)
+
+
+def changed_since(found: Head) -> ColumnElement[bool]:
+    """Somebody wrote the cell after the run had read its row."""
+    edits, operations = schema.edits, schema.operations
+    return exists().where(
+        edits.c.table_no == found.no,
+        edits.c.row_id == operations.c.row_id,
+        edits.c.field_id == number_of_field(found),
+        edits.c.seq > operations.c.as_of,
+    )
+
+
+def choose(connection: Connection, proposal: ProposalHead, selection: Selection) -> ColumnElement[bool]:
+    operations = schema.operations
+    chosen = (operations.c.proposal_id == proposal.id) & (operations.c.decision == "open")
+    if selection.rows:
+        chosen = chosen & operations.c.row_id.in_(selection.rows)
+    if selection.fields:
+        chosen = chosen & operations.c.field.in_(proposed_names(connection, proposal, selection.fields))
+    if selection.min_confidence is not None:
+        confidence = func.coalesce(json_number(connection, operations.c.cell, "confidence"), 0.0)
+        chosen = chosen & (confidence >= selection.min_confidence) & (operations.c.status == "ENRICHED")
+    return chosen
+
+
+def proposed_names(connection: Connection, proposal: ProposalHead, wanted: Sequence[str]) -> list[str]:
+    names = connection.execute(
+        select(schema.operations.c.field).where(schema.operations.c.proposal_id == proposal.id).distinct()
+    ).scalars()
+    by_folded = {name.casefold(): name for name in names}
+    unknown = [name for name in wanted if name.strip().casefold() not in by_folded]
+    if unknown:
+        raise NotFound(
+            f"Proposal {proposal.id} says nothing about {unknown[0]!r}.",
+            advice=f"It is about: {', '.join(sorted(by_folded.values()))}.",
+        )
+    return [by_folded[name.strip().casefold()] for name in wanted]
+
+
+def open_head(connection: Connection, proposal_id: str) -> ProposalHead:
+    proposal = read_head(connection, proposal_id)
+    if proposal.status == "building":
+        raise UsageError(
+            f"The run of proposal {proposal_id} has not finished.",
+            advice=f"Watch run {proposal.run_id}, or cancel it to review what it has found so far.",
+        )
+    if proposal.status != "open":
+        raise UsageError(f"Proposal {proposal_id} is already {proposal.status}.", kept="Nothing was changed.")
+    return proposal
+
+
+def settle(connection: Connection, proposal_id: str) -> None:
+    """A proposal without open operations is decided."""
+    counts = decision_counts(connection, [proposal_id])[proposal_id]
+    if counts.get("open"):
+        return
+    status: ProposalStatus = "applied" if counts.get("applied") else "rejected"
+    proposals = schema.proposals
+    connection.execute(update(proposals).where(proposals.c.id == proposal_id).values(status=status, decided_at=now()))
+
+
+def read_head(connection: Connection, proposal_id: str) -> ProposalHead:
+    heads = read_heads(connection, schema.proposals.c.id == proposal_id)
+    if not heads:
+        raise NotFound(f"There is no proposal {proposal_id!r}.", advice="`tablewright proposal list` shows them.")
+    return heads[0]
+
+
+def read_heads(connection: Connection, wanted: ColumnElement[bool]) -> list[ProposalHead]:
+    proposals, tables = schema.proposals, schema.tables
+    records = connection.execute(
+        select(proposals, tables.c.id.label("table_id"))
+        .join(tables, tables.c.no == proposals.c.table_no)
+        .where(wanted)
+        .order_by(proposals.c.created_at.desc())
+    ).all()
+    counts = decision_counts(connection, [record.id for record in records])
+    return [
+        ProposalHead(
+            id=record.id,
+            table_id=record.table_id,
+            run_id=record.run_id,
+            status=record.status,
+            reasoning=record.reasoning,
+            fields=decode_fields(record.fields),
+            created_at=record.created_at,
+            decided_at=record.decided_at,
+            counts=counts[record.id],
+        )
+        for record in records
+    ]
+
+
+def decision_counts(connection: Connection, proposal_ids: Sequence[str]) -> dict[str, dict[str, int]]:
+    """For each proposal: operations by decision, and how many propose a value or say why there is none."""
+    operations = schema.operations
+    counts: dict[str, dict[str, int]] = {proposal_id: {} for proposal_id in proposal_ids}
+    query = (
+        select(operations.c.proposal_id, operations.c.decision, operations.c.status, func.count())
+        .where(operations.c.proposal_id.in_(proposal_ids))
+        .group_by(operations.c.proposal_id, operations.c.decision, operations.c.status)
+    )
+    for proposal_id, decision, status, count in connection.execute(query):
+        own = counts[proposal_id]
+        for name in (decision, "without_value" if status == "FAILED" else "with_value"):
+            own[name] = own.get(name, 0) + count
+    return counts
+
+
+def as_operation(record: Any) -> Operation:
+    return Operation(
+        row_id=record.row_id,
+        field=record.field,
+        cell=decode_cell(record.cell),
+        steps=decode_steps(record.steps),
+        as_of=record.as_of,
+        decision=record.decision,
+    )

@@ -1,0 +1,223 @@
+"""Undo: of one run, of one change, or of everything after a point in time. Undoing is itself a change in the log.
+
+What somebody else has changed since is kept and counted, never overwritten; only going back to a point in time undoes
+all that came after it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, select
+from sqlalchemy.orm import aliased
+
+from tablewright.errors import NotFound, UsageError
+from tablewright.store import schema
+from tablewright.store.database import Database, insert_select
+from tablewright.store.log import Change, Entry, append, close_change, mark_row, set_field
+from tablewright.store.records import decode_field
+from tablewright.store.tables import Head, head
+from tablewright.table.model import Noun
+
+UNDONE_BY = {
+    "add_row": "remove_row",
+    "remove_row": "add_row",
+    "add_field": "remove_field",
+    "remove_field": "add_field",
+    "change_field": "change_field",
+}
+
+
+class Rollback(Noun, frozen=True):
+    """What an undo did. `change` is None when there was nothing left to undo."""
+
+    change: Change | None
+    cells: int
+    kept_cells: int
+    kept_fields: tuple[str, ...] = ()
+
+
+class History:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def undo_run(self, table_id: str, run_id: str, *, actor: str = "") -> Rollback:
+        def work(connection: Connection) -> Rollback:
+            found = head(connection, table_id, lock=True)
+            changes = schema.changes
+            of_run = (changes.c.table_no == found.no) & (changes.c.run_id == run_id) & (changes.c.kind != "rollback")
+            if not connection.execute(select(exists().where(of_run))).scalar():
+                raise NotFound(
+                    f"Run {run_id} has changed nothing in table {found.table.id}.",
+                    advice=f"`tablewright table history {found.table.id}` shows the runs that did.",
+                )
+            return undo(connection, found, of_run, actor=actor, note=f"undid run {run_id}", run_id=run_id)
+
+        return await self._database.write(work)
+
+    async def undo_change(self, table_id: str, number: int, *, actor: str = "") -> Rollback:
+        def work(connection: Connection) -> Rollback:
+            found = head(connection, table_id, lock=True)
+            refuse_bad_change(found, number, lowest=2)
+            changes = schema.changes
+            this = (changes.c.table_no == found.no) & (changes.c.change == number)
+            return undo(connection, found, this, actor=actor, note=f"undid change {number}")
+
+        return await self._database.write(work)
+
+    async def go_back(
+        self, table_id: str, *, change: int | None = None, at: str | None = None, actor: str = ""
+    ) -> Rollback:
+        """To the table as it was after change number `change`, or at the time `at` (ISO 8601, UTC)."""
+
+        def work(connection: Connection) -> Rollback:
+            found = head(connection, table_id, lock=True)
+            changes = schema.changes
+            target = change
+            if at is not None:
+                query = select(func.max(changes.c.change)).where(changes.c.table_no == found.no, changes.c.at <= at)
+                target = connection.execute(query).scalar()
+                if target is None:
+                    raise UsageError(f"Table {found.table.id} did not exist yet at {at}.")
+            assert target is not None
+            refuse_bad_change(found, target, lowest=1)
+            later = (changes.c.table_no == found.no) & (changes.c.change > target)
+            return undo(connection, found, later, actor=actor, note=f"went back to change {target}")
+
+        return await self._database.write(work)
+
+
+def refuse_bad_change(found: Head, number: int, *, lowest: int) -> None:
+    if not lowest <= number <= found.last_change:
+        begins = " Change 1 is where the table begins." if number == 1 else ""
+        raise UsageError(
+            f"Table {found.table.id} has no change {number} to undo or go back to.{begins}",
+            advice=f"`tablewright table history {found.table.id}` lists them.",
+        )
+
+
+def undo(
+    connection: Connection,
+    found: Head,
+    of_changes: ColumnElement[bool],
+    *,
+    actor: str,
+    note: str,
+    run_id: str | None = None,
+) -> Rollback:
+    edits, changes = schema.edits, schema.changes
+    in_scope = exists().where(of_changes, edits.c.seq.between(changes.c.first_seq, changes.c.last_seq))
+    cells, kept_cells = undo_cells(connection, found, in_scope)
+    entries, kept_fields = undo_rows_and_fields(connection, found, in_scope)
+    if entries:
+        append(connection, found, entries, skip=cells)
+    count = cells + len(entries)
+    change = None
+    if count:
+        change = close_change(connection, found, count, kind="rollback", actor=actor, run_id=run_id, note=note)
+    return Rollback(change=change, cells=cells, kept_cells=kept_cells, kept_fields=tuple(kept_fields))
+
+
+def undo_cells(connection: Connection, found: Head, in_scope: ColumnElement[bool]) -> tuple[int, int]:
+    """Puts into the log, for every cell touched in scope and not since, what it was before; (undone, kept)."""
+    edits, cells = schema.edits, schema.cells
+    touched = (
+        select(
+            edits.c.row_id, edits.c.field_id, func.min(edits.c.seq).label("first"), func.max(edits.c.seq).label("last")
+        )
+        .where(edits.c.table_no == found.no, edits.c.kind == "cell", in_scope)
+        .group_by(edits.c.row_id, edits.c.field_id)
+        .subquery()
+    )
+    first, later = aliased(edits), aliased(edits)
+    changed_since = exists().where(
+        later.c.table_no == found.no,
+        later.c.row_id == touched.c.row_id,
+        later.c.field_id == touched.c.field_id,
+        later.c.seq > touched.c.last,
+    )
+    kept = connection.execute(select(func.count()).select_from(touched).where(changed_since)).scalar_one()
+    source = (
+        select(
+            literal(found.no),
+            found.last_seq + func.row_number().over(order_by=(touched.c.row_id, touched.c.field_id)),
+            literal("cell"),
+            touched.c.row_id,
+            touched.c.field_id,
+            cells.c.cell,
+            first.c.before,
+        )
+        .select_from(touched)
+        .join(first, and_(first.c.table_no == found.no, first.c.seq == touched.c.first))
+        .join(
+            cells,
+            and_(
+                cells.c.table_no == found.no,
+                cells.c.row_id == touched.c.row_id,
+                cells.c.field_id == touched.c.field_id,
+            ),
+            isouter=True,
+        )
+        .where(~changed_since, cells.c.cell.is_distinct_from(first.c.before))
+    )
+    columns = ["table_no", "seq", "kind", "row_id", "field_id", "before", "after"]
+    return insert_select(connection, edits, columns, source), kept
+
+
+def undo_rows_and_fields(
+    connection: Connection, found: Head, in_scope: ColumnElement[bool]
+) -> tuple[list[Entry], list[str]]:
+    """The newest first: rows and fields that came go, those that went come back, changed definitions are restored."""
+    edits = schema.edits
+    query = (
+        select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
+        .where(edits.c.table_no == found.no, edits.c.kind != "cell", in_scope)
+        .order_by(edits.c.seq.desc())
+    )
+    entries: list[Entry] = []
+    kept_fields: list[str] = []
+    for edit in connection.execute(query).all():
+        if edit.kind.startswith("add_") and touched_by_others(connection, found, edit, in_scope):
+            if edit.field_id is not None:
+                kept_fields.append(found.names.get(edit.field_id, f"field {edit.field_id}"))
+            continue
+        entry: Entry = {"kind": UNDONE_BY[edit.kind], "row_id": edit.row_id, "field_id": edit.field_id}
+        match edit.kind:
+            case "add_row" | "remove_row":
+                mark_row(connection, found.no, edit.row_id, removed=edit.kind == "add_row")
+            case "add_field" | "remove_field":
+                removed = edit.kind == "add_field"
+                if not removed and name_is_taken(connection, found, edit.field_id):
+                    continue
+                set_field(connection, found.no, edit.field_id, removed=removed)
+            case "change_field":
+                set_field(connection, found.no, edit.field_id, spec=edit.before)
+                entry |= {"before": edit.after, "after": edit.before}
+        entries.append(entry)
+    return entries, kept_fields
+
+
+def touched_by_others(connection: Connection, found: Head, edit: Any, in_scope: ColumnElement[bool]) -> bool:
+    """Whether the row or field holds cells that somebody wrote outside what is being undone."""
+    edits, cells = schema.edits, schema.cells
+    column = edits.c.row_id if edit.kind == "add_row" else edits.c.field_id
+    number = edit.row_id if edit.kind == "add_row" else edit.field_id
+    still_there = exists().where(
+        cells.c.table_no == edits.c.table_no, cells.c.row_id == edits.c.row_id, cells.c.field_id == edits.c.field_id
+    )
+    query = select(edits.c.seq).where(
+        edits.c.table_no == found.no, column == number, edits.c.kind == "cell", ~in_scope, still_there
+    )
+    return connection.execute(query.where(edits.c.seq <= found.last_seq).limit(1)).one_or_none() is not None
+
+
+def name_is_taken(connection: Connection, found: Head, field_id: int) -> bool:
+    """A field cannot come back while another one has its name."""
+    fields = schema.fields
+    specs = connection.execute(
+        select(fields.c.field_id, fields.c.spec).where(
+            fields.c.table_no == found.no, (fields.c.field_id == field_id) | ~fields.c.removed
+        )
+    ).all()
+    names = {number: decode_field(spec).name.casefold() for number, spec in specs}
+    return any(name == names[field_id] for number, name in names.items() if number != field_id)

@@ -1,0 +1,123 @@
+"""The database as SQLAlchemy sees it. What is really created, and how it came to be, is in `migrations`.
+
+A row keeps the values it was given in one JSON text; `cells` holds only what was written since. So an import of a
+million cells writes a row each, and `edits`, the append-only log, is where every cell's later history is.
+NULL in `edits.before` or `edits.after` means "as given": no entry in `cells`.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table, Text
+
+metadata = MetaData()
+
+tables = Table(
+    "tables",
+    metadata,
+    Column("no", Integer, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("key_field", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("last_row", BigInteger, nullable=False),
+    Column("last_field", Integer, nullable=False),
+    Column("last_change", BigInteger, nullable=False),
+    Column("last_seq", BigInteger, nullable=False),
+)
+
+fields = Table(
+    "fields",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("field_id", Integer, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("spec", Text, nullable=False),
+    Column("removed", Boolean, nullable=False),
+)
+
+rows = Table(
+    "rows",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("row_id", BigInteger, primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("given", Text, nullable=False),
+    Column("removed", Boolean, nullable=False),
+)
+
+cells = Table(
+    "cells",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("row_id", BigInteger, primary_key=True),
+    Column("field_id", Integer, primary_key=True),
+    Column("status", Text, nullable=False),
+    Column("cell", Text, nullable=False),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("change", BigInteger, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("run_id", Text),
+    Column("note", Text, nullable=False),
+    Column("first_seq", BigInteger, nullable=False),
+    Column("last_seq", BigInteger, nullable=False),
+)
+
+edits = Table(
+    "edits",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("row_id", BigInteger),
+    Column("field_id", Integer),
+    Column("before", Text),
+    Column("after", Text),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("table_no", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("spec", Text, nullable=False),
+    Column("started_at", Text, nullable=False),
+    Column("finished_at", Text),
+    Column("usage", Text, nullable=False),
+    Column("error", Text),
+)
+
+proposals = Table(
+    "proposals",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("table_no", Integer, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("reasoning", Text, nullable=False),
+    Column("fields", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("decided_at", Text),
+)
+
+operations = Table(
+    "operations",
+    metadata,
+    Column("proposal_id", Text, primary_key=True),
+    Column("row_id", BigInteger, primary_key=True),
+    Column("field", Text, primary_key=True),
+    Column("attempt", Integer, nullable=False),
+    Column("as_of", BigInteger, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("cell", Text, nullable=False),
+    Column("steps", Text, nullable=False),
+    Column("decision", Text, nullable=False),
+)

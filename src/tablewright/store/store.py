@@ -1,0 +1,39 @@
+"""The store: everything that is kept, behind one object."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from tablewright.store.database import Database
+from tablewright.store.log import Log
+from tablewright.store.proposals import Proposals
+from tablewright.store.rollback import History
+from tablewright.store.runs import Runs
+from tablewright.store.tables import Tables
+
+
+class Store:
+    """`async with await Store.open(url) as store:`"""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.tables = Tables(database)
+        self.log = Log(database)
+        self.history = History(database)
+        self.proposals = Proposals(database)
+        self.runs = Runs(database)
+
+    @classmethod
+    async def open(cls, url: str) -> Store:
+        return cls(await Database.open(url))
+
+    async def close(self) -> None:
+        await self.database.close()
+
+    async def __aenter__(self) -> Store:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,403 @@
+"""Tables at rest: create, list, look into, remove. How they change is in `log`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Row as Record
+from tablewright.table.dedupe import row_key
+
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.records import (
+    decode_cell,
+    decode_field,
+    decode_given,
+    now,
+    slug,
+    split_given,
+    to_text,
+)
+from tablewright.table.model import PENDING, Cell, Field, Noun, Row, RowId, Table
+from tablewright.table.text import cell_text
+
+BATCH = 2_000
+
+
+class TableSummary(Noun, frozen=True):
+    id: str
+    name: str
+    rows: int
+    fields: int
+    created_at: str
+    changed_at: str
+
+
+class Head(Noun, frozen=True):
+    """A table without its rows, and the numbers the log goes on from."""
+
+    no: int
+    table: Table
+    field_ids: dict[str, int]
+    last_row: int
+    last_field: int
+    last_change: int
+    last_seq: int
+
+    @property
+    def names(self) -> dict[int, str]:
+        return {field_id: name for name, field_id in self.field_ids.items()}
+
+
+class Window(Noun, frozen=True):
+    """Some rows of a table, as they were when the log stood at `as_of`."""
+
+    rows: tuple[Row, ...]
+    as_of: int
+
+
+class Tables:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(
+        self,
+        name: str,
+        fields: Sequence[Field],
+        rows: Iterable[Sequence[Cell]] = (),
+        *,
+        key_field: str = "",
+        actor: str = "",
+        note: str = "",
+        progress: Callable[[int], None] | None = None,
+    ) -> Table:
+        """A new table with its first rows, all in one transaction: a file is imported whole or not at all."""
+
+        def work(connection: Connection) -> Table:
+            table = Table(id=free_id(connection, name), name=name, fields=tuple(fields), key_field=key_field)
+            table_no = insert_head(connection, table)
+            count = insert_rows(connection, table_no, table, self._watched(rows), progress)
+            finish_creation(connection, table_no, count, actor=actor, note=note)
+            return table
+
+        return await self._database.write(work)
+
+    def _watched(self, rows: Iterable[Sequence[Cell]]) -> Iterator[Sequence[Cell]]:
+        for number, row in enumerate(rows):
+            if number % BATCH == 0:
+                self._database.check_open()
+            yield row
+
+    async def all(self) -> list[TableSummary]:
+        return await self._database.read(summaries)
+
+    async def find(self, name_or_id: str) -> Table:
+        """The table without its rows, by id, or by name where only one has it."""
+        return (await self._database.read(lambda connection: head(connection, name_or_id))).table
+
+    async def load(self, table_id: str) -> Table:
+        """The whole table in memory; for small ones. Large ones are read window by window."""
+
+        def work(connection: Connection) -> Table:
+            found = head(connection, table_id)
+            rows = tuple(row for window in windows(connection, found) for row in window)
+            return Table(
+                id=found.table.id,
+                name=found.table.name,
+                fields=found.table.fields,
+                rows=rows,
+                key_field=found.table.key_field,
+            )
+
+        return await self._database.read(work)
+
+    async def count(self, table_id: str) -> int:
+        return await self._database.read(lambda connection: count_rows(connection, head(connection, table_id).no))
+
+    async def window(self, table_id: str, *, after: RowId = 0, limit: int = BATCH) -> Window:
+        """The next rows after the row `after`; empty at the end."""
+
+        def work(connection: Connection) -> Window:
+            found = head(connection, table_id)
+            return Window(rows=read_window(connection, found, after, limit), as_of=found.last_seq)
+
+        return await self._database.read(work)
+
+    async def rows(self, table_id: str, row_ids: Sequence[RowId]) -> Window:
+        def work(connection: Connection) -> Window:
+            found = head(connection, table_id)
+            return Window(rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
+
+        return await self._database.read(work)
+
+    async def stream(self, table_id: str, take: Callable[[Sequence[Row]], None]) -> None:
+        """Hands every row to `take`, batch by batch, from one snapshot, in a reader's thread."""
+
+        def work(connection: Connection) -> None:
+            for window in windows(connection, head(connection, table_id)):
+                self._database.check_open()
+                take(window)
+
+        await self._database.read(work)
+
+    async def status_counts(self, table_id: str) -> dict[str, dict[str, int]]:
+        """For each field, how many of the cells that were written since the import have which status."""
+
+        def work(connection: Connection) -> dict[str, dict[str, int]]:
+            found = head(connection, table_id)
+            cells, rows = schema.cells, schema.rows
+            query = (
+                select(cells.c.field_id, cells.c.status, func.count())
+                .join(rows, (rows.c.table_no == cells.c.table_no) & (rows.c.row_id == cells.c.row_id))
+                .where(cells.c.table_no == found.no, ~rows.c.removed)
+                .group_by(cells.c.field_id, cells.c.status)
+            )
+            names = found.names
+            counts: dict[str, dict[str, int]] = {}
+            for field_id, status, count in connection.execute(query):
+                if field_id in names:
+                    counts.setdefault(names[field_id], {})[status] = count
+            return counts
+
+        return await self._database.read(work)
+
+    async def remove(self, table_id: str) -> None:
+        """The table and all that belongs to it, for good."""
+
+        def work(connection: Connection) -> None:
+            found = head(connection, table_id, lock=True)
+            proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
+            connection.execute(delete(schema.operations).where(schema.operations.c.proposal_id.in_(proposals)))
+            for owned in (
+                schema.proposals,
+                schema.runs,
+                schema.edits,
+                schema.changes,
+                schema.cells,
+                schema.rows,
+                schema.fields,
+            ):
+                connection.execute(delete(owned).where(owned.c.table_no == found.no))
+            connection.execute(delete(schema.tables).where(schema.tables.c.no == found.no))
+
+        await self._database.write(work)
+
+
+def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> Head:
+    """`lock` keeps every other writer of this table waiting until the transaction ends."""
+    record = find_record(connection, name_or_id, lock=lock)
+    fields = schema.fields
+    found = connection.execute(
+        select(fields.c.field_id, fields.c.spec)
+        .where(fields.c.table_no == record.no, ~fields.c.removed)
+        .order_by(fields.c.position, fields.c.field_id)
+    ).all()
+    specs = [(field_id, decode_field(spec)) for field_id, spec in found]
+    table = Table(id=record.id, name=record.name, fields=tuple(field for _, field in specs), key_field=record.key_field)
+    return Head(
+        no=record.no,
+        table=table,
+        field_ids={field.name: field_id for field_id, field in specs},
+        last_row=record.last_row,
+        last_field=record.last_field,
+        last_change=record.last_change,
+        last_seq=record.last_seq,
+    )
+
+
+def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Record[Any]:
+    tables = schema.tables
+    query = select(tables).with_for_update() if lock else select(tables)
+    record = connection.execute(query.where(tables.c.id == name_or_id)).one_or_none()
+    if record is not None:
+        return record
+    by_name = connection.execute(query.where(func.lower(tables.c.name) == name_or_id.lower())).all()
+    if len(by_name) == 1:
+        return by_name[0]
+    if by_name:
+        raise NotFound(
+            f"{len(by_name)} tables are called {name_or_id!r}.",
+            advice=f"Use an id: {', '.join(record.id for record in by_name[:5])}.",
+        )
+    raise NotFound(f"There is no table {name_or_id!r}.", advice="`tablewright table list` shows the tables.")
+
+
+def windows(connection: Connection, found: Head) -> Iterator[tuple[Row, ...]]:
+    after = 0
+    while window := read_window(connection, found, after, BATCH):
+        yield window
+        after = window[-1].id
+
+
+def read_window(connection: Connection, found: Head, after: RowId, limit: int) -> tuple[Row, ...]:
+    rows, cells = schema.rows, schema.cells
+    records = connection.execute(
+        select(rows.c.row_id, rows.c.key, rows.c.given)
+        .where(rows.c.table_no == found.no, rows.c.row_id > after, ~rows.c.removed)
+        .order_by(rows.c.row_id)
+        .limit(limit)
+    ).all()
+    if not records:
+        return ()
+    written = connection.execute(
+        select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
+            cells.c.table_no == found.no, cells.c.row_id > after, cells.c.row_id <= records[-1].row_id
+        )
+    )
+    return join_cells(found, records, written)
+
+
+def read_rows(connection: Connection, found: Head, row_ids: Sequence[RowId]) -> tuple[Row, ...]:
+    rows, cells = schema.rows, schema.cells
+    result: list[Row] = []
+    for chunk in chunks(sorted(set(row_ids)), 500):
+        records = connection.execute(
+            select(rows.c.row_id, rows.c.key, rows.c.given)
+            .where(rows.c.table_no == found.no, rows.c.row_id.in_(chunk), ~rows.c.removed)
+            .order_by(rows.c.row_id)
+        ).all()
+        written = connection.execute(
+            select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
+                cells.c.table_no == found.no, cells.c.row_id.in_(chunk)
+            )
+        )
+        result.extend(join_cells(found, records, written))
+    return tuple(result)
+
+
+def join_cells(
+    found: Head, records: Sequence[Record[int, str, str]], written: Iterable[Record[int, int, str]]
+) -> tuple[Row, ...]:
+    names = found.names
+    by_row = {row_id: decode_given(values).cells(names) for row_id, _, values in records}
+    for row_id, field_id, text in written:
+        own = by_row.get(row_id)
+        name = names.get(field_id)
+        if own is not None and name is not None:
+            cell = decode_cell(text)
+            if cell == PENDING:
+                own.pop(name, None)
+            else:
+                own[name] = cell
+    return tuple(Row(id=row_id, key=key, cells=by_row[row_id]) for row_id, key, _ in records)
+
+
+def chunks(items: Iterable[RowId], size: int) -> Iterator[list[RowId]]:
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def count_rows(connection: Connection, table_no: int) -> int:
+    rows = schema.rows
+    query = select(func.count()).select_from(rows).where(rows.c.table_no == table_no, ~rows.c.removed)
+    return connection.execute(query).scalar_one()
+
+
+def summaries(connection: Connection) -> list[TableSummary]:
+    tables, rows, fields, changes = schema.tables, schema.rows, schema.fields, schema.changes
+    rows_of = select(func.count()).where(rows.c.table_no == tables.c.no, ~rows.c.removed).scalar_subquery()
+    fields_of = select(func.count()).where(fields.c.table_no == tables.c.no, ~fields.c.removed).scalar_subquery()
+    changed = select(func.max(changes.c.at)).where(changes.c.table_no == tables.c.no).scalar_subquery()
+    query = select(tables.c.id, tables.c.name, rows_of, fields_of, tables.c.created_at, changed).order_by(tables.c.no)
+    return [
+        TableSummary(id=id_, name=name, rows=row_count, fields=field_count, created_at=created, changed_at=at)
+        for id_, name, row_count, field_count, created, at in connection.execute(query)
+    ]
+
+
+def free_id(connection: Connection, name: str) -> str:
+    """The name, then name-2, … SQLite's one writer makes this safe; PostgreSQL's unique index stops a race."""
+    start = slug(name)
+    ids = schema.tables.c.id
+    taken = set(connection.execute(select(ids).where(ids.like(f"{start}%"))).scalars())
+    if start not in taken:
+        return start
+    number = next(number for number in range(2, len(taken) + 3) if f"{start}-{number}" not in taken)
+    return f"{start}-{number}"
+
+
+def insert_head(connection: Connection, table: Table) -> int:
+    inserted = connection.execute(
+        insert(schema.tables).values(
+            id=table.id,
+            name=table.name,
+            key_field=table.key_field,
+            created_at=now(),
+            last_row=0,
+            last_field=len(table.fields),
+            last_change=0,
+            last_seq=0,
+        )
+    )
+    table_no = int(inserted.inserted_primary_key[0])  # type: ignore[index]  # a single-row INSERT always has one
+    if table.fields:
+        connection.execute(
+            insert(schema.fields),
+            [
+                {
+                    "table_no": table_no,
+                    "field_id": number,
+                    "position": number,
+                    "spec": to_text(field),
+                    "removed": False,
+                }
+                for number, field in enumerate(table.fields, start=1)
+            ],
+        )
+    return table_no
+
+
+def insert_rows(
+    connection: Connection,
+    table_no: int,
+    table: Table,
+    rows: Iterable[Sequence[Cell]],
+    progress: Callable[[int], None] | None,
+) -> int:
+    """Rows as they were given, numbered from 1; returns how many."""
+    names = [field.name for field in table.fields]
+    key_at = names.index(table.key_field) if table.key_field else None
+    numbered = enumerate(rows, start=1)
+    count = 0
+    while batch := list(islice(numbered, BATCH)):
+        records = []
+        carried: list[dict[str, object]] = []
+        for row_id, row in batch:
+            own, others = split_given(list(enumerate(row, start=1)))
+            key = row_key(cell_text(row[key_at])) if key_at is not None else ""
+            records.append(
+                {"table_no": table_no, "row_id": row_id, "key": key, "given": to_text(own), "removed": False}
+            )
+            carried.extend(cell_record(table_no, row_id, field_id, cell) for field_id, cell in others)
+        connection.execute(insert(schema.rows), records)
+        if carried:
+            connection.execute(insert(schema.cells), carried)
+        count += len(batch)
+        if progress:
+            progress(count)
+    return count
+
+
+def cell_record(table_no: int, row_id: RowId, field_id: int, cell: Cell) -> dict[str, object]:
+    return {
+        "table_no": table_no,
+        "row_id": row_id,
+        "field_id": field_id,
+        "status": cell.status,
+        "cell": to_text(cell),
+    }
+
+
+def finish_creation(connection: Connection, table_no: int, count: int, *, actor: str, note: str) -> None:
+    tables = schema.tables
+    connection.execute(tables.update().where(tables.c.no == table_no).values(last_row=count, last_change=1))
+    connection.execute(
+        insert(schema.changes).values(
+            table_no=table_no, change=1, at=now(), actor=actor, kind="create", note=note, first_seq=1, last_seq=0
+        )
+    )

@@ -1,0 +1,107 @@
+"""A JSON document read value by value, so that a long array is never held whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from tablewright.errors import BadFile
+
+CHUNK = 256 * 1024
+MAX_VALUE_CHARS = 256 * 1024**2
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+class JsonStream:
+    def __init__(self, file: str, stream: TextIO) -> None:
+        self._file = file
+        self._stream = stream
+        self._decoder = json.JSONDecoder()
+        self._buffer = ""
+        self._at = 0
+        self._lines_before = 0
+        self._ended = False
+
+    def peek(self) -> str:
+        """The next character that is no space; "" at the end of the file."""
+        while True:
+            match = _SPACE.match(self._buffer, self._at)
+            self._at = match.end() if match else self._at
+            if self._at < len(self._buffer):
+                return self._buffer[self._at]
+            if not self._more():
+                return ""
+
+    def value(self) -> Any:
+        self.peek()
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self._buffer, self._at)
+            except json.JSONDecodeError as error:
+                # What is wrong well before the end of what was read so far, more text will not mend.
+                if (error.pos < len(self._buffer) - 100 and "Unterminated" not in error.msg) or not self._more():
+                    raise self._bad(error.msg, error.pos) from None
+                continue
+            except (RecursionError, ValueError):
+                raise self._bad("a value is nested too deeply or too large", self._at) from None
+            if end == len(self._buffer) and self._more():
+                continue  # "12" may be the beginning of "123"
+            self._at = end
+            return value
+
+    def array(self) -> Iterator[Any]:
+        self._take("[")
+        if self.peek() == "]":
+            self._take("]")
+            return
+        while True:
+            yield self.value()
+            if self.peek() != ",":
+                self._take("]")
+                return
+            self._take(",")
+
+    def object_keys(self) -> Iterator[str]:
+        """The keys of an object; the caller takes the value of each before the next."""
+        self._take("{")
+        if self.peek() == "}":
+            self._take("}")
+            return
+        while True:
+            key = self.value()
+            if not isinstance(key, str):
+                raise self._bad("a key is not a text", self._at)
+            self._take(":")
+            yield key
+            if self.peek() != ",":
+                self._take("}")
+                return
+            self._take(",")
+
+    def end(self) -> None:
+        if rest := self.peek():
+            raise self._bad(f"something follows its end: {rest!r}", self._at)
+
+    def _take(self, wanted: str) -> None:
+        found = self.peek()
+        if found != wanted:
+            raise self._bad(f"{wanted!r} expected" if found else "it ends too early", self._at)
+        self._at += 1
+
+    def _more(self) -> bool:
+        if self._ended:
+            return False
+        self._lines_before += self._buffer.count("\n", 0, self._at)
+        kept = self._buffer[self._at :]
+        if len(kept) > MAX_VALUE_CHARS:
+            raise self._bad("one value is too large", 0)
+        chunk = self._stream.read(max(CHUNK, len(kept)))  # twice as much each time, so a long value stays linear
+        self._ended = not chunk
+        self._buffer, self._at = kept + chunk, 0
+        return bool(chunk)
+
+    def _bad(self, what: str, at: int) -> BadFile:
+        line = self._lines_before + self._buffer.count("\n", 0, at) + 1
+        return BadFile(f"{self._file} is not valid JSON: {what} (line {line:,}).")

@@ -1,0 +1,170 @@
+"""The type of a column whose values already have types (a workbook, JSON, Parquet), and its cells.
+
+As strict as for text: one type for all values, or text. Texts that look like numbers stay texts, because their owner
+could have stored numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from tablewright.errors import BadFile
+from tablewright.table.files.limits import MAX_FIELD_CHARS
+from tablewright.table.files.text_column import MAX_DIGITS, NOT_NUMBERS, TextColumn
+from tablewright.table.model import PENDING, Cell, FieldType, Value, given
+from tablewright.table.text import show
+
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
+_MIDNIGHT = time()
+_YEARS = range(1500, 2200)
+
+
+class NativeColumn:
+    def __init__(self) -> None:
+        self._families: set[str] = set()
+        self._texts = TextColumn(_text_cell, NOT_NUMBERS)
+
+    @property
+    def filled(self) -> bool:
+        return bool(self._families)
+
+    def see(self, values: Sequence[Any]) -> None:
+        for kind in set(map(type, values)):
+            if kind is str:
+                texts = [value for value in values if type(value) is str and not is_empty(value)]
+                if texts:
+                    if max(map(len, texts)) > MAX_FIELD_CHARS:
+                        raise BadFile(f"A value is longer than {MAX_FIELD_CHARS // 1024**2} million characters.")
+                    self._families.add("text")
+                    self._texts.see(texts)
+            elif kind is bool:
+                self._families.add("boolean")
+            elif kind is not type(None):
+                self._families.update({_family(value) for value in values if type(value) is kind} - {""})
+
+    @property
+    def type(self) -> FieldType:
+        match sorted(self._families):
+            case ["number"]:
+                return "number"
+            case ["boolean"]:
+                return "boolean"
+            case ["date"]:
+                return "date"
+            case ["list"]:
+                return "list"
+            case ["text"]:
+                return self._texts.type
+            case ["date", "text"] if self._texts.type == "date":
+                return "date"
+        return "text"
+
+    def same_kind(self, header: Any) -> bool:
+        if is_empty(header):
+            return False
+        if isinstance(header, str):
+            return self._families == {"text"} and self._texts.same_kind(header)
+        family = _family(header)
+        return self._families == {family} and family in ("number", "date") and not _is_year(header)
+
+    def other_kind(self, header: Any) -> bool:
+        if isinstance(header, str) and self._families == {"text"}:
+            return self._texts.other_kind(header)
+        return isinstance(header, str) and bool(header.strip()) and self.type in ("number", "boolean", "date")
+
+    def cells(self, values: Sequence[Any]) -> list[Cell]:
+        wanted = self.type
+        if self._families == {"text"}:
+            return self._texts.cells([value if type(value) is str else "" for value in values])
+        if wanted == "number":
+            return [PENDING if is_empty(value) else _number_cell(value) for value in values]
+        if wanted in ("boolean", "list"):
+            return [PENDING if is_empty(value) else given(_value(value)) for value in values]
+        return [PENDING if is_empty(value) else given(text_of(value)) for value in values]
+
+
+def is_empty(value: Any) -> bool:
+    """Nothing, blank text, an empty list, or a float that is no number."""
+    if value is None:
+        return True
+    if isinstance(value, str):
+        return not value or value.isspace()
+    if isinstance(value, float):
+        return not isfinite(value)
+    if isinstance(value, Decimal):
+        return not value.is_finite()
+    return isinstance(value, list | tuple) and not value
+
+
+def header_text(value: Any) -> str:
+    return "" if is_empty(value) else text_of(value)
+
+
+def text_of(value: Any) -> str:
+    """What a value is as text: dates in ISO form, nested things as compact JSON."""
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, bool | int | float):
+        return show(value)
+    if isinstance(value, datetime):
+        midnight = value.time() == _MIDNIGHT and value.tzinfo is None
+        return value.date().isoformat() if midnight else value.isoformat()
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return plain_text(value.decode("utf-8", "replace"))
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return show(tuple(map(plain_text, value)))
+    if isinstance(value, dict | list | tuple):
+        return plain_text(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=text_of))
+    return str(value)
+
+
+def plain_text(text: str) -> str:
+    """The text without what no database keeps: NULs and halves of surrogate pairs become U+FFFD."""
+    return _NOT_TEXT.sub("\ufffd", text) if _NOT_TEXT.search(text) else text
+
+
+def _family(value: Any) -> str:
+    if is_empty(value):
+        return ""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "number" if abs(value) < 10**MAX_DIGITS else "text"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, Decimal):
+        return "number" if len(value.as_tuple().digits) <= MAX_DIGITS and -20 < value.adjusted() < 20 else "text"
+    if isinstance(value, datetime | date):
+        return "date"
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return "list"
+    return "text"
+
+
+def _is_year(value: Any) -> bool:
+    return isinstance(value, int | float) and value in _YEARS
+
+
+def _number_cell(value: int | float | Decimal) -> Cell:
+    if isinstance(value, Decimal):
+        number: int | float = int(value) if value == value.to_integral_value() else float(value)
+        return given(number, None if show(number) == str(value) else str(value))
+    if isinstance(value, float) and value.is_integer() and abs(value) < 10**MAX_DIGITS:
+        return given(int(value))
+    return given(value)
+
+
+def _text_cell(text: str) -> Cell:
+    return given(plain_text(text))
+
+
+def _value(value: Any) -> Value:
+    return tuple(map(plain_text, value)) if isinstance(value, list | tuple) else bool(value)

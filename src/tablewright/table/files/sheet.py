@@ -1,0 +1,92 @@
+"""What an export shows of a table: which columns, in which order, and what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tablewright.table.files.names import free_name
+from tablewright.table.model import Cell, Field, FieldType, Money, Value
+from tablewright.table.text import cell_text, show
+
+
+class Heading(Protocol):
+    """A table without its rows. The noun `Table` is one; so is a table whose rows still are in a database."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def fields(self) -> tuple[Field, ...]: ...
+    @property
+    def key_field(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownColumn:
+    """One column of an export: `field` names the cell it is made from, `value` and `text` what it shows of it."""
+
+    name: str
+    field: str
+    type: FieldType
+    value: Callable[[Cell], Value]
+    text: Callable[[Cell], str]
+
+
+def shown_columns(
+    heading: Heading, *, evidence: bool = False, evidence_fields: Collection[str] | None = None
+) -> tuple[ShownColumn, ...]:
+    """The shown fields; with `evidence`, each field in `evidence_fields` (those with a question, unless said) is
+    followed by its source, quote and confidence."""
+    fields = shown_fields(heading.fields)
+    asked = {field.name for field in fields if field.question} if evidence_fields is None else set(evidence_fields)
+    taken = {field.name.casefold() for field in fields}
+    columns = []
+    for field in fields:
+        columns.append(
+            ShownColumn(name=field.name, field=field.name, type=field.type, value=_cell_value, text=cell_text)
+        )
+        if evidence and field.name in asked:
+            for what, type_, value in _EVIDENCE_COLUMNS:
+                name = free_name(f"{field.name} {what}", taken)
+                taken.add(name.casefold())
+                columns.append(ShownColumn(name=name, field=field.name, type=type_, value=value, text=_text_of(value)))
+    return tuple(columns)
+
+
+def shown_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
+    return tuple(field for field in fields if field.role != "qualification")
+
+
+def json_value(value: Value) -> Value:
+    """A value as plain JSON: a sum of money is its text."""
+    return str(value) if isinstance(value, Money) else value
+
+
+def _text_of(value: Callable[[Cell], Value]) -> Callable[[Cell], str]:
+    return lambda cell: show(value(cell))
+
+
+def _cell_value(cell: Cell) -> Value:
+    return cell.value
+
+
+def _source(cell: Cell) -> Value:
+    return cell.evidence[0].origin or None if cell.evidence else None
+
+
+def _quote(cell: Cell) -> Value:
+    return cell.evidence[0].quote or None if cell.evidence else None
+
+
+def _confidence(cell: Cell) -> Value:
+    return None if cell.is_given else cell.confidence
+
+
+_EVIDENCE_COLUMNS: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = (
+    ("source", "text", _source),
+    ("quote", "text", _quote),
+    ("confidence", "number", _confidence),
+)

@@ -1,0 +1,147 @@
+"""Workbooks (XLSX, XLS, ODS): the sheet to read, its cells as typed values."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+from xml.etree import ElementTree
+
+from python_calamine import CalamineSheet, CalamineWorkbook, PasswordError, SheetTypeEnum, SheetVisibleEnum
+
+from tablewright.errors import BadFile
+from tablewright.table.files.archive import SheetSize, look_through
+from tablewright.table.files.grid import Batch, Grid, survey
+from tablewright.table.files.incoming import Incoming
+from tablewright.table.files.limits import BATCH_CELLS
+from tablewright.table.files.native_column import NativeColumn, header_text, is_empty
+
+MAX_INDEX_BYTES = 4 * 1024**2
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> Incoming:
+    sizes = {} if kind == "xls" else look_through(path)
+    by_name = _sizes_by_name(path, sizes) if kind == "xlsx" else {}
+    book = _opened(path)
+    chosen, warnings = _choose(path, book, sheet, by_name)
+    errors = by_name[chosen.name].errors if chosen.name in by_name else 0
+    if errors:
+        cells = "1 cell holds an error" if errors == 1 else f"{errors:,} cells hold errors"
+        warnings.append(f"{cells} such as #N/A in the sheet '{chosen.name}'; left empty.")
+    grid = Grid(
+        file=path.name,
+        name=path.stem,
+        batches=lambda: _batches(chosen),
+        column=NativeColumn,
+        header_text=header_text,
+        is_empty=is_empty,
+        empty=None,
+        line="row",
+    )
+    return survey(grid, header=header, warnings=warnings)
+
+
+def _batches(sheet: CalamineSheet) -> Iterator[Batch]:
+    records: list[list[Any]] = []
+    lines: list[int] = []
+    size = max(1, BATCH_CELLS // max(1, sheet.width))
+    first = sheet.start[0] + 1 if sheet.start else 1
+    for line, record in enumerate(sheet.iter_rows(), start=first):
+        if all(map(is_empty, record)):
+            continue
+        records.append(record)
+        lines.append(line)
+        if len(records) >= size:
+            yield Batch(records=list(records), lines=lines)
+            records, lines = [], []
+    yield Batch(records=list(records), lines=lines)
+
+
+def _choose(
+    path: Path, book: CalamineWorkbook, wanted: str | None, sizes: dict[str, SheetSize]
+) -> tuple[CalamineSheet, list[str]]:
+    """The sheet of that name; unless one is named, the first that is visible and has something in it."""
+    names = [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    if wanted is not None:
+        name = next((name for name in names if name.strip().casefold() == wanted.strip().casefold()), None)
+        if name is None:
+            listed = ", ".join(f"'{name}'" for name in names[:30])
+            raise BadFile(f"{path.name} has no sheet called '{wanted}'.", advice=f"Its sheets are {listed}.")
+        return _sheet(path, book, name), []
+    visible = [about.name for about in book.sheets_metadata if about.visible == SheetVisibleEnum.Visible]
+    chosen: CalamineSheet | None = None
+    others = []
+    for name in [name for name in names if name in visible]:
+        if name in sizes and not sizes[name].rows:
+            continue
+        if chosen is not None and name in sizes:
+            others.append(name)
+            continue
+        sheet = _sheet(path, book, name)
+        if sheet.height and any(not is_empty(value) for record in sheet.iter_rows() for value in record):
+            if chosen is None:
+                chosen = sheet
+            else:
+                others.append(name)
+    if chosen is None:
+        raise BadFile(f"{path.name} is empty: no visible sheet has a value in it.")
+    if not others:
+        return chosen, []
+    count = len(others) + 1
+    return chosen, [f"{path.name} has {count} sheets with values; '{chosen.name}' was read, name another with --sheet."]
+
+
+def _sizes_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, SheetSize]:
+    """`sizes` by the names of the sheets. Without what cannot be followed: it only serves warnings and speed."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            links = {
+                link.get("Id"): link.get("Target", "") for link in _xml(archive, "xl/_rels/workbook.xml.rels").iter()
+            }
+            sheets = [
+                (sheet.get("name", ""), links.get(sheet.get(_LINK), ""))
+                for sheet in _xml(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet")
+            ]
+    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile):
+        return {}
+    found = {name: target.lstrip("/") for name, target in sheets if target}
+    members = {name: target if target in sizes else str(PurePosixPath("xl") / target) for name, target in found.items()}
+    return {name: sizes[member] for name, member in members.items() if member in sizes}
+
+
+def _xml(archive: zipfile.ZipFile, member: str) -> ElementTree.Element:
+    with archive.open(member) as file:
+        return ElementTree.fromstring(file.read(MAX_INDEX_BYTES))
+
+
+def _opened(path: Path) -> CalamineWorkbook:
+    with _Calamine(path):
+        return CalamineWorkbook.from_path(path)
+
+
+def _sheet(path: Path, book: CalamineWorkbook, name: str) -> CalamineSheet:
+    with _Calamine(path):
+        return book.get_sheet_by_name(name)
+
+
+class _Calamine:
+    """Whatever calamine raises over a broken workbook, its panics included (they are no `Exception`), is a bad file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is None or not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+            return
+        if isinstance(error, PasswordError) or "password" in str(error).lower():
+            raise BadFile(
+                f"{self._path.name} is password-protected.", advice="Save it without a password, then try again."
+            ) from None
+        raise BadFile(
+            f"{self._path.name} is damaged: it cannot be read as a workbook.", advice="Open it and save it again."
+        ) from error

@@ -1,0 +1,75 @@
+"""A table, written to a file while its rows still arrive."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from tablewright.errors import BadFile
+from tablewright.table.files.csv_writer import CsvWriter
+from tablewright.table.files.json_writer import JsonLinesWriter, JsonWriter
+from tablewright.table.files.markdown import MarkdownWriter
+from tablewright.table.files.parquet_writer import ParquetWriter
+from tablewright.table.files.sheet import Heading, shown_columns
+from tablewright.table.files.xlsx_writer import XlsxWriter
+from tablewright.table.model import Row, Table
+
+WRITABLE = ("csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet")
+_SUFFIXES = {**{f".{format}": format for format in WRITABLE}, ".ndjson": "jsonl", ".markdown": "md", ".tab": "tsv"}
+
+
+class Writer(Protocol):
+    """`write` may be called again and again; `close` finishes the file and leaves the stream open."""
+
+    def write(self, rows: Iterable[Row]) -> None: ...
+    def close(self) -> None: ...
+
+
+def open_writer(
+    stream: BinaryIO,
+    format: str,
+    heading: Heading,
+    *,
+    evidence: bool = False,
+    evidence_fields: Collection[str] | None = None,
+) -> Writer:
+    """`evidence` adds the columns source, quote and confidence; JSON and XLSX carry the evidence anyway."""
+    if format == "json":
+        return JsonWriter(stream, heading)
+    if format == "xlsx":
+        return XlsxWriter(stream, heading)
+    columns = shown_columns(heading, evidence=evidence, evidence_fields=evidence_fields)
+    match format:
+        case "csv":
+            return CsvWriter(stream, columns)
+        case "tsv":
+            return CsvWriter(stream, columns, delimiter="\t")
+        case "jsonl":
+            return JsonLinesWriter(stream, columns)
+        case "md":
+            return MarkdownWriter(stream, columns)
+        case "parquet":
+            return ParquetWriter(stream, columns)
+    raise _unknown(f"{format!r} is no format a table can be written in.")
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's name asks for."""
+    format = _SUFFIXES.get(path.suffix.lower())
+    if format is None:
+        raise _unknown(f"The name {path.name} does not say in which format to write it.")
+    return format
+
+
+def to_csv(table: Table) -> str:
+    stream = io.BytesIO()
+    writer = open_writer(stream, "csv", table)
+    writer.write(table.rows)
+    writer.close()
+    return stream.getvalue().decode()
+
+
+def _unknown(what: str) -> BadFile:
+    return BadFile(what, advice=f"Use one of {', '.join(f'.{format}' for format in WRITABLE)}.")

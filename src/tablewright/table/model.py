@@ -1,0 +1,178 @@
+"""The nouns. Everything imports them; they import nothing of ours but the errors.
+
+They are msgspec structs rather than dataclasses because a table has a million cells: creating a cell of 13 fields takes
+0.14 µs instead of 2.4 µs, and the struct is its own compact JSON (defaults left out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+FieldType: TypeAlias = Literal["text", "number", "boolean", "select", "date", "url", "list", "money"]
+Role: TypeAlias = Literal["standard", "category", "user", "qualification"]
+Status: TypeAlias = Literal["PENDING", "ENRICHED", "FAILED", "FLAGGED"]
+Reason: TypeAlias = Literal["not_found", "blocked", "not_applicable", "conflicting", "over_budget", "error"]
+Stance: TypeAlias = Literal["supports", "contradicts", "qualifies"]
+StepType: TypeAlias = Literal["search", "fetch", "compute", "answer", "error", "thinking", "coverage"]
+Label: TypeAlias = Literal["high", "medium", "low", "none"]
+
+RowId: TypeAlias = int
+
+NEEDS_WORK: frozenset[Status] = frozenset({"PENDING", "FLAGGED"})
+
+
+class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    pass
+
+
+class Money(Noun, frozen=True):
+    """An amount and its ISO 4217 code; `currency` is empty where the text did not say."""
+
+    amount: int | float
+    currency: str = ""
+
+    def __str__(self) -> str:
+        amount = f"{self.amount:.2f}" if isinstance(self.amount, float) else str(self.amount)
+        return f"{amount} {self.currency}".strip()
+
+
+Value: TypeAlias = str | int | float | bool | tuple[str, ...] | Money | None
+
+
+class Field(Noun, frozen=True):
+    name: str
+    type: FieldType = "text"
+    question: str = ""
+    description: str = ""
+    unit: str = ""
+    options: tuple[str, ...] = ()
+    required: bool = False
+    role: Role = "standard"
+    depends_on: tuple[str, ...] = ()
+
+
+class Evidence(Noun, frozen=True):
+    """Where a value was read: `quote` stands at `start:end` of the stored text of `origin` (a URL or a document id)."""
+
+    origin: str
+    title: str = ""
+    quote: str = ""
+    start: int | None = None
+    end: int | None = None
+    page: int | None = None
+    domain: str = ""
+    retrieved_at: str = ""
+    content_hash: str = ""
+    stance: Stance = "supports"
+
+
+class Conflict(Noun, frozen=True):
+    """Another value that independent sources give for the same cell, with the evidence for it."""
+
+    value: Value
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Cell(Noun, frozen=True):
+    """One value and how it came about. A cell that nobody has written is `Cell()`: PENDING and empty."""
+
+    value: Value = None
+    raw_value: str | None = None
+    status: Status = "PENDING"
+    reason: Reason | None = None
+    confidence: float | None = None
+    evidence: tuple[Evidence, ...] = ()
+    conflict: tuple[Conflict, ...] = ()
+    stale: bool = False
+    cost: float = 0.0
+    attempt: int = 0
+    run_id: str | None = None
+    updated_at: str | None = None
+    error: str | None = None
+
+    @property
+    def needs_work(self) -> bool:
+        return self.status in NEEDS_WORK
+
+    @property
+    def is_given(self) -> bool:
+        """The owner's own value, as imported: no run and no later edit has touched it."""
+        return self.status == "ENRICHED" and self.run_id is None and self.updated_at is None
+
+    @property
+    def confidence_label(self) -> Label:
+        return confidence_label(self.confidence)
+
+
+PENDING = Cell()
+
+
+def given(value: Value, raw_value: str | None = None) -> Cell:
+    """A cell as its owner gave it: taken as true, so it needs no evidence."""
+    if value is None:
+        return PENDING
+    return Cell(value=value, raw_value=raw_value, status="ENRICHED", confidence=1.0)
+
+
+def confidence_label(confidence: float | None) -> Label:
+    if not confidence or confidence <= 0:
+        return "none"
+    if confidence >= 0.8:
+        return "high"
+    return "medium" if confidence >= 0.5 else "low"
+
+
+class Row(Noun, frozen=True):
+    """`key` is the normalised name, for deduplication. A field without an entry in `cells` is PENDING."""
+
+    id: RowId
+    key: str = ""
+    cells: Mapping[str, Cell] = {}
+
+    def cell(self, field: str) -> Cell:
+        return self.cells.get(field, PENDING)
+
+
+class Table(Noun, frozen=True):
+    """`rows` are in ascending order of their id. `key_field` names the column that says what a row is about."""
+
+    id: str
+    name: str
+    fields: tuple[Field, ...] = ()
+    rows: tuple[Row, ...] = ()
+    key_field: str = ""
+
+    def field(self, name: str) -> Field | None:
+        """The field of that name, ignoring case and surrounding space."""
+        wanted = name.strip().casefold()
+        return next((field for field in self.fields if field.name.casefold() == wanted), None)
+
+    def row(self, row_id: RowId) -> Row | None:
+        return next((row for row in self.rows if row.id == row_id), None)
+
+    @property
+    def shown_fields(self) -> tuple[Field, ...]:
+        return tuple(field for field in self.fields if field.role != "qualification")
+
+
+class Step(Noun, frozen=True):
+    """One entry of a trace: what was done for a cell, in words a person can read."""
+
+    type: StepType
+    detail: str
+    data: Mapping[str, str | int | float | bool | None] = {}
+
+
+class Finding(Noun, frozen=True):
+    """What a strategy returns for one field of one row. The engine turns it into a proposed cell."""
+
+    field: str
+    value: Value = None
+    raw_value: str | None = None
+    confidence: float = 0.0
+    evidence: tuple[Evidence, ...] = ()
+    reason: Reason | None = None
+    error: str | None = None

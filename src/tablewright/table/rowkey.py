@@ -1,0 +1,202 @@
+"""The key of a row: its name, normalised. Equal keys are the same row.
+
+Keys are stored, so a change here changes which imported rows meet the rows that are already kept: it needs a migration.
+A key is a list of words and numbers joined by single spaces. Letters and digits are always apart ("LN40A550",
+"LN-40A550" and "LN 40A550" are all "ln 40 a 550"), which keeps every digit significant and every spelling equal.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from hashlib import blake2b
+
+MAX_KEY = 300
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Every form is written as the words that are left of it here: "S.A. de C.V." is "sa de cv", "Sp. z o.o." is "sp z oo".
+LEGAL = words("""
+    inc incorporated corp corporation co company ltd limited llc llp plc pllc pty pte pvt
+    gmbh ggmbh mbh ag kg kgaa ohg se sa sas sasu sarl eurl snc spa srl srls sapa bv nv bvba ab as asa oy oyj aps
+    kk ooo oao zao pao ооо оао зао пао тоо тов sro zrt kft nyrt doo ood eood jsc ojsc pjsc ltda eireli sia uab
+    bhd sdn tbk fze fzco
+    """)
+# By their last word; the longest first.
+_LEGAL_PHRASES: dict[str, tuple[list[str], ...]] = {
+    "co": (["and", "co"],),
+    "company": (["and", "company"],),
+    "ltd": (["private", "ltd"], ["proprietary", "ltd"]),
+    "limited": (["private", "limited"], ["proprietary", "limited"]),
+    "kg": (["and", "co", "kg"],),
+    "kgaa": (["and", "co", "kgaa"],),
+    "cv": (["s", "de", "rl", "de", "cv"], ["sapi", "de", "cv"], ["sab", "de", "cv"], ["sa", "de", "cv"]),
+    "oo": (["sp", "z", "oo"],),
+    "zoo": (["sp", "zoo"],),
+    "ro": (["spol", "s", "ro"], ["s", "ro"]),
+    "rl": (["s", "de", "rl"], ["sa", "rl"], ["s", "a", "rl"]),
+}
+# These are also units, trims and editions: after a number they stay ("Rice 5 kg", "Windows 98 SE").
+_NOT_AFTER_A_NUMBER = words("kg se as ag sa ab co spa")
+# The same letters as a word of the name: "iPhone SE" is not "iPhone", "Resort & Spa" is not a company.
+_NOT_AFTER = {
+    "se": words("iphone ipad watch galaxy pixel macbook windows mac mini edition cooper xperia"),
+    "spa": words("and day nail health hotel resort beauty med medical wellness thermal the"),
+    "as": words("such known"),
+}
+# Forms that stand before the name as well as after it. No Russian word is written like these abbreviations.
+_CJK_LEGAL = words("株式会社 有限会社 合同会社 股份有限公司 有限责任公司 有限責任公司 有限公司 주식회사 유한회사")
+_LEGAL_FIRST = words("ооо оао зао пао ао тоо 株 주") | _CJK_LEGAL
+_LEGAL_LAST = LEGAL | _LEGAL_FIRST
+_LEGAL_ENDS = _LEGAL_LAST | _LEGAL_PHRASES.keys()
+_CJK_FORM = re.compile("|".join(sorted(_CJK_LEGAL, key=len, reverse=True)))
+
+_LETTER = r"[^\W\d_]"
+# Each begins with its literal character, which `re` finds at the speed of `str.find`.
+_INITIALS = re.compile(rf"\.(?<=\b{_LETTER}\.)(?:(?={_LETTER}\b)|\s+(?={_LETTER}\.))")
+_BARE_FRACTION = re.compile(r"\.(?<![\w.]\.)(?=\d)")
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
+_DECIMAL_COMMA = re.compile(r",(?<=\d,)(?=\d)")
+_APOSTROPHE = re.compile(rf"(?<={_LETTER})['’`´](?={_LETTER})")
+_QUOTE = re.compile(r"['’`´]")
+_SLASHED_LEGAL = re.compile(r"\b([aks])/([sa])\b")
+_ASCII_MARK = re.compile(r"\(\s*(?:r|tm)\s*\)")
+_SHARP = re.compile(r"(?<=[a-z])#(?![a-z0-9])")
+_TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\s\d.]+")
+_NEEDS_CARE = re.compile(r"[.,'’`´/#(]")
+
+
+def row_key(name: str) -> str:
+    """The normalised name. "" only where the name has nothing to see in it."""
+    tokens = trim(tokenize(fold(name)))
+    key = " ".join(tokens) if tokens else _symbols(name)
+    return key if len(key) <= MAX_KEY else _shorten(key, bool(tokens))
+
+
+def fold(name: str) -> str:
+    """Lower case, compatible forms made equal, accents off Latin letters; punctuation is still there."""
+    if name.isascii():
+        return name.lower()
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name.translate(_APART)).casefold())
+    # Case folding can expand, and what it expands to can compose: one more round settles it.
+    text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text.casefold()))
+    return unicodedata.normalize("NFC", _LATIN_ACCENTS.sub(r"\1", text).translate(_LATIN_LETTERS))
+
+
+def tokenize(text: str) -> list[str]:
+    """The words and numbers of a folded text, in order."""
+    if not text.isascii():
+        text = _CJK_FORM.sub(r" \g<0> ", text)
+    if _NEEDS_CARE.search(text):
+        text = _settle_punctuation(text)
+    return _TOKEN.findall(text.translate(_SPACED))
+
+
+def trim(tokens: list[str]) -> list[str]:
+    """Without "the" at either end and legal forms at the end, as long as something is left."""
+    while len(tokens) > 1:
+        if tokens[0] == "the" or tokens[0] in _LEGAL_FIRST:
+            tokens = tokens[1:]
+        elif tokens[-1] == "the":
+            tokens = tokens[:-1]
+        elif tokens[-1] in _LEGAL_ENDS and (drop := _legal_length(tokens)):
+            tokens = tokens[:-drop]
+        else:
+            break
+    return tokens
+
+
+def _legal_length(tokens: list[str]) -> int:
+    last, before = tokens[-1], tokens[-2]
+    for phrase in _LEGAL_PHRASES.get(last, ()):
+        if len(phrase) < len(tokens) and tokens[-len(phrase) :] == phrase:
+            return len(phrase)
+    if last not in _LEGAL_LAST or before in _NOT_AFTER.get(last, ()):
+        return 0
+    return 0 if last in _NOT_AFTER_A_NUMBER and before[-1].isdigit() else 1
+
+
+def _settle_punctuation(text: str) -> str:
+    if "(" in text:
+        text = _ASCII_MARK.sub(" ", text)
+    if "." in text:
+        text = _BARE_FRACTION.sub("0.", _INITIALS.sub("", text))
+    if "," in text:
+        text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub("", text))
+    if "#" in text:
+        text = _SHARP.sub(" sharp ", text)
+    if "/" in text:
+        text = _SLASHED_LEGAL.sub(r"\1\2", text)
+    if _QUOTE.search(text):
+        text = _APOSTROPHE.sub("", text)
+    return text
+
+
+def _symbols(name: str) -> str:
+    """The key of a name without a letter or digit ("!!!", an emoji): the visible characters themselves."""
+    visible = "".join(" " if char.isspace() else char for char in name if unicodedata.category(char) not in _INVISIBLE)
+    return " ".join(visible.casefold().split())
+
+
+def _shorten(key: str, has_words: bool) -> str:
+    """Long names that begin alike stay apart by a number made of the whole: digits, so the key of a key is itself."""
+    if not has_words:
+        return key[:MAX_KEY].rstrip()
+    digest = int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big")
+    return f"{key[: MAX_KEY - 21].rstrip(' .')} {digest:020d}"
+
+
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs"})
+_LATIN_ACCENTS = re.compile(r"([a-zæœøłđðþħŧıſ])[\u0300-\u036f]+")
+_LATIN_LETTERS = str.maketrans(
+    {
+        "ʼ": "'",
+        "æ": "ae",
+        "œ": "oe",
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "ħ": "h",
+        "ŧ": "t",
+        "ı": "i",
+        "ß": "ss",
+    }
+)
+
+
+class _Apart(dict[int, str]):
+    """Before compatible forms are made equal: what would run into its neighbours, or become letters, is set apart."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        category = unicodedata.category(char)
+        # A fraction or a raised digit is a number of its own: "10½" must not become "101/2".
+        kept = f" {char} " if category == "No" else "" if category in _INVISIBLE and category != "Cc" else char
+        self[code] = kept
+        return kept
+
+
+class _Spaced(dict[int, str]):
+    """What stays of each character: letters, marks, digits, dots and emoji; the rest is space or nothing."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        category = unicodedata.category(char)
+        if category == "Nd":
+            kept = str(unicodedata.decimal(char))
+        # Marks are letters in Indic scripts; emoji from U+1F000 tell names apart, older symbols only decorate them.
+        elif category[0] in "LM" or char.isalnum() or (category == "So" and code >= 0x1F000):
+            kept = char
+        else:
+            kept = {"&": " and ", "+": " plus ", ".": "."}.get(char, " ")
+        self[code] = kept
+        return kept
+
+
+_APART = _Apart(str.maketrans({"™": " ", "®": " ", "©": " ", "℠": " ", "ʼ": "'"}))
+_SPACED = _Spaced()
