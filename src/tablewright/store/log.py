@@ -7,9 +7,9 @@ remembers the last number it saw misses nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
-from sqlalchemy import JSON, ColumnElement, Connection, Double, cast, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, insert, select, update
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
@@ -27,9 +27,11 @@ from tablewright.table.edits import (
     RemoveRow,
     SetCell,
 )
-from tablewright.table.model import Cell, Field, Noun, RowId, Table, given
+from tablewright.table.model import Cell, Field, Noun, RowId, Status, Table, given
 
 Entry: TypeAlias = dict[str, Any]
+
+STATUSES = [status for status in get_args(Status) if status != "PENDING"]
 
 
 class Change(Noun, frozen=True):
@@ -144,9 +146,9 @@ class EditWriter:
             last_row_id=found.last_row,
         )
         self._field_ids = dict(found.field_ids)
+        self._positions = list(found.positions)
         self._last_field = found.last_field
         self._last_row = found.last_row
-        self._fields_changed = False
 
     def write(self, edit: Edit) -> list[Entry]:
         inverse = self._draft.apply(edit)
@@ -163,7 +165,7 @@ class EditWriter:
             case RemoveField(), AddField():
                 field_id = self._field_ids.pop(inverse.field.name)
                 set_field(self._connection, self._no, field_id, removed=True)
-                self._fields_changed = True
+                self._positions.pop(inverse.position or 0)
                 return [{"kind": "remove_field", "field_id": field_id}]
             case ChangeField(), ChangeField():
                 return self._change_field(edit, inverse.field)
@@ -179,9 +181,6 @@ class EditWriter:
             .where(tables.c.no == self._no)
             .values(last_row=self._last_row, last_field=self._last_field, key_field=key_field)
         )
-        if self._fields_changed:
-            for position, field in enumerate(self._draft.fields, start=1):
-                set_field(self._connection, self._no, self._field_ids[field.name], position=position)
 
     def _cell_entry(self, row_id: RowId, name: str) -> Entry:
         field_id = self._field_ids[name]
@@ -210,14 +209,26 @@ class EditWriter:
         field_id = self._field_ids[edit.field.name] = self._last_field
         self._connection.execute(
             insert(schema.fields).values(
-                table_no=self._no, field_id=field_id, position=field_id, spec=to_text(edit.field), removed=False
+                table_no=self._no,
+                field_id=field_id,
+                position=self._free_position(edit.position),
+                spec=to_text(edit.field),
+                removed=False,
             )
         )
-        self._fields_changed = True
         return [
             {"kind": "add_field", "field_id": field_id},
             *(self._cell_entry(row_id, edit.field.name) for row_id in edit.cells),
         ]
+
+    def _free_position(self, index: int | None) -> float:
+        """Between its neighbours: the others keep theirs, so a field that comes back finds its own place again."""
+        at = len(self._positions) if index is None else index
+        left = self._positions[at - 1] if at > 0 else self._positions[0] - 2 if self._positions else 0.0
+        right = self._positions[at] if at < len(self._positions) else left + 2
+        position = (left + right) / 2
+        self._positions.insert(at, position)
+        return position
 
     def _change_field(self, edit: ChangeField, before: Field) -> list[Entry]:
         field_id = self._field_ids.pop(before.name)
@@ -269,8 +280,7 @@ def write_cells(connection: Connection, table_no: int, first: int, last: int) ->
     edits, cells = schema.edits, schema.cells
     here = (edits.c.table_no == table_no, edits.c.seq.between(first, last), edits.c.kind == "cell")
     latest = select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id)
-    status = func.coalesce(json_text(connection, edits.c.after, "status"), "PENDING")
-    source = select(edits.c.table_no, edits.c.row_id, edits.c.field_id, status, edits.c.after).where(
+    source = select(edits.c.table_no, edits.c.row_id, edits.c.field_id, status_of(edits.c.after), edits.c.after).where(
         *here, edits.c.seq.in_(latest), edits.c.after.is_not(None)
     )
     columns = ["table_no", "row_id", "field_id", "status", "cell"]
@@ -285,15 +295,10 @@ def write_cells(connection: Connection, table_no: int, first: int, last: int) ->
     connection.execute(delete(cells).where(cells.c.table_no == table_no, cleared))
 
 
-def json_text(connection: Connection, column: ColumnElement[Any], key: str) -> ColumnElement[Any]:
-    if connection.dialect.name == "sqlite":
-        return func.json_extract(column, f"$.{key}")
-    extracted: ColumnElement[Any] = cast(column, JSON)[key].as_string()
-    return extracted
-
-
-def json_number(connection: Connection, column: ColumnElement[Any], key: str) -> ColumnElement[Any]:
-    return cast(json_text(connection, column, key), Double)
+def status_of(cell: ColumnElement[Any]) -> ColumnElement[str]:
+    """The status inside an encoded cell. Quotes inside its strings are escaped, so only the key itself can match;
+    PostgreSQL's JSON operators refuse a cell whose text holds a NUL."""
+    return case(*((cell.like(f'%"status":"{status}"%'), status) for status in STATUSES), else_="PENDING")
 
 
 def cell_versions(connection: Connection, table_id: str, row_id: RowId, field: str) -> list[CellVersion]:

@@ -18,8 +18,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             last_row BIGINT NOT NULL, last_field INTEGER NOT NULL, last_change BIGINT NOT NULL, last_seq BIGINT NOT NULL
         )""",
         """CREATE TABLE fields (
-            table_no INTEGER NOT NULL, field_id INTEGER NOT NULL, position INTEGER NOT NULL, spec TEXT NOT NULL,
-            removed BOOLEAN NOT NULL, PRIMARY KEY (table_no, field_id)
+            table_no INTEGER NOT NULL, field_id INTEGER NOT NULL, position DOUBLE PRECISION NOT NULL,
+            spec TEXT NOT NULL, removed BOOLEAN NOT NULL, PRIMARY KEY (table_no, field_id)
         )""",
         """CREATE TABLE rows (
             table_no INTEGER NOT NULL, row_id BIGINT NOT NULL, key TEXT NOT NULL, given TEXT NOT NULL,
@@ -51,8 +51,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX proposals_by_table ON proposals (table_no, created_at)",
         """CREATE TABLE operations (
             proposal_id TEXT NOT NULL, row_id BIGINT NOT NULL, field TEXT NOT NULL, attempt INTEGER NOT NULL,
-            as_of BIGINT NOT NULL, status TEXT NOT NULL, cell TEXT NOT NULL, steps TEXT NOT NULL,
-            decision TEXT NOT NULL, PRIMARY KEY (proposal_id, row_id, field)
+            as_of BIGINT NOT NULL, status TEXT NOT NULL, confidence DOUBLE PRECISION NOT NULL, cell TEXT NOT NULL,
+            steps TEXT NOT NULL, decision TEXT NOT NULL, PRIMARY KEY (proposal_id, row_id, field)
         ){clustered}""",
     ),
 )

@@ -10,14 +10,14 @@ from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, inse
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import Database, insert_select, upsert
-from tablewright.store.log import Change, EditWriter, Entry, append, close_change, json_number
+from tablewright.store.log import Change, EditWriter, Entry, append, close_change
 from tablewright.store.records import decode_cell, decode_fields, decode_steps, new_id, now, to_text
 from tablewright.store.tables import Head, head
 from tablewright.table.edits import AddField, ChangeField, Edit
 from tablewright.table.model import Cell, Field, Noun, RowId, Step
 
 ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
-Decision: TypeAlias = Literal["open", "applied", "refused"]
+Decision: TypeAlias = Literal["open", "applying", "applied", "refused"]
 
 
 class Operation(Noun, frozen=True):
@@ -96,6 +96,7 @@ class Proposals:
                 "attempt": operation.cell.attempt,
                 "as_of": operation.as_of,
                 "status": operation.cell.status,
+                "confidence": operation.cell.confidence or 0.0,
                 "cell": to_text(operation.cell),
                 "steps": to_text(operation.steps),
                 "decision": operation.decision,
@@ -105,7 +106,9 @@ class Proposals:
 
         def work(connection: Connection) -> None:
             statement = upsert(connection, schema.operations)
-            newer = {name: statement.excluded[name] for name in ("attempt", "as_of", "status", "cell", "steps")}
+            newer = {
+                name: statement.excluded[name] for name in ("attempt", "as_of", "status", "confidence", "cell", "steps")
+            }
             connection.execute(
                 statement.on_conflict_do_update(
                     index_elements=["proposal_id", "row_id", "field"],
@@ -182,7 +185,7 @@ class Proposals:
         def work(connection: Connection) -> int:
             proposal = open_head(connection, proposal_id)
             chosen = choose(connection, proposal, selection)
-            refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
+            refused = decide(connection, chosen, "refused")
             settle(connection, proposal_id)
             return refused
 
@@ -202,10 +205,13 @@ def apply_operations(
         query = select(func.count()).select_from(schema.operations).where(chosen, later)
         conflicts = connection.execute(query).scalar_one()
         chosen = chosen & ~later
+    decide(connection, chosen & ~row_lives(found), "refused")
+    decide(connection, chosen, "applying")
     if entries:
         append(connection, found, entries)
-    written = write_operations(connection, found, chosen, skip=len(entries))
-    connection.execute(update(schema.operations).where(chosen).values(decision="applied"))
+    taken = (schema.operations.c.proposal_id == proposal.id) & (schema.operations.c.decision == "applying")
+    written = write_operations(connection, found, taken, skip=len(entries))
+    decide(connection, taken, "applied")
     change = None
     if entries or written:
         change = close_change(
@@ -240,20 +246,28 @@ def write_fields(
     return entries, head(connection, found.table.id)
 
 
-def write_operations(connection: Connection, found: Head, chosen: ColumnElement[bool], *, skip: int) -> int:
-    """Copies the chosen cells into the log, behind `skip` other entries, in SQL: a million cells never enter Python."""
-    operations, rows, cells = schema.operations, schema.rows, schema.cells
+def write_operations(connection: Connection, found: Head, taken: ColumnElement[bool], *, skip: int) -> int:
+    """Copies the taken cells into the log, behind `skip` other entries, in SQL: a million cells never enter Python."""
+    operations, cells = schema.operations, schema.cells
     field_id = number_of_field(found)
-    row_lives = exists().where(rows.c.table_no == found.no, rows.c.row_id == operations.c.row_id, ~rows.c.removed)
     before = and_(cells.c.table_no == found.no, cells.c.row_id == operations.c.row_id, cells.c.field_id == field_id)
     seq = found.last_seq + skip + func.row_number().over(order_by=(operations.c.row_id, field_id))
     source = (
         select(literal(found.no), seq, literal("cell"), operations.c.row_id, field_id, cells.c.cell, operations.c.cell)
         .select_from(operations.outerjoin(cells, before))
-        .where(chosen, row_lives)
+        .where(taken)
     )
     columns = ["table_no", "seq", "kind", "row_id", "field_id", "before", "after"]
     return insert_select(connection, schema.edits, columns, source)
+
+
+def row_lives(found: Head) -> ColumnElement[bool]:
+    rows = schema.rows
+    return exists().where(rows.c.table_no == found.no, rows.c.row_id == schema.operations.c.row_id, ~rows.c.removed)
+
+
+def decide(connection: Connection, chosen: ColumnElement[bool], decision: Decision) -> int:
+    return connection.execute(update(schema.operations).where(chosen).values(decision=decision)).rowcount
 
 
 def number_of_field(found: Head) -> ColumnElement[int]:
@@ -279,8 +293,7 @@ def choose(connection: Connection, proposal: ProposalHead, selection: Selection)
     if selection.fields:
         chosen = chosen & operations.c.field.in_(proposed_names(connection, proposal, selection.fields))
     if selection.min_confidence is not None:
-        confidence = func.coalesce(json_number(connection, operations.c.cell, "confidence"), 0.0)
-        chosen = chosen & (confidence >= selection.min_confidence) & (operations.c.status == "ENRICHED")
+        chosen = chosen & (operations.c.confidence >= selection.min_confidence) & (operations.c.status == "ENRICHED")
     return chosen
 
 

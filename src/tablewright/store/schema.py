@@ -7,7 +7,7 @@ NULL in `edits.before` or `edits.after` means "as given": no entry in `cells`.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, MetaData, Table, Text
 
 metadata = MetaData()
 
@@ -30,7 +30,7 @@ fields = Table(
     metadata,
     Column("table_no", Integer, primary_key=True),
     Column("field_id", Integer, primary_key=True),
-    Column("position", Integer, nullable=False),
+    Column("position", Double, nullable=False),
     Column("spec", Text, nullable=False),
     Column("removed", Boolean, nullable=False),
 )
@@ -117,6 +117,7 @@ operations = Table(
     Column("attempt", Integer, nullable=False),
     Column("as_of", BigInteger, nullable=False),
     Column("status", Text, nullable=False),
+    Column("confidence", Double, nullable=False),
     Column("cell", Text, nullable=False),
     Column("steps", Text, nullable=False),
     Column("decision", Text, nullable=False),

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select
 from sqlalchemy import Row as Record
-from tablewright.table.dedupe import row_key
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
@@ -22,6 +21,7 @@ from tablewright.store.records import (
     split_given,
     to_text,
 )
+from tablewright.table.dedupe import row_key
 from tablewright.table.model import PENDING, Cell, Field, Noun, Row, RowId, Table
 from tablewright.table.text import cell_text
 
@@ -43,6 +43,7 @@ class Head(Noun, frozen=True):
     no: int
     table: Table
     field_ids: dict[str, int]
+    positions: tuple[float, ...]
     last_row: int
     last_field: int
     last_change: int
@@ -192,16 +193,17 @@ def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> Head
     record = find_record(connection, name_or_id, lock=lock)
     fields = schema.fields
     found = connection.execute(
-        select(fields.c.field_id, fields.c.spec)
+        select(fields.c.field_id, fields.c.spec, fields.c.position)
         .where(fields.c.table_no == record.no, ~fields.c.removed)
         .order_by(fields.c.position, fields.c.field_id)
     ).all()
-    specs = [(field_id, decode_field(spec)) for field_id, spec in found]
+    specs = [(field_id, decode_field(spec)) for field_id, spec, _ in found]
     table = Table(id=record.id, name=record.name, fields=tuple(field for _, field in specs), key_field=record.key_field)
     return Head(
         no=record.no,
         table=table,
         field_ids={field.name: field_id for field_id, field in specs},
+        positions=tuple(position for _, _, position in found),
         last_row=record.last_row,
         last_field=record.last_field,
         last_change=record.last_change,

@@ -8,55 +8,80 @@ _LOOKED_AT = 400  # a preamble is short; so is a "not found"
 
 # ── preambles ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_SOURCE = (
-    r"(?:research|search(?:es)?|analysis|knowledge|findings?|review|reading|understanding|information|info|data|details"
-    r"|sources?|evidence|context|documents?|documentation|text|passages?|pages?|web\s?pages?|web\s?sites?|sites?|articles?"
-    r"|reports?|filings?|results?|snippets?|records?|listings?|descriptions?|contents?|specifications?|specs?|datasheets?"
-    r"|data sheets?|manuals?|press releases?|tables?|wikipedia|google|linkedin|crunchbase|what i (?:found|know|could find)"
-    r"|\w[\w-]*\.(?:com|org|net|io|gov|edu|co|de|uk))"
+_SOURCES = (
+    "research search searches analysis knowledge finding findings review reading understanding information info data"
+    " details source sources evidence context document documents documentation text passage page pages webpage website"
+    " websites site article articles report reports filing filings result results snippet snippets record records"
+    " listing description content specification specifications specs datasheet manual release table wikipedia google"
+    " linkedin crunchbase"
 )
-_IS = r"(?:is|are|was|were|would be|should be|appears? to be|seems? to be|will be)"
-_ANSWER = r"(?:answer|value|result|response|output|solution|conclusion|reply|final answer|extracted value)"
-_SAYS = r"(?:states?|says?|shows?|indicates?|suggests?|mentions?|reports?|lists?|notes?|confirms?|reveals?|gives?|specif(?:ies|y))"
-_REST = r"(?=\s*\S)"
+_DOMAIN = r"[\w-]+\.(?:com|org|net|io|gov|edu|co|de|uk)"
+_SOURCE = rf"\b(?:{'|'.join(_SOURCES.split())}|what i (?:found|know|could find)|{_DOMAIN})\b"
+_ANSWERS = "answer value result response output solution conclusion reply"
+_ANSWER = rf"(?:{'|'.join(_ANSWERS.split())})"
+_ADJECTIVES = "final correct short best exact direct likely extracted requested"
+_IS = r"(?:is|are|was|were|would be|should be|appears? to be|seems? to be)"
+_SAYS = r"(?:state|say|show|indicate|suggest|mention|report|list|note|confirm|reveal|give|specifie)s?"
+_PHRASE = r"(?:[^\n,:]|,\d|:/)"  # what may stand before the comma or colon that closes a preamble
 
-_PREAMBLES: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        # Sure! Certainly. Of course, here ...
-        r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|great(?: question)?|good question|no problem|got it|thanks?"
-        r"(?: you)?|happy to help|i can help with that|i(?:'d| would) be happy to help)\s*(?:[!.:]+|[,—–-](?=\s*(?:here|the"
-        r"|based|according|i|this|that|so|let)\b))\s+",
-        # Here is the answer: ... / Here are the results you asked for:
-        rf"here(?:'s|’s| is| are)\s+(?:the |your |my |a |an |what )?[^:\n]{{0,80}}:\s+",
-        rf"here(?:'s|’s| is| are)\s+(?:the |your |my )?{_ANSWER}\s*:?\s+",
-        # According to the website, ... / Based on my research: ...
-        r"according to (?!(?:and|or)\b)[^\n]{1,120}?(?:,(?!\d)|:(?!//))\s*(?:that\s+)?",
-        rf"(?:based (?:up)?on|as per|per|from|judging (?:by|from)|looking at|given|using|drawing on|going by|in line with"
-        rf"|after (?:reviewing|reading|searching|checking|analy[sz]ing|looking (?:at|through|into))|upon (?:review|reviewing)"
-        rf"|as (?:stated|mentioned|noted|listed|shown|reported|indicated|given|described|specified) (?:in|on|by|at)|in|on)"
-        rf"\s(?=[^\n]{{0,100}}?\b{_SOURCE}\b)[^\n]{{1,140}}?(?:,(?!\d)|:(?!//))\s*",
-        r"as of (?:(?:the )?(?:end of|latest|my|this|now|today|early|mid|late)?[\s-]?)?[^\n,:]{0,40},(?!\d)\s*",
-        # The answer is: ... / Final answer: ... / **Answer:** ...
-        rf"(?:so|thus|therefore|hence)?,?\s*(?:the|my|your|a)?\s*(?:(?:final|correct|short|best|most likely|exact|direct|likely"
-        rf"|extracted|requested)\s+)*{_ANSWER}(?:\s+(?:to|for|of) [^\n:]{{1,80}}?|\s+i found)?\s*(?:{_IS}\s*:?\s+|:\s*|=\s*|\s[-–—]\s)"
-        r"(?:that\s+)?",
-        # The website states that ... / Research shows that ... / I found that ...
-        rf"(?:the |this |these |my |our |available |official |provided |company(?:'s)? )*{_SOURCE}\s+{_SAYS}\s*(?:that\b\s*|:\s+)",
-        r"(?:i|we)\s+(?:found|believe|think|can (?:confirm|see|say)|have (?:found|determined)|determined|conclude|would say"
-        r"|can tell you)\s+(?:out\s+)?that\s+",
-        r"(?:it|this)\s+(?:appears|seems|looks like|is (?:likely|clear|believed|reported|stated|known|estimated))\s+that\s+",
-        # In summary, ... / Therefore, ...
-        r"(?:in (?:summary|short|conclusion|brief)|to summari[sz]e|to answer your question|to conclude|therefore|thus|hence|so"
-        r"|overall|finally|specifically|in other words|as requested|note that|from what i (?:can tell|know|found))\s*[,:]\s+",
-        r"(?:a|ans)\s*:\s+",
-    )
+# The first words that a preamble may have, and the preamble: only those that begin like the text are tried.
+_PREAMBLES: tuple[tuple[str, str], ...] = (
+    (
+        "sure certainly of absolutely okay ok great good no got thanks thank happy",
+        r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|great(?: question)?|good question|no problem|got it"
+        r"|thanks|thank you|happy to help)\s*"
+        r"(?:[!.:]+|[,—–-](?=\s*(?:here|the|based|according|i|this|that|so|let)\b))\s+",
+    ),
+    ("here", rf"here(?:['’]s| is| are)\s+(?:{_PHRASE}{{0,80}}:\s+|(?:the |your |my )?{_ANSWER}\s*:?\s+)"),
+    ("according", rf"according to (?!(?:and|or)\b){_PHRASE}{{1,120}}[,:]\s*(?:that\s+)?"),
+    (
+        "based as per from judging looking given using drawing going after upon in on",
+        r"(?:based (?:up)?on|as per|per|from|judging (?:by|from)|looking at|given|using|drawing on|going by|in|on|upon"
+        r"|after (?:reviewing|reading|searching|checking|analy[sz]ing|looking (?:at|through|into))"
+        r"|as (?:stated|mentioned|noted|listed|shown|reported|indicated|given|described|specified) (?:in|on|by|at))"
+        rf"\s{_PHRASE}{{0,100}}?{_SOURCE}{_PHRASE}{{0,60}}?(?:,(?!\d)|:)\s*",
+    ),
+    ("as", rf"as of {_PHRASE}{{1,40}}?,(?!\d)\s*"),
+    (
+        f"so thus therefore hence the my your a {_ADJECTIVES} most {_ANSWERS}",
+        r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my|your|a)\s+)?"
+        rf"(?:(?:most\s+)?(?:{'|'.join(_ADJECTIVES.split())})\s+)*{_ANSWER}"
+        rf"(?:\s+(?:to|for|of) [^\n:]{{1,80}}?|\s+i found)?\s*(?:{_IS}\s*:?\s+|:\s*|=\s*|\s[-–—]\s)(?:that\s+)?",
+    ),
+    (
+        f"the this these my our available official provided company {_SOURCES}",
+        rf"(?:(?:the|this|these|my|our|available|official|provided|company(?:'s)?)\s+)*{_SOURCE}\s+{_SAYS}"
+        r"\s*(?:that\b\s*|:\s+)",
+    ),
+    (
+        "i we",
+        r"(?:i|we)\s+(?:found|believe|think|can (?:confirm|see|say|tell you)|have (?:found|determined)|determined"
+        r"|conclude|would say)\s+(?:out\s+)?that\s+",
+    ),
+    (
+        "it this",
+        r"(?:it|this)\s+(?:appears|seems|is (?:likely|clear|believed|reported|stated|known|estimated))\s+that\s+",
+    ),
+    (
+        "in to therefore thus hence so overall finally specifically as note from",
+        r"(?:in (?:summary|short|conclusion|brief|other words)|to summari[sz]e|to answer your question|to conclude"
+        r"|therefore|thus|hence|so|overall|finally|specifically|as requested|note that"
+        r"|from what i (?:can tell|know|found))\s*[,:]\s+",
+    ),
+    ("a ans", r"(?:a|ans)\s*:\s+"),
 )
+_BY_FIRST_WORD: dict[str, list[re.Pattern[str]]] = {}
+for _openers, _pattern in _PREAMBLES:
+    _compiled = re.compile(_pattern, re.IGNORECASE)
+    for _opener in _openers.split():
+        _BY_FIRST_WORD.setdefault(_opener, []).append(_compiled)
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 _PAIRS: dict[str, str] = {
     '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "»": "«", "„": "“”", "‚": "‘’", "‹": "›", "「": "」", "『": "』",
     "”": "”", "’": "’", "`": "`", "*": "*", "_": "_", "〝": "〞",
 }  # fmt: skip
+_A_WORD = re.compile(r"[^\W_]")
 _FENCE = re.compile(r"```[\w-]{0,16}\s*\n?(.*?)\n?\s*```\s*$", re.DOTALL)
 _TAGGED = re.compile(r"<(answer|value|result|output|final)>\s*(.*?)\s*</\1>\s*$", re.DOTALL | re.IGNORECASE)
 _BOXED = re.compile(r"\$?\\boxed\{([^{}]*)\}\$?\s*\.?$")
@@ -77,10 +102,10 @@ def strip_preamble(text: str) -> str:
 
 def _once(text: str) -> str:
     text = _unwrapped(text)
-    head = text[:_LOOKED_AT]
-    for preamble in _PREAMBLES:
-        found = preamble.match(head)
-        if found and (rest := text[found.end() :].strip()) and any(mark.isalnum() for mark in rest):
+    first = _FIRST_WORD.match(text)
+    for preamble in _BY_FIRST_WORD.get(first[0].casefold(), ()) if first else ():
+        found = preamble.match(text, 0, _LOOKED_AT)
+        if found and (rest := text[found.end() :].strip()) and _A_WORD.search(rest, 0, _LOOKED_AT):
             return rest
     return text
 
@@ -94,7 +119,7 @@ def _unwrapped(text: str) -> str:
             inner = text[1:-1].strip()
         elif text[0] in "*_`<$\\":
             inner = _unmarked(text)
-        if inner == text or not any(mark.isalnum() for mark in inner[:_LOOKED_AT]):
+        if inner == text or not _A_WORD.search(inner, 0, _LOOKED_AT):
             return text
         text = inner
     return text
@@ -121,94 +146,155 @@ def _unmarked(text: str) -> str:
 
 _SENTINELS: frozenset[str] = frozenset(
     name.strip()
-    for name in """
-    n/a | na | n.a | n/a. | #n/a | n / a | n\\a | null | nil | none | nan | undefined | void | empty | blank | missing
-    unknown | unavailable | undisclosed | unspecified | undetermined | unclear | unsure | uncertain | indeterminate
-    tbd | tba | tbc | to be determined | to be announced | to be confirmed | to be decided | ? | ?? | ???
-    no | nothing | nothing found | no idea | idk | i don't know | i do not know | don't know | not sure | no one knows
-    no answer | no data | no info | no information | no result | no results | no match | no matches | no value | no mention
-    no evidence | no response | no record | no records | no details | no entry | none found | none available | none listed
-    none specified | none provided | none mentioned | none given | none known | none stated | none disclosed | not known
-    not a number | error | failed | k.a | keine angabe | keine angaben | unbekannt | nicht verfügbar | nicht bekannt
-    nicht angegeben | inconnu | inconnue | non disponible | non précisé | non communiqué | desconocido | no disponible
-    desconocida | sconosciuto | desconhecido | não disponível | onbekend | niet beschikbaar | okänd | ukjent | ukendt
-    nieznany | brak danych | неизвестно | нет данных | 不明 | 未知 | 不详 | 없음 | 該当なし | 无
-    """.replace("\n", "|").split("|")
-    if name.strip()
-) - {"no", "void", "error", "failed"}
+    for line in """
+    n/a | na | n.a | #n/a | n / a | n\\a | null | nil | none | nan | undefined | empty | blank | missing | unknown
+    unavailable | undisclosed | unspecified | undetermined | unclear | unsure | uncertain | indeterminate | tbd
+    tba | tbc | to be determined | to be announced | to be confirmed | to be decided | nothing | nothing found
+    no idea | idk | i don't know | i do not know | don't know | not sure | no one knows | no answer | no data
+    no info | no information | no result | no results | no match | no matches | no value | no mention | no evidence
+    no response | no record | no records | no details | no entry | none found | none available | none listed
+    none specified | none provided | none mentioned | none given | none known | none stated | none disclosed
+    none reported | none identified | k.a | keine angabe | keine angaben | unbekannt | nicht verfügbar
+    nicht bekannt | nicht angegeben | inconnu | inconnue | non disponible | non précisé | non communiqué
+    desconocido | desconocida | no disponible | sconosciuto | desconhecido | não disponível | onbekend
+    niet beschikbaar | okänd | ukjent | ukendt | nieznany | brak danych | неизвестно | нет данных | 不明 | 未知 | 不详
+    없음 | 該当なし | 无
+    """.strip().splitlines()
+    for name in line.split("|")
+)
 
 _DONE = (
     r"(?:available|found|known|specified|stated|disclosed|mentioned|provided|given|listed|reported|published|public|clear"
-    r"|indicated|determined|determinable|identified|identifiable|applicable|released|announced|documented|included in the"
-    r"|present|defined|located|verified|confirmed|shown|sure|certain|visible|accessible|recorded|covered|detailed|set)"
+    r"|indicated|determined|determinable|identified|identifiable|applicable|released|announced|documented|present"
+    r"|defined|located|verified|confirmed|shown|sure|certain|visible|accessible|recorded|covered|detailed)"
 )
 _HOW = (
     r"(?:(?:publicly|explicitly|currently|clearly|directly|readily|specifically|officially|yet|been|be|widely|immediately"
-    r"|reliably|easily|further|otherwise|made|definitively|conclusively|always|generally|formally|exactly)\s+)*"
+    r"|reliably|easily|otherwise|made|definitively|conclusively|generally|formally|exactly)\s)*"
 )
-_WHERE = r"(?:\s+(?:in|on|from|by|at|for|to|within|as|yet|here|anywhere|due|because|with|among|online|publicly|through)\b.*)?"
-_TEXT_NOUN = (
-    r"(?:text|document|context|page|web\s?page|website|site|article|source|material|content|passage|snippet|report|filing"
-    r"|information|data|result|search result|search|excerpt|record|description|listing|table|evidence|company|it|this|they)"
+_WHERE = (
+    r"(?:\s(?:in|on|from|by|at|for|to|within|as|yet|here|anywhere|due|because|with|among|online|through)\b.*"
+    r"|[.;:,(–—-].*|\s[(–—-].*)?"
 )
-_NOT = r"(?:do(?:es)? not|did not|doesn't|don't|didn't|doesn’t|don’t|didn’t|cannot|can't|fails? to|failed to|never)"
-_TELL = (
-    r"(?:mention|specif(?:y|ies)|state|provide|contain|include|say|list|give|disclose|indicate|have|show|reveal|report|offer"
-    r"|answer|address|describe|discuss|publish|cover|name|identify|explicitly|directly|clearly|seem|appear)"
+_THING = (
+    r"(?:information|info|data|answers?|results?|mention|evidence|records?|details?|value|match(?:es)?|indication"
+    r"|figures?)"
+)
+_TEXTS = (
+    r"(?:text|document|context|page|web ?page|website|site|article|source|material|content|passage|snippet|report"
+    r"|filing|information|data|result|excerpt|record|description|listing|table|evidence)s?"
 )
 _CANNOT = (
-    r"(?:could not|couldn't|couldn’t|can not|cannot|can't|can’t|was not able to|were not able to|was unable to"
-    r"|were unable to|am unable to|am not able to|did not|didn't|didn’t|do not|don't|don’t|have not|haven't|unable to|not able to"
-    r"|failed to)"
+    r"(?:could not|couldn't|can ?not|can't|(?:was|were|am|are)(?: not able|n't able| unable) to|did not|didn't"
+    r"|do not|don't|have not|haven't|unable to|not able to|failed to)"
 )
 _FIND = (
-    r"(?:find|found|determine|locate|located|identify|verify|confirm|have|see|access|know|establish|provide|answer|tell|say"
-    r"|retrieve|obtain|extract|ascertain|be (?:determined|found|located|verified|identified|confirmed|answered|established))"
+    r"(?:find|found|determine|locate|identify|verify|confirm|have|see|access|know|establish|provide|answer|tell|say"
+    r"|retrieve|obtain|extract|ascertain|be (?:determined|found|located|verified|identified|confirmed|established))"
 )
-_SORRY = r"(?:(?:i'm |i am |i’m )?sorry,?\s+(?:but\s+)?|unfortunately,?\s+|apologies,?\s+(?:but\s+)?|regrettably,?\s+|however,?\s+)*"
+_NOT = r"(?:do(?:es)? not|did not|doesn't|don't|didn't|can ?not|can't|fails? to|failed to)"
+_TELL = (
+    r"(?:mention|specify|state|provide|contain|include|say|list|give|disclose|indicate|have|show|reveal|report|offer"
+    r"|answer|address|describe|discuss|publish|cover|name|identify|seem|appear)"
+)
+_IS_NOT = r"(?:is|are|was|were|has|have|could|can|may|might)(?: not|n't)"
+_SORRY = re.compile(
+    r"(?:(?:i'm |i am )?sorry,? (?:but )?|unfortunately,? |apologies,? (?:but )?|regrettably,? |however,? )+"
+)
 
-_ABSENCE = re.compile(
-    rf"""{_SORRY}(?:
-      (?:n/a|not\s+applicable|unknown|unavailable|undisclosed|unspecified|tbd|none)\s*(?:\(.*\)|\[.*\]|[-–—:;,]\s*(?:not?\b|the\b|this\b|i\b|unknown|it\b).*)?
-      | not\s+{_HOW}{_DONE}{_WHERE}
-      | (?:(?:i|we)\s+)?{_CANNOT}\s+(?:\w+ly\s+)?{_FIND}\b.*
-      | (?:there\s+(?:is|was|are|were|seems?\s+to\s+be|appears?\s+to\s+be)\s+)?(?:no|not?\s+enough|not\s+any|insufficient|not\s+sufficient|limited)
-        \s+(?:\w+\s+){{0,2}}(?:information|info|data|answers?|results?|mention|evidence|records?|details?|value|match(?:es)?|context|indication|reference|sources?|figures?)
-        (?:\s+(?:was|were|is|are|could|can|has|have|had|found|available|provided|given|about|regarding|on|for|in|of|to|that|which|mentioned|specified|disclosed|concerning|exists?|returned|here|at)\b.*)?
-      | (?:the\s+|this\s+|these\s+|any\s+|my\s+)?(?:\w+\s+){{0,3}}{_TEXT_NOUN}s?\s+(?:\w+\s+){{0,4}}?{_NOT}\s+(?:\w+ly\s+)?{_TELL}\b.*
-      | (?:the\s+|this\s+|that\s+|such\s+|more\s+)?(?:\w+\s+){{0,2}}(?:information|info|data|answer|value|details?|it|this|that)\s+
-        (?:is|are|was|were|has|have|could|can|may|might)\s*(?:not|n't|n’t)\s+{_HOW}(?:be\s+)?{_DONE}{_WHERE}
-      | [^.!?]{{1,80}}?\s(?:is|are|was|were|has|have|could|can)\s*(?:not|n't|n’t)\s+{_HOW}(?:specified|stated|disclosed|mentioned|known|reported|published|public|indicated|determined|identified|documented|listed)\b{_WHERE}
-      | [^.!?]{{1,80}}?\s(?:is|are|was|were|remains?)\s+(?:unknown|undisclosed|unspecified|unclear|undetermined)\b{_WHERE}
-      | (?:it|this)\s+(?:is|was)\s+(?:unclear|unknown|not\s+clear|not\s+possible|impossible|unspecified)\b.*
-      | cannot\s+be\s+{_DONE}\b.*
-    )""",
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+_ABSENCE: tuple[re.Pattern[str], ...] = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        # n/a (private company), unknown - not stated
+        r"(?:n/a|not applicable|unknown|unavailable|undisclosed|unspecified|tbd|none)"
+        r"\s?(?:\(.*\)|\[.*\]|[-–—:;,.]\s?(?:not?|the|this|i|unknown|it|there)\b.*)",
+        # not publicly disclosed by the company
+        rf"(?:{_THING} )?not {_HOW}{_DONE}{_WHERE}",
+        # I could not find any information about it; could not determine an answer
+        rf"(?:(?:i|we) )?{_CANNOT} (?:\w+ly )?{_FIND}\b.*",
+        rf"{_CANNOT} be {_DONE}\b.*",
+        # there is no relevant information about it
+        r"(?:there (?:is|was|are|were|seems? to be|appears? to be) )?(?:no|not? enough|not any|insufficient|limited) "
+        rf"(?:\w+ ){{0,2}}{_THING}(?: (?:was|were|is|are|could|can|has|have|had|found|available|provided|given|about"
+        r"|regarding|on|for|in|of|to|that|which|mentioned|specified|disclosed|concerning|exists?|returned|here|at)\b.*)?",
+        rf"{_THING} (?:un(?:available|known|clear|disclosed)|missing){_WHERE}",
+        # the provided text does not mention the price
+        rf"(?:the |this |these |any |my )?(?:[\w-]+ ){{0,3}}?{_TEXTS} (?:\w+ ){{0,4}}?{_NOT} (?:\w+ly )?{_TELL}\b.*",
+        # this information is not available
+        rf"(?:the |this |that |such |more )?(?:\w+ ){{0,2}}(?:{_THING}|it|this|that)(?: \w+){{0,4}}? {_IS_NOT} {_HOW}"
+        rf"{_DONE}{_WHERE}",
+        # the date of foundation is not specified; the price remains unknown
+        rf"[^.!?\d]{{1,80}}? {_IS_NOT} {_HOW}(?:specified|stated|disclosed|mentioned|known|reported|published|public"
+        rf"|indicated|determined|identified|documented|listed)\b{_WHERE}",
+        rf"[^.!?\d]{{1,80}}? (?:is|are|was|were|remains?) (?:unknown|undisclosed|unspecified|unclear|undetermined)"
+        rf"{_WHERE}",
+        r"(?:it|this) (?:is|was) (?:unclear|unknown|not clear|not possible|impossible)\b.*",
+    )
 )
 _ABSENT_THING = re.compile(
-    rf"[^.!?]{{1,80}}?\s(?:is|are|was|were)\s*(?:not|n't|n’t)\s+{_HOW}(?:available|provided|given|found|included|applicable)\b{_WHERE}",
-    re.IGNORECASE | re.DOTALL,
+    rf"[^.!?\d]{{1,60}}? (?:is|are|was|were)(?: not|n't) {_HOW}(?:available|provided|given|found){_WHERE}"
 )
-_ONLY_MARKS = re.compile(r"[\s\-‐-―−–—.…?!*_/\\|~•·,:;()\[\]{}]*")
+_NEGATION = re.compile(
+    r"\b(?:no|not|un\w+|can ?not|failed|fails|n/a|none|limited|insufficient|tbd|impossible|missing)\b|n't\b"
+)
+_ONLY_MARKS = re.compile(r"[\s!-/:-@\[-`{-~‐-―−…•·]*")
 
 
 def is_not_found(text: str) -> bool:
     """Whether the text says that there is no answer: "n/a", "—", "Not disclosed.", "I could not find …"."""
-    return says_nothing_was_found(text) or bool(len(text) <= _LOOKED_AT and _ABSENT_THING.fullmatch(_bare(text)))
+    return says_nothing_was_found(text) or (len(text) <= _LOOKED_AT and _speaks_of(text, (_ABSENT_THING,)))
+
+
+_PLAIN = re.compile(r"[^\W_]\w*(?:[ ,.&/-]{1,2}\w+){0,20}[.)]?")
+_SUSPECT = re.compile(
+    r"\b(?:is|are|was|were|be|that|no|not|un\w+|can|cannot|could|failed|fails|na|n\.?a|null|nil|none|nan|missing|blank|empty"
+    r"|tb[adc]|idk|nothing|limited|insufficient|impossible|indeterminate|to be|non|nicht|keine|k\.a|brak|niet)\b|/a\b",
+    re.IGNORECASE,
+)
+
+
+def is_plain_answer(text: str) -> bool:
+    """A quick test for short texts that surely hold no preamble and say something; it may say no where they do."""
+    if len(text) > 120 or not _PLAIN.fullmatch(text) or _SUSPECT.search(text):
+        return False
+    if "," in text or "." in text:
+        first = _FIRST_WORD.match(text)
+        if first and first[0].casefold() in _BY_FIRST_WORD:
+            return False
+    return text.rstrip(".").casefold() not in _SENTINELS
 
 
 def says_nothing_was_found(text: str) -> bool:
-    """As `is_not_found`, but "the warranty is not included" is an answer, as it is to a yes-or-no question."""
+    """As `is_not_found`, but "the warranty is not available" is an answer, as it is to a yes-or-no question."""
     if len(text) > _LOOKED_AT:
         text = text.strip()
         if len(text) > _LOOKED_AT:
             return False
     bare = _bare(text)
-    return bare in _SENTINELS or bool(_ONLY_MARKS.fullmatch(bare)) or bool(_ABSENCE.fullmatch(bare))
+    if bare in _SENTINELS or _ONLY_MARKS.fullmatch(bare):
+        return True
+    return _speaks_of(text, _ABSENCE)
+
+
+def _speaks_of(text: str, absences: tuple[re.Pattern[str], ...]) -> bool:
+    bare = _bare(text)
+    if not _NEGATION.search(bare) or _is_title(text):
+        return False
+    if sorry := _SORRY.match(bare):
+        bare = bare[sorry.end() :]
+    if " but " in bare or " however" in bare:
+        return False  # "not stated, but about 500" holds an answer
+    return any(absence.fullmatch(bare) for absence in absences)
+
+
+def _is_title(text: str) -> bool:
+    """Not Found Records, None of the Above: a name in capitals, of more than two words, is no sentence."""
+    words = text.split()
+    return len(words) > 2 and words[-1][:1].isupper() and all(word[:1].isupper() for word in words if len(word) > 3)
 
 
 def _bare(text: str) -> str:
-    text = text.strip().strip("*_`\"'“”‘’«»").strip()
-    if text[:1] in "([{<" and text[-1:] in ")]}>":
+    text = " ".join(text.replace("’", "'").split()).strip("*_`\"'“”‘«» ")
+    if text[:1] in ("(", "[", "{", "<") and text[-1:] in (")", "]", "}", ">"):
         text = text[1:-1].strip()
-    return text.rstrip(".!… ").casefold() or text[:1]
+    return text.rstrip(".!… ").casefold()

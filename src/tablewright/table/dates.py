@@ -17,6 +17,7 @@ from tablewright.table.months import MONTHS, WEEKDAYS
 from tablewright.table.numbers import plain
 
 DAY_FIRST = True  # how 03/05/2021 is read, where both orders are possible
+EARLIEST_YEAR, LATEST_YEAR = 1000, 2199  # of years that stand alone; other four digits are more likely a count
 CENTURY_TURNS_AT = 69  # 68 is 2068, 69 is 1969, as in POSIX
 
 _LOOKED_AT = 2000
@@ -146,6 +147,8 @@ def _read(kind: str, match: re.Match[str], text: str) -> DateText | None:
     year, note = _year(parts["year"])
     if kind == "numeric":
         return _numeric(match, year, note)
+    if not (parts.get("month") or parts.get("m") or EARLIEST_YEAR <= year <= LATEST_YEAR):
+        return None
     if kind == "span":
         return _span(match, year)
     start, end, iso = match.start(), match.end(), f"{year:04}"
@@ -234,7 +237,8 @@ def _period(first: str, last: str) -> str:
 _CLOCK = r"\d{1,2}[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?\s?(?:[ap]\.?m\b\.?)?"
 _ZONE = r"(?:\s?(?:Z|UTC|GMT|[A-Z]{2,4}T)\b(?:[+-]\d{1,2}(?::?\d{2})?)?|\s?[+-]\d{2}:?\d{2}\b)?(?:\[[\w/]+\])?"
 _TIME_AFTER = re.compile(
-    rf"(?:T|,?\s?(?:at|um|à|a las|alle|kl\.?)?\s?)(?:{_CLOCK}|(?<=T)\d{{4,6}}){_ZONE}|,?\s(?:at\s)?\d{{1,2}}\s?[ap]\.?m\b\.?",
+    rf"(?:T|,?\s?(?:at|um|à|a las|alle|kl\.?)?\s?)(?:{_CLOCK}|(?<=T)\d{{4,6}}){_ZONE}"
+    r"|,?\s(?:at\s)?\d{1,2}\s?[ap]\.?m\b\.?",
     re.IGNORECASE,
 )
 _TIME_BEFORE = re.compile(rf"(?:at\s)?{_CLOCK}{_ZONE}\s?,?\s?(?:on\s)?$", re.IGNORECASE)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tablewright.table.dedupe import Names, row_key
-
 from tablewright.errors import BadField
+from tablewright.table.dedupe import Names, row_key
 from tablewright.table.edits import AddField, AddRow, SetCell, apply
 from tablewright.table.model import Cell, Field, RowId, Table, Value, given
 from tablewright.table.text import show
@@ -21,8 +20,8 @@ def add_row(table: Table, name: str, values: Mapping[str, Value] | None = None) 
         return table, known, False
     cells = {field: given(value) for field, value in (values or {}).items()}
     cells[table.key_field] = given(name)
-    grown, undo = apply(table, AddRow(key=row_key(name), cells=cells))
-    return grown, undo.row_id, True  # type: ignore[union-attr]  # the inverse of AddRow is RemoveRow
+    grown, _ = apply(table, AddRow(key=row_key(name), cells=cells))
+    return grown, grown.rows[-1].id, True
 
 
 def add_field(table: Table, field: Field) -> Table:

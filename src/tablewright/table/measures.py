@@ -75,6 +75,7 @@ def in_unit(measure: Measure, unit: str) -> Measure | None:
     return structs.replace(measure, value=value, high=high, sizes=known, unit=unit)
 
 
+@lru_cache(maxsize=4096)
 def comparable(one: Unit, other: Unit) -> bool:
     if one.kind and one.kind == other.kind:
         return True

@@ -101,6 +101,7 @@ _EXPONENT = re.compile(r"[eE]([-+]?\d{1,4})(?!\w)")
 _PLUS_MINUS = re.compile(r"(?:±|\+/?-)\s?$")
 _POWER = re.compile(r"\s?[×xX*·⋅]\s?10\s?(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3})\)?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)")
 _POWER_OF_TEN = re.compile(r"(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3})\)?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)")
+_AS_PYTHON = re.compile(r"[0-9]+\.[0-9]+")
 _RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹–", "-+0123456789-")
 _MIXED = re.compile(rf"(?:[ -]| and )(\d{{1,3}})/(\d{{1,3}})(?![\d/.,])|[ -]?([{FRACTIONS}])")
 _OVER = re.compile(r" ?/ ?(\d{1,3})(?![\d/]|[.,]\d)")
@@ -156,7 +157,7 @@ def _number_at(text: str, token: re.Match[str], done: int) -> Number | None:
     end = start + length
     start, negative = _sign(text, start, done)
     value, end, fraction_note = _fraction(text, value, end)
-    value, end = _powers(text, value, end)
+    value, end = _powers(text, value, end, token[0])
     scale = 1
     while (word := _SCALE.match(text, end)) and scale < 10**12:
         scale *= SCALES[word[1].casefold()]
@@ -185,7 +186,7 @@ def _digits(token: str, text: str) -> tuple[int | float, int, str] | None:
         return _one_separator(token, kinds[0], text)
     mark = kinds[-1]
     whole, _, rest = token.rpartition(mark)
-    if mark != " " and token.count(mark) == 1 and len(kinds) == 2 and _grouped(whole.split(kinds[0])):
+    if mark != " " and len(kinds) == 2 and rest.isdecimal() and _grouped(whole.split(kinds[0])):
         return float(f"{_joined_digits(whole)}.{rest}"), len(token), ""
     if kinds == [" "]:
         return int(_joined_digits(token)), len(token), ""
@@ -281,10 +282,11 @@ def _fraction(text: str, value: int | float, end: int) -> tuple[int | float, int
     return value / bottom, over.end(), f"{value}/{bottom} may be a score or a date" if doubtful else ""
 
 
-def _powers(text: str, value: int | float, end: int) -> tuple[int | float, int]:
+def _powers(text: str, value: int | float, end: int, token: str) -> tuple[int | float, int]:
     """1.2e5, 1.2 × 10^5, 10⁵."""
+    mantissa = token if _AS_PYTHON.fullmatch(token) else repr(value)  # rounded once, not twice
     if power := _EXPONENT.match(text, end):
-        return float(f"{value!r}e{power[1]}"), power.end()
+        return float(f"{mantissa}e{power[1]}"), power.end()
     if power := _POWER_OF_TEN.match(text, end) if value == 10 else None:
         value = 1
     else:
@@ -293,7 +295,7 @@ def _powers(text: str, value: int | float, end: int) -> tuple[int | float, int]:
         return value, end
     exponent = int((power[1] or power[2]).translate(_RAISED))
     exact = isinstance(value, int) and 0 <= exponent < LONGEST_NUMBER
-    return value * 10**exponent if exact else float(f"{value!r}e{exponent}"), power.end()
+    return value * 10**exponent if exact else float(f"{1 if value == 1 else mantissa}e{exponent}"), power.end()
 
 
 def times(value: int | float, scale: int) -> int | float:

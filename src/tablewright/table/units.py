@@ -231,13 +231,13 @@ def unit_at(text: str, place: int, wanted: Unit | None = None) -> tuple[Unit, in
 
     `wanted` is the unit somebody hopes for: it decides between the meanings of "oz", "m" or "°".
     """
-    first = _atom(text, place, wanted, r"[\s-]?")
+    first = _atom(text, place + (text[place : place + 1] in _GAPS), wanted)
     if first is None:
         return None
     unit, end, note = first
     compound = False
     while joint := _JOINT.match(text, end):
-        following = _atom(text, joint.end(), None, "")
+        following = _atom(text, joint.end(), None)
         if following is None:
             break
         compound = True
@@ -261,6 +261,7 @@ def named(symbol: str) -> Unit:
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+_GAPS = frozenset(" \n\t-")
 _JOINT = re.compile(r"\s?/\s?|[·⋅*]|\s(?:per|pro)\s")
 _RAISED = re.compile(r"²|³|\^-?[1-3]|\*\*-?[1-3]|[23](?![\d.,/])|⁻[¹²³]| squared\b| cubed\b")
 _EXPONENTS = {"²": 2, "³": 3, "2": 2, "3": 3, "squared": 2, "cubed": 3, "⁻¹": -1, "⁻²": -2, "⁻³": -3}
@@ -268,8 +269,8 @@ _INCH_WORD = re.compile(r"\s+(?:\d|(?:the|a|an|this|that|total|all|each|its|his|
 _ANY_WORD = re.compile(r"\s+\w")
 
 
-def _atom(text: str, place: int, wanted: Unit | None, lead: str) -> tuple[Unit, int, str] | None:
-    found = _pattern(lead).match(text, place)
+def _atom(text: str, place: int, wanted: Unit | None) -> tuple[Unit, int, str] | None:
+    found = _pattern().match(text, place)
     if found is None:
         return None
     name, end = found["name"], found.end()
@@ -368,8 +369,13 @@ def _split(spellings: str) -> list[str]:
     return [name for name in spellings.split(", ") if name]
 
 
-@lru_cache(maxsize=4)
-def _pattern(lead: str) -> re.Pattern[str]:
+@lru_cache(maxsize=1)
+def _pattern() -> re.Pattern[str]:
+    """One of all spellings, the longest first. The edge is tested once, for else compiling takes 0.1 s."""
     names = sorted({*_tables()[1], *(name.casefold() for name in AMBIGUOUS)}, key=lambda name: (-len(name), name))
-    spelled = "|".join(re.escape(name) + (r"(?![^\W\d_²³⁻¹])" if name[-1].isalpha() else "") for name in names)
-    return re.compile(rf"{lead}(?:(?P<power>sq(?:uare)?\.?|cu(?:bic)?\.?)\s?)?(?P<name>{spelled})", re.IGNORECASE)
+    words = "|".join(re.escape(name) for name in names if name[-1].isalpha())
+    long = "|".join(re.escape(name) for name in names if not name[-1].isalpha() and len(name) > 1)
+    signs = "".join(re.escape(name) for name in names if not name[-1].isalpha() and len(name) == 1)
+    edge = r"(?![^\W\d_²³⁻¹])"
+    power = r"(?:(?P<power>sq(?:uare)?\.?|cu(?:bic)?\.?)\s?)?"
+    return re.compile(rf"{power}(?P<name>{long}|(?:{words}){edge}|[{signs}])", re.IGNORECASE)

@@ -18,6 +18,7 @@ from tablewright.table.files.limits import MAX_LINE_CHARS
 
 CHUNK = 1024 * 1024
 GUESS_BYTES = 64 * 1024
+ENOUGH_TO_GUESS = 6  # bytes beyond ASCII; fewer fit any encoding, and then it is Western European or damage
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _MARKS = (
@@ -71,7 +72,7 @@ def text_of(path: Path, encoding: str | None = None, *, long_lines: bool = False
         text = Text(path=path, encoding=_known(encoding), skip=len(mark) if _same(encoding, marked) else 0)
     elif marked is not None:
         text = Text(path=path, encoding=marked, skip=len(mark))
-    elif wide := _utf16_without_mark(head):
+    elif wide := utf16_without_mark(head):
         text = Text(path=path, encoding=wide)
     else:
         text = Text(path=path, encoding="utf-8")
@@ -97,12 +98,21 @@ def _same(encoding: str, marked: str | None) -> bool:
     return marked is not None and marked.startswith(_known(encoding).removesuffix("-sig"))
 
 
-def _utf16_without_mark(head: bytes) -> str | None:
+def is_utf8(head: bytes) -> bool:
+    """Whether these bytes are the beginning of UTF-8 text."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def utf16_without_mark(head: bytes) -> str | None:
     """ASCII in UTF-16 (at least its separators and line ends) puts a NUL into every second byte, always the same."""
     even, odd = head[0::2].count(0), head[1::2].count(0)
     codec = "utf-16-le" if odd > even else "utf-16-be"
     many, few = max(even, odd), min(even, odd)
-    if many * 50 < len(head) or few * 20 > many:
+    if many * 50 < len(head) or few * 5 > many:
         return None
     sample = head[: len(head) // 2 * 2].decode(codec, "replace")
     odd_ones = sum(1 for char in sample if char == "\ufffd" or (char < " " and char not in "\t\r\n\x0b\x0c"))
@@ -122,14 +132,15 @@ def _legacy(path: Path, bad: int) -> Text:
     """The likeliest encoding of a file that is not UTF-8, judged by its lines with characters beyond ASCII."""
     with path.open("rb") as raw:
         start = raw.read(CHUNK)
-        raw.seek(max(0, bad - 1000))
+        raw.seek(max(CHUNK, bad - 1000))
         around = raw.read(CHUNK)
     lines = b"".join(_NON_ASCII_LINE.findall(start)[:2000])[: GUESS_BYTES // 2]
     lines += b"".join(_NON_ASCII_LINE.findall(around)[:2000])[: GUESS_BYTES // 2]
     readable = lines.decode("utf-8", "replace")
     broken = readable.count("\ufffd")
     whole = sum(1 for char in readable if char > "\x7f") - broken
-    encoding = None if whole > 2 * broken else _guess(lines)
+    damaged = whole > 2 * broken or (broken == 1 and whole)
+    encoding = None if damaged else _guess(lines)
     if encoding is None:
         raise BadFile(
             f"{path.name} is not valid UTF-8 text: byte {bad:,} cannot be read.",
@@ -141,12 +152,14 @@ def _legacy(path: Path, bad: int) -> Text:
 
 
 def _guess(lines: bytes) -> str | None:
-    matches = [match for match in from_bytes(lines, cp_isolation=list(_LEGACY)) if not _IMPLAUSIBLE.search(str(match))]
+    beyond_ascii = sum(1 for byte in lines if byte > 127)
+    candidates = _LEGACY if beyond_ascii >= ENOUGH_TO_GUESS else _LEGACY[:1]
+    matches = [match for match in from_bytes(lines, cp_isolation=[*candidates]) if not _IMPLAUSIBLE.search(str(match))]
     if not matches:
         return None
     best = min((match.chaos, -match.coherence) for match in matches)
     alike = {str(match) for match in matches if (match.chaos, -match.coherence) == best}
-    for encoding in _LEGACY:
+    for encoding in candidates:
         try:
             if lines.decode(encoding) in alike:
                 return encoding

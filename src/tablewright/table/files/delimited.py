@@ -19,7 +19,7 @@ from tablewright.table.files.limits import BATCH_CELLS, BATCH_CHARS, MAX_FIELD_C
 from tablewright.table.files.text_column import TextColumn
 from tablewright.table.model import Cell, given
 
-SAMPLE_CHARS = 512 * 1024
+SAMPLE_CHARS = 256 * 1024
 # One more line after the last. It comes back as a record of its own unless a quoted field swallowed it, which is how an
 # unclosed quote shows: the csv module itself says nothing. No text has NULs (`Text` refused them).
 END = "\0end of file\0"

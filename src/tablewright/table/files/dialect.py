@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from tablewright.errors import BadFile
@@ -19,9 +19,11 @@ from tablewright.table.files.limits import MAX_FIELD_CHARS
 from tablewright.table.files.text_column import NUMBER_STYLES
 
 SAMPLE_RECORDS = 200
+TSV_BONUS = 1.5  # for tabs, where the file's name promises them
 QUOTE_SAMPLE_CHARS = 64 * 1024
 # Where two score alike, the character that is rarer inside values comes first.
 DELIMITERS = ("\t", "|", ";", ",")
+ONE_COLUMN = "\x1f"  # a separator for files that have none: our own exports quote a value that holds it
 _SEP_LINE = re.compile(r"(?i)sep=(.)(?:\r\n|\r|\n|\Z)")
 _LONE_QUOTES = re.compile(r"'(?:[^']|'')*'")
 
@@ -48,9 +50,6 @@ def sniff(sample: str, *, whole: bool, delimiter: str | None = None, tabs: bool 
     if match := _SEP_LINE.match(sample):
         delimiter = delimiter or match[1]
         sample, skip = sample[match.end() :], 1
-    lines = list(io.StringIO(sample, newline=""))
-    if not whole and len(lines) > 1:
-        lines.pop()  # it may be cut
     candidates = [delimiter] if delimiter else [*DELIMITERS]
     dialects = [
         Dialect(delimiter=candidate, quote=_quote(sample, candidate), padded=padded, skip_lines=skip)
@@ -58,41 +57,48 @@ def sniff(sample: str, *, whole: bool, delimiter: str | None = None, tabs: bool 
         for padded in (False, True)
         if not padded or f'{candidate} "' in sample
     ]
-    if tabs and delimiter is None:
-        dialects.sort(key=lambda dialect: dialect.delimiter != "\t")
-    scores = [_score(lines, dialect, whole=whole, asked=delimiter is not None) for dialect in dialects]
-    best = max(scores, default=0.0)
+    scores = [
+        _score(sample, dialect, whole=whole) * (TSV_BONUS if tabs and dialect.delimiter == "\t" else 1.0)
+        for dialect in dialects
+    ]
+    best = max(scores)
     if best <= 0:
-        return Dialect(delimiter=delimiter or ("\t" if tabs else ","), skip_lines=skip)
+        return replace(dialects[0], delimiter=delimiter or ONE_COLUMN)
     return dialects[scores.index(best)]
 
 
-def _score(lines: list[str], dialect: Dialect, *, whole: bool, asked: bool) -> float:
+def _score(sample: str, dialect: Dialect, *, whole: bool) -> float:
     """0 (not this one) to 1 (every record has as many values as the header, none with a stray separator in it)."""
-    records = _records(lines, dialect, whole=whole)
+    records = _records(sample, dialect, whole=whole)
     if not records:
-        return 0.0
+        return 0.01  # all of the file is this separator and space
     counts = [len(record) for record in records]
     header = counts[0]
     usual, times = Counter(counts).most_common(1)[0]
     if usual < 2 and header < 2:
-        return 0.1 if asked else 0.0
+        return 0.0
     if header < 2 and _is_prose(records):
         return 0.0
     agreement = times / len(records) if usual >= 2 else counts.count(header) / len(records)
-    return agreement * (1.0 if header == usual else 0.6) * (0.5 + 0.5 * _cleanness(records, dialect.delimiter))
+    return agreement * (1.0 if header == usual else 0.6) * (0.5 + 0.5 * _cleanness(records, dialect))
 
 
-def _records(lines: list[str], dialect: Dialect, *, whole: bool) -> list[list[str]]:
+def _records(sample: str, dialect: Dialect, *, whole: bool) -> list[list[str]]:
+    """The first records, each properly quoted value as a plain Q: what is in it says nothing about the dialect."""
+    plain = _quoted_value(dialect).sub(r"\1Q", sample)
+    lines = list(islice(io.StringIO(plain, newline=""), SAMPLE_RECORDS + 1))
+    if len(lines) > 1 and not (whole and len(lines) <= SAMPLE_RECORDS):
+        lines.pop()  # it may be cut
     csv.field_size_limit(MAX_FIELD_CHARS)
-    reader = csv.reader(iter(lines), **dialect.reader_options())  # type: ignore[arg-type]
-    try:
-        records = list(islice(reader, SAMPLE_RECORDS))
-    except csv.Error:
-        return []
-    if not whole and reader.line_num >= len(lines) and len(records) > 1:
-        records.pop()
+    records = csv.reader(lines, **dialect.reader_options())  # type: ignore[arg-type]
     return [record for record in records if any(map(str.strip, record))]
+
+
+def _quoted_value(dialect: Dialect) -> re.Pattern[str]:
+    between, quote, space = re.escape(dialect.delimiter), dialect.quote, " *" if dialect.padded else ""
+    return re.compile(
+        rf"(\A|[\r\n]|{between}){space}{quote}(?:[^{quote}]|{quote}{quote})*+{quote}(?={between}|[\r\n]|\Z)"
+    )
 
 
 def _is_prose(records: list[list[str]]) -> bool:
@@ -104,13 +110,15 @@ def _is_prose(records: list[list[str]]) -> bool:
     return all(value[:1] == " " for record in with_it for value in record[1:])
 
 
-def _cleanness(records: list[list[str]], delimiter: str) -> float:
-    """The share of values that hold no other separator, or are numbers all the same ("12,50")."""
-    others = re.compile("[" + "".join(other for other in DELIMITERS if other != delimiter) + "]")
+def _cleanness(records: list[list[str]], dialect: Dialect) -> float:
+    """The share of values that hold no stray quote and no other separator, save in numbers ("12,50") and before a
+    space, as in prose."""
+    others = "|".join(rf"{re.escape(other)}(?! )" for other in DELIMITERS if other != dialect.delimiter)
+    unclean = re.compile(rf'"|{others}')
     values = [value for record in records for value in record if value]
     if not values:
         return 1.0
-    clean = sum(1 for value in values if not others.search(value) or _is_number(value))
+    clean = sum(1 for value in values if not unclean.search(value) or _is_number(value))
     return clean / len(values)
 
 

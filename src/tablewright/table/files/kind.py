@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from tablewright.errors import BadFile
+from tablewright.table.files.decode import is_utf8, utf16_without_mark
 
 Kind: TypeAlias = Literal["csv", "tsv", "xlsx", "xls", "ods", "json", "jsonl", "parquet"]
 
@@ -140,14 +141,11 @@ def _zip(path: Path) -> Kind:
 
 
 def _looks_binary(head: bytes) -> bool:
-    """Control bytes that no text has. UTF-16 and UTF-32 are full of NULs; there only the other bytes count."""
-    if not head or head.startswith(_MARKS):
+    """Control bytes that no text has, more than here and there, in what is neither UTF-8 nor UTF-16."""
+    if head.startswith(_MARKS) or utf16_without_mark(head) or (0 not in head and is_utf8(head)):
         return False
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    wide = max(even, odd) * 50 >= len(head) and min(even, odd) * 20 <= max(even, odd)
-    control = sum(head.count(byte) for byte in range(32) if byte not in (0, 9, 10, 11, 12, 13, 26, 27))
-    nuls = 0 if wide else head.count(0)
-    return (control + nuls) * 20 > len(head)
+    control = sum(head.count(byte) for byte in range(32) if byte not in (9, 10, 11, 12, 13, 26, 27))
+    return control * 20 > len(head)
 
 
 def _looks_like_json(head: bytes) -> bool:

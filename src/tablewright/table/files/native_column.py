@@ -132,21 +132,22 @@ def plain_text(text: str) -> str:
 
 
 def _family(value: Any) -> str:
+    """The type a value would give its column; "other" is what can only be shown as text."""
     if is_empty(value):
         return ""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
-        return "number" if abs(value) < 10**MAX_DIGITS else "text"
+        return "number" if abs(value) < 10**MAX_DIGITS else "other"
     if isinstance(value, float):
         return "number"
     if isinstance(value, Decimal):
-        return "number" if len(value.as_tuple().digits) <= MAX_DIGITS and -20 < value.adjusted() < 20 else "text"
+        return "number" if len(value.as_tuple().digits) <= MAX_DIGITS and -20 < value.adjusted() < 20 else "other"
     if isinstance(value, datetime | date):
         return "date"
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return "list"
-    return "text"
+    return "text" if isinstance(value, str) else "other"
 
 
 def _is_year(value: Any) -> bool:

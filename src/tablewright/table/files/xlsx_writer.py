@@ -22,7 +22,7 @@ from tablewright.table.files.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCE
 from tablewright.table.files.sheet import Heading, shown_fields
 from tablewright.table.files.text_column import is_iso_date
 from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row
-from tablewright.table.text import cell_text, show
+from tablewright.table.text import cell_text
 
 CUT = "… (cut; the whole text is in the JSON or CSV export)"
 GREEN, YELLOW, ORANGE, RED, GREY = "#E2F0D9", "#FFF7CC", "#FCE4D0", "#F8CBCB", "#E7E6E6"
@@ -51,8 +51,8 @@ class XlsxWriter:
                 advice="Export to CSV instead.",
             )
         folder = tempfile.mkdtemp(prefix="tablewright-xlsx-")
-        self._remove_folder = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._book = xlsxwriter.Workbook(stream, {"constant_memory": True, "tmpdir": folder})
+        self._clean_up = weakref.finalize(self, _clean_up, self._book, folder)  # also where nobody gets to close()
         self._key_field = heading.key_field or (self._fields[0].name if self._fields else "")
         self._formats: dict[tuple[str, str], Any] = {}
         self._bold = self._book.add_format({"bold": True, "bottom": 1})
@@ -69,7 +69,7 @@ class XlsxWriter:
         for row in rows:
             self._line += 1
             if self._line >= EXCEL_ROWS:
-                self._remove_folder()
+                self._clean_up()
                 raise UsageError(
                     f"An Excel sheet holds at most {EXCEL_ROWS:,} rows; this table has more.",
                     advice="Export to CSV instead.",
@@ -77,10 +77,13 @@ class XlsxWriter:
             cells = row.cells
             for column, field in enumerate(self._fields):
                 cell = cells.get(field.name, PENDING)
-                if cell is not PENDING:
-                    self._write_cell(column, field, cell)
-                    if not cell.is_given:
-                        self._write_evidence(column, field, cell, row)
+                if cell is PENDING:
+                    continue
+                if cell.is_given:
+                    self._write_cell(column, field, cell, "")
+                else:
+                    self._write_cell(column, field, cell, _colour(cell))
+                    self._write_evidence(column, field, cell, row)
 
     def close(self) -> None:
         for column, width in enumerate(self._widths):
@@ -90,13 +93,14 @@ class XlsxWriter:
         if self._evidence is not None:
             self._evidence.finish(self._notes_left_out)
         self._book.close()
-        self._remove_folder()
+        self._clean_up()
 
-    def _write_cell(self, column: int, field: Field, cell: Cell) -> None:
+    def _write_cell(self, column: int, field: Field, cell: Cell, colour: str) -> None:
         number, number_format = _number(field, cell)
-        text = "" if number is not None else cut(cell_text(cell))
-        format = self._format(_colour(cell), number_format)
+        format = self._format(colour, number_format) if colour or number_format else None
+        text = ""
         if number is None:
+            text = cut(cell_text(cell))
             if text:
                 self._sheet.write_string(self._line, column, text, format)
             elif format is not None:
@@ -106,7 +110,8 @@ class XlsxWriter:
         elif isinstance(number, datetime):
             self._sheet.write_datetime(self._line, column, number, format)
         else:
-            self._sheet.write_number(self._line, column, _Exact(number), format)
+            exact = _Exact(number) if isinstance(number, float) else number
+            self._sheet.write_number(self._line, column, exact, format)
         if self._line <= WIDTH_ROWS:
             self._widths[column] = max(self._widths[column], _width(text or cell_text(cell)) + 1)
 
@@ -123,8 +128,6 @@ class XlsxWriter:
         self._evidence.write(row, cell_text(row.cell(self._key_field)), field, cell)
 
     def _format(self, colour: str, number_format: str) -> Any:
-        if not colour and not number_format:
-            return None
         key = (colour, number_format)
         if key not in self._formats:
             look = {"bg_color": colour} if colour else {}
@@ -187,12 +190,20 @@ class _Exact(float):
     """xlsxwriter writes 16 digits of a number; Excel itself writes, and reads, the 17 that some need."""
 
     def __format__(self, spec: str) -> str:
-        return show(float(self))
+        return float.__repr__(self)
+
+
+def _clean_up(book: Any, folder: str) -> None:
+    for sheet in book.worksheets():
+        sheet.row_data_fh.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _number(field: Field, cell: Cell) -> tuple[bool | float | datetime | None, str]:
     """The cell as something Excel can calculate with, and its number format; None where only text will do."""
     value = cell.value
+    if isinstance(value, str) and field.type != "date":
+        return None, ""
     raw = cell.raw_value if cell.is_given else None
     if isinstance(value, bool):
         return (value, "") if raw is None else (None, "")  # an owner's "yes" stays "yes"
@@ -204,7 +215,7 @@ def _number(field: Field, cell: Cell) -> tuple[bool | float | datetime | None, s
         if not value.currency:
             return value.amount, digits
         return (value.amount, f'{digits} "{value.currency}"') if _CURRENCY.fullmatch(value.currency) else (None, "")
-    if isinstance(value, str) and field.type == "date" and _is_excel_date(value):
+    if isinstance(value, str) and _is_excel_date(value):
         return (datetime.fromisoformat(value), "yyyy-mm-dd") if raw is None else (None, "")
     return None, ""
 
@@ -228,7 +239,7 @@ def _colour(cell: Cell) -> str:
         return GREY
     if cell.status == "FLAGGED":
         return RED
-    return "" if cell.is_given or cell.value is None else COLOURS.get(cell.confidence_label, "")
+    return "" if cell.value is None else COLOURS.get(cell.confidence_label, "")
 
 
 def _note(cell: Cell) -> str:

@@ -1,0 +1,137 @@
+"""`tablewright enrich`: the main job."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Sheet
+
+if TYPE_CHECKING:
+    from tablewright.app import Filled, Tablewright
+    from tablewright.table.model import Field
+
+PREVIEW = 20
+
+
+@app.command()
+def enrich(
+    target: Annotated[str, typer.Argument(metavar="FILE|TABLE", help="A table file, or a table that is already kept.")],
+    field: Annotated[
+        list[str],
+        typer.Option("--field", help='A column to fill, "NAME:TYPE=QUESTION or FORMULA"; may be repeated.'),
+    ],
+    strategy: Annotated[str, typer.Option("--strategy", help="How each row is answered.")] = "computation",
+    out: Annotated[Path | None, typer.Option("--out", help="Write the result to this file once it is applied.")] = None,
+    evidence: Annotated[bool, typer.Option("--evidence", help="With --out: add source, quote, confidence.")] = False,
+    rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only the first N rows.")] = None,
+    review: Annotated[bool, typer.Option("--review", help="Keep the proposal open; decide later.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without a question.")] = False,
+    key: Key = "",
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    json: Json = False,
+) -> None:
+    """Fill columns of a table; you see what would change before it does.
+
+    A formula uses {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
+    """
+    from tablewright.app import FileOptions
+    from tablewright.doors.cli import output, views
+    from tablewright.errors import UsageError
+    from tablewright.table.fieldspec import parse_field
+    from tablewright.table.files import format_of
+
+    if review and yes:
+        raise UsageError("--review and --yes exclude each other.")
+    fields = [parse_field(text) for text in field]
+    if out is not None:
+        format_of(out)
+    options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
+
+    async def work(tablewright: Tablewright) -> Filled:
+        table_id, filled = await fill(tablewright, target, options, fields, strategy, rows)
+        head = await tablewright.proposal(filled.proposal_id)
+        applied = yes
+        if not json and not yes:
+            operations = await tablewright.operations(head.id, limit=PREVIEW)
+            await views.print_proposal(tablewright, head, operations)
+            found = head.counts.get("with_value", 0)
+            applied = not review and bool(found) and output.ask(f"Apply {found:,} values to table {table_id}?")
+        if applied and head.counts.get("open"):
+            done = await tablewright.changes.apply(head.id)
+            head = await tablewright.proposal(head.id)
+            if not json:
+                if yes:
+                    await print_result(tablewright, table_id)
+                views.say_applied(done, head)
+        if out is not None and applied:
+            count = await tablewright.export_file(table_id, out, evidence=evidence)
+            output.say(f"Wrote {count:,} rows to {out}.")
+        elif out is not None:
+            output.say(f"{out} was not written, because nothing was applied.")
+        if not applied and not json:
+            output.say(f"Nothing was applied. Decide with `tablewright proposal apply {head.id}` (or reject).")
+        if json:
+            output.print_json(await tablewright.enrich_report(filled))
+        return filled
+
+    filled = with_app(work)
+    if filled.status == "cancelled":
+        output.say(f"Stopped. What was found so far is in proposal {filled.proposal_id}.")
+        raise typer.Exit(130)
+
+
+async def fill(
+    tablewright: Tablewright, target: str, options: Any, fields: list[Field], strategy: str, max_rows: int | None
+) -> tuple[str, Filled]:
+    """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
+    from tablewright.doors.cli import output
+
+    imported = None
+    if Path(target).is_file():
+        with output.bar() as progress:
+            task = progress.add_task(f"Importing {Path(target).name}", total=None)
+            imported = await tablewright.import_file(
+                Path(target), options, lambda done, total: progress.update(task, completed=done, total=total)
+            )
+        output.warn(imported.warnings)
+    table_id = imported.table.id if imported else (await tablewright.table(target)).id
+    with output.bar() as progress:
+        task = progress.add_task("Filling", total=None)
+        try:
+            run = await tablewright.plan_enrich(
+                table_id,
+                fields,
+                strategy,
+                max_rows=max_rows,
+                watch=lambda news: progress.update(task, completed=news.done, total=news.total),
+            )
+        except BaseException:
+            if imported:
+                await tablewright.remove_table(table_id)
+            raise
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, run.cancel)
+        try:
+            return table_id, await run.run()
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+
+async def print_result(tablewright: Tablewright, table_id: str) -> None:
+    from tablewright.doors.cli import output
+
+    table = await tablewright.table(table_id)
+    rows = await tablewright.rows(table_id, limit=PREVIEW)
+    count = await tablewright.count(table_id)
+    output.stdout().print(output.rows_grid(f"{table.name} ({count:,} rows)", table.shown_fields, rows))
+    if count > len(rows):
+        output.say(f"… {count - len(rows):,} more rows.")

@@ -1,0 +1,124 @@
+"""What people see: Rich tables and progress bars for eyes, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table as Grid
+from rich.text import Text
+
+from tablewright.errors import TablewrightError
+from tablewright.table.model import Cell, Field, Row
+from tablewright.table.text import cell_text
+
+STYLES = {"high": "green", "medium": "yellow", "low": "dark_orange", "none": "dim"}
+
+# Retrieved or imported text must not reach the terminal as commands, nor reverse what is read around it.
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+@cache
+def stdout() -> Console:
+    return Console()
+
+
+@cache
+def stderr() -> Console:
+    return Console(stderr=True)
+
+
+def plain(text: str, limit: int = 200) -> Text:
+    """Somebody else's text, made harmless for a terminal."""
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return Text(_UNSAFE.sub("\ufffd", cut))
+
+
+def print_json(document: Any) -> None:
+    sys.stdout.write(json.dumps(msgspec.to_builtins(document), ensure_ascii=False, indent=2) + "\n")
+
+
+def show_error(error: TablewrightError) -> None:
+    """A program that asked for JSON gets the error as JSON too; people get sentences."""
+    if "--json" in sys.argv[1:]:
+        document = {"type": type(error).__name__, "message": error.what, "kept": error.kept, "advice": error.advice}
+        print_json({"error": document})
+        return
+    console = stderr()
+    console.print(Text("Error: ", style="bold red") + plain(error.what, 2_000), highlight=False, soft_wrap=True)
+    for line in (error.kept, error.advice):
+        if line:
+            console.print(plain(line, 2_000), highlight=False, soft_wrap=True)
+
+
+def warn(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        stderr().print(Text("Note: ", style="yellow") + plain(sentence, 500), highlight=False, soft_wrap=True)
+
+
+def say(text: str) -> None:
+    stderr().print(plain(text, 2_000), highlight=False, soft_wrap=True)
+
+
+def grid(title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text]]) -> Grid:
+    table = Grid(title=plain(title), title_justify="left", header_style="bold", title_style="bold")
+    for column in columns:
+        table.add_column(plain(column), overflow="fold")
+    for line in lines:
+        table.add_row(*(plain(item) if isinstance(item, str) else item for item in line))
+    return table
+
+
+def rows_grid(title: str, fields: Sequence[Field], rows: Iterable[Row]) -> Grid:
+    lines: list[list[str | Text]] = [[str(row.id), *(shown(row.cell(field.name)) for field in fields)] for row in rows]
+    return grid(title, ["#", *(heading(field) for field in fields)], lines)
+
+
+def heading(field: Field) -> str:
+    return f"{field.name} ({field.unit})" if field.unit else field.name
+
+
+def shown(cell: Cell) -> Text:
+    """A cell in a grid: coloured by how sure it is, or the reason why it is empty."""
+    if cell.status == "FAILED":
+        return Text(f"— {(cell.reason or 'failed').replace('_', ' ')}", style="dim")
+    text = plain(cell_text(cell), 80)
+    if cell.status == "FLAGGED":
+        text.append(" ⚑", style="red")
+    elif not cell.is_given and cell.status == "ENRICHED":
+        text.stylize(STYLES[cell.confidence_label])
+    return text
+
+
+def when(at: str) -> str:
+    """A time of the log, in the reader's own zone."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def ask(question: str) -> bool:
+    """No, unless a person at a terminal says yes."""
+    if not (sys.stdin.isatty() and stderr().is_terminal):
+        return False
+    stderr().print(plain(question + " [y/N] ", 500), end="", highlight=False, soft_wrap=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def bar() -> Progress:
+    """On stderr, and only when a person is watching."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=stderr(),
+        transient=True,
+        disable=not stderr().is_terminal or "--json" in sys.argv[1:],
+    )

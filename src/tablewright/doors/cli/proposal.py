@@ -1,0 +1,121 @@
+"""`tablewright proposal …`: look at what a run would change, and decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Selection, Tablewright
+
+commands = typer.Typer(help="Review what runs propose: look, apply, reject.", no_args_is_help=True)
+app.add_typer(commands, name="proposal")
+
+ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="A proposal's id.")]
+Rows = Annotated[list[int] | None, typer.Option("--row", help="Only this row; may be repeated.")]
+Fields = Annotated[list[str] | None, typer.Option("--field", help="Only this column; may be repeated.")]
+Above = Annotated[float | None, typer.Option("--min-confidence", min=0, max=1, help="Only values at least this sure.")]
+
+
+@commands.command("list")
+def list_(
+    table: Annotated[str | None, typer.Option("--table", help="Only those of this table.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False,
+    json: Json = False,
+) -> None:
+    """List the proposals that wait for a decision."""
+    from tablewright.doors.cli import output
+
+    found = with_app(lambda tablewright: tablewright.proposals(table, only_open=not everything))
+    if json:
+        output.print_json({"proposals": found})
+    elif not found:
+        output.say("No proposals." if everything else "No open proposals; --all shows the decided ones too.")
+    else:
+        lines = [[head.id, head.table_id, head.status, output.when(head.created_at), head.reasoning] for head in found]
+        output.stdout().print(output.grid("", ["Proposal", "Table", "Status", "Made", "What"], lines))
+
+
+@commands.command()
+def show(
+    proposal: ProposalId,
+    rows: Annotated[int, typer.Option("--rows", min=1, help="How many cells.")] = 40,
+    failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty, and why.")] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="How each value was found.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what a proposal would change."""
+    from tablewright.doors.cli import output, views
+
+    async def work(tablewright: Tablewright) -> None:
+        head = await tablewright.proposal(proposal)
+        if json:
+            output.print_json(await tablewright.proposal_report(proposal))
+            return
+        operations = await tablewright.operations(proposal, limit=rows, failed=True if failed else None)
+        await views.print_proposal(tablewright, head, operations, steps=steps)
+
+    with_app(work)
+
+
+@commands.command()
+def apply(
+    proposal: ProposalId,
+    row: Rows = None,
+    field: Fields = None,
+    min_confidence: Above = None,
+    force: Annotated[bool, typer.Option("--force", help="Also overwrite cells that were changed since.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a proposal into its table: all of it, or only some cells."""
+    from tablewright.doors.cli import output, views
+
+    async def work(tablewright: Tablewright) -> Any:
+        done = await tablewright.changes.apply(proposal, selection(row, field, min_confidence), force=force)
+        return done, await tablewright.proposal(proposal)
+
+    done, head = with_app(work)
+    if json:
+        output.print_json(
+            {
+                "proposal_id": proposal,
+                "table_id": head.table_id,
+                "run_id": head.run_id,
+                "status": head.status,
+                "cells": done.cells,
+                "conflicts": done.conflicts,
+                "change": views.change_document(done.change) if done.change else None,
+            }
+        )
+        return
+    views.say_applied(done, head)
+
+
+@commands.command()
+def reject(
+    proposal: ProposalId,
+    row: Rows = None,
+    field: Fields = None,
+    json: Json = False,
+) -> None:
+    """Refuse a proposal: all of it, or only some cells. The table stays as it is."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> Any:
+        refused = await tablewright.changes.reject(proposal, selection(row, field, None))
+        return refused, await tablewright.proposal(proposal)
+
+    refused, head = with_app(work)
+    if json:
+        output.print_json({"proposal_id": proposal, "status": head.status, "refused": refused})
+    else:
+        output.say(f"Refused {refused:,} cells; {head.counts.get('open', 0):,} are still open.")
+
+
+def selection(rows: list[int] | None, fields: list[str] | None, min_confidence: float | None) -> Selection:
+    from tablewright.app import Selection
+
+    return Selection(rows=tuple(rows or ()), fields=tuple(fields or ()), min_confidence=min_confidence)

@@ -1,0 +1,51 @@
+"""The tree of commands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    name="tablewright",
+    help="Fills tables with facts that carry their evidence.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id, or its name.")]
+
+
+def with_app(work: Callable[[Tablewright], Awaitable[T]]) -> T:
+    """Opens the store, does the work, closes the store: the one place where the command line enters asyncio."""
+    from tablewright.app import Tablewright
+
+    async def run() -> T:
+        async with Tablewright.open() as tablewright:
+            return await work(tablewright)
+
+    return asyncio.run(run())
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"tablewright {installed('tablewright')}")
+        raise typer.Exit
+
+
+from tablewright.doors.cli import doctor, enrich, proposal, table  # noqa: E402, F401  # they add their commands to `app`

@@ -1,0 +1,351 @@
+"""`tablewright table …`: bring tables in, look at them, take them out, and undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.doors.cli.root import Json, TableName, app, with_app
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from tablewright.app import Tablewright
+
+commands = typer.Typer(help="Import, look at, change back and export tables.", no_args_is_help=True)
+app.add_typer(commands, name="table")
+
+Name = Annotated[str, typer.Option("--name", help="What to call the table (default: the file's name).")]
+Key = Annotated[str, typer.Option("--key", help="The column that names a row (default: the first text column).")]
+NoHeader = Annotated[bool, typer.Option("--no-header", help="The first row is data; name the columns Column 1, …")]
+Sheet = Annotated[str | None, typer.Option("--sheet", help="Which sheet of a workbook (default: the first with data).")]
+Delimiter = Annotated[str | None, typer.Option("--delimiter", help="What separates the columns (default: found out).")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="The text encoding (default: found out).")]
+RowOption = Annotated[int | None, typer.Option("--row", help="A row's number.")]
+FieldOption = Annotated[str | None, typer.Option("--field", help="A column's name.")]
+
+
+@commands.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, XLSX, JSON, JSONL or Parquet.")],
+    name: Name = "",
+    key: Key = "",
+    no_header: NoHeader = False,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    json: Json = False,
+) -> None:
+    """Bring a file in as a new table."""
+    from tablewright.app import FileOptions
+    from tablewright.doors.cli import output
+
+    options = FileOptions(
+        name=name, key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding
+    )
+    with output.bar() as progress:
+        task = progress.add_task(f"Importing {file.name}", total=None)
+        imported = with_app(
+            lambda tablewright: tablewright.import_file(
+                file, options, lambda done, total: progress.update(task, completed=done, total=total)
+            )
+        )
+    table = imported.table
+    if json:
+        output.print_json(
+            {
+                "table_id": table.id,
+                "name": table.name,
+                "rows": imported.rows,
+                "key_field": table.key_field,
+                "fields": [{"name": field.name, "type": field.type} for field in table.fields],
+                "warnings": list(imported.warnings),
+            }
+        )
+        return
+    output.warn(imported.warnings)
+    columns = ", ".join(f"{field.name} ({field.type})" for field in table.fields)
+    output.say(f"Imported {imported.rows:,} rows as table {table.id}: {columns}.")
+
+
+@commands.command("list")
+def list_(json: Json = False) -> None:
+    """List the tables."""
+    from tablewright.doors.cli import output
+
+    tables = with_app(lambda tablewright: tablewright.tables())
+    if json:
+        output.print_json({"tables": tables})
+    elif not tables:
+        output.say("No tables yet. Bring one in with `tablewright table import FILE`.")
+    else:
+        lines = [
+            [table.id, table.name, f"{table.rows:,}", str(table.fields), output.when(table.changed_at)]
+            for table in tables
+        ]
+        output.stdout().print(output.grid("", ["Table", "Name", "Rows", "Columns", "Last change"], lines))
+
+
+@commands.command()
+def show(
+    table: TableName,
+    rows: Annotated[int, typer.Option("--rows", min=0, help="How many rows.")] = 20,
+    row: RowOption = None,
+    field: FieldOption = None,
+    json: Json = False,
+) -> None:
+    """Show a table, or with --row and --field one cell and where it came from."""
+    from tablewright.doors.cli import output, views
+    from tablewright.errors import NotFound, UsageError
+
+    async def work(tablewright: Tablewright) -> None:
+        head = await tablewright.table(table)
+        count = await tablewright.count(head.id)
+        if row is not None:
+            found = (await tablewright.rows_by_id(head.id, [row])).get(row)
+            if found is None:
+                raise NotFound(f"Table {head.id} has no row {row}.")
+            shown = [found]
+        else:
+            if field is not None:
+                raise UsageError("--field needs --row.", advice="Say which cell: --row 3 --field Price.")
+            shown = list(await tablewright.rows(head.id, limit=rows)) if rows else []
+        if row is not None and field is not None:
+            chosen = head.field(field)
+            if chosen is None:
+                raise NotFound(f"Table {head.id} has no column {field!r}.")
+            cell = shown[0].cell(chosen.name)
+            if json:
+                output.print_json({"row_id": row, "field": chosen.name, "cell": views.cell_document(cell)})
+            else:
+                views.print_cell(f"{head.name}, row {row}, {chosen.name}", cell)
+            return
+        if json:
+            output.print_json(
+                {
+                    "table_id": head.id,
+                    "name": head.name,
+                    "key_field": head.key_field,
+                    "row_count": count,
+                    "fields": head.fields,
+                    "rows": [
+                        {
+                            "row_id": each.id,
+                            "key": each.key,
+                            "cells": {field.name: views.cell_document(each.cell(field.name)) for field in head.fields},
+                        }
+                        for each in shown
+                    ],
+                }
+            )
+            return
+        output.stdout().print(output.rows_grid(f"{head.name} ({count:,} rows)", head.shown_fields, shown))
+        if row is None and count > len(shown):
+            output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `table export` writes all.")
+
+    with_app(work)
+
+
+@commands.command()
+def export(
+    table: TableName,
+    file: Annotated[Path, typer.Argument(help="Where to: .csv, .tsv, .xlsx, .json, .jsonl, .md or .parquet.")],
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Add a source, quote and confidence column for each asked column.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Write a table to a file."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> int:
+        head = await tablewright.table(table)
+        with output.bar() as progress:
+            task = progress.add_task(f"Writing {file.name}", total=await tablewright.count(head.id))
+            return await tablewright.export_file(
+                head.id, file, evidence=evidence, progress=lambda done: progress.update(task, completed=done)
+            )
+
+    count = with_app(work)
+    if json:
+        output.print_json({"file": str(file), "rows": count})
+    else:
+        output.say(f"Wrote {count:,} rows to {file}.")
+
+
+@commands.command()
+def flag(
+    table: TableName,
+    row: Annotated[int, typer.Option("--row", help="The row's number.")],
+    field: Annotated[str, typer.Option("--field", help="The column's name.")],
+    note: Annotated[str, typer.Option("--note", help="What is wrong with it.")] = "",
+    json: Json = False,
+) -> None:
+    """Doubt a cell: it keeps its value and is worked on again by the next run."""
+    from tablewright.doors.cli import output, views
+
+    async def work(tablewright: Tablewright) -> Any:
+        head = await tablewright.table(table)
+        return await tablewright.changes.flag(head.id, row, field, note)
+
+    change = with_app(work)
+    if json:
+        output.print_json({"change": views.change_document(change)})
+    else:
+        output.say(f"Flagged row {row}, {field} (change {change.number}).")
+
+
+@commands.command()
+def history(
+    table: TableName,
+    row: RowOption = None,
+    field: FieldOption = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many changes.")] = 20,
+    json: Json = False,
+) -> None:
+    """The changes of a table, or with --row and --field every value a cell has had."""
+    from tablewright.doors.cli import output, views
+    from tablewright.errors import UsageError
+
+    if (row is None) != (field is None):
+        raise UsageError("--row and --field go together.", advice="Say which cell: --row 3 --field Price.")
+
+    async def work(tablewright: Tablewright) -> None:
+        head = await tablewright.table(table)
+        if row is not None and field is not None:
+            versions = await tablewright.cell_history(head.id, row, field)
+            if json:
+                output.print_json(
+                    {
+                        "table_id": head.id,
+                        "row_id": row,
+                        "field": field,
+                        "versions": [
+                            {
+                                "change": version.change,
+                                "at": version.at,
+                                "actor": version.actor,
+                                "kind": version.kind,
+                                "run_id": version.run_id,
+                                "cell": views.cell_document(version.cell),
+                            }
+                            for version in versions
+                        ],
+                    }
+                )
+                return
+            lines: list[list[str | Text]] = [
+                [
+                    str(version.change),
+                    output.when(version.at),
+                    version.actor,
+                    version.kind,
+                    version.run_id or "",
+                    output.shown(version.cell),
+                ]
+                for version in versions
+            ]
+            title = f"{head.name}, row {row}, {field}"
+            output.stdout().print(output.grid(title, ["Change", "When", "Who", "What", "Run", "Value"], lines))
+            return
+        changes = await tablewright.history(head.id, limit)
+        if json:
+            output.print_json({"table_id": head.id, "changes": [views.change_document(change) for change in changes]})
+            return
+        changed: list[list[str | Text]] = [
+            [
+                str(change.number),
+                output.when(change.at),
+                change.actor,
+                change.kind,
+                change.run_id or "",
+                f"{change.edits:,}",
+                change.note,
+            ]
+            for change in changes
+        ]
+        output.stdout().print(
+            output.grid(head.name, ["Change", "When", "Who", "What", "Run", "Edits", "Note"], changed)
+        )
+
+    with_app(work)
+
+
+@commands.command()
+def rollback(
+    table: TableName,
+    run: Annotated[str | None, typer.Option("--run", help="Undo everything this run changed.")] = None,
+    change: Annotated[int | None, typer.Option("--change", help="Undo this change.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="Go back to the table after this change (7) or at this time.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Undo: the last change, or one run, one change, or everything after a point in time.
+
+    Undoing is a change of its own, so it can be undone too. What somebody changed since is kept.
+    """
+    from tablewright.doors.cli import output, views
+    from tablewright.errors import UsageError
+
+    if sum(option is not None for option in (run, change, to)) > 1:
+        raise UsageError("--run, --change and --to exclude each other.")
+
+    async def work(tablewright: Tablewright) -> Any:
+        table_id = (await tablewright.table(table)).id
+        if run is not None:
+            return await tablewright.changes.undo_run(table_id, run)
+        if change is not None:
+            return await tablewright.changes.undo_change(table_id, change)
+        if to is not None:
+            return await tablewright.changes.go_back(table_id, to)
+        return await tablewright.changes.undo_last(table_id)
+
+    done = with_app(work)
+    if json:
+        output.print_json(
+            {
+                "change": views.change_document(done.change) if done.change else None,
+                "cells": done.cells,
+                "kept_cells": done.kept_cells,
+                "kept_fields": list(done.kept_fields),
+            }
+        )
+        return
+    if done.change is None:
+        output.say("There was nothing left to undo.")
+    else:
+        output.say(f"Undone: {done.cells:,} cells are as they were (change {done.change.number}: {done.change.note}).")
+    if done.kept_cells:
+        output.say(f"{done.kept_cells:,} cells were changed by somebody else since and were kept.")
+    for name in done.kept_fields:
+        output.say(f"Column {name} was kept: it holds cells that were changed since.")
+
+
+@commands.command()
+def remove(
+    table: TableName,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Delete a table with its history, runs and proposals, for good."""
+    from tablewright.doors.cli import output
+    from tablewright.errors import UsageError
+
+    async def work(tablewright: Tablewright) -> str:
+        head = await tablewright.table(table)
+        if not yes:
+            count = await tablewright.count(head.id)
+            question = f"Delete table {head.id} with {count:,} rows and its whole history? This cannot be undone."
+            if not output.ask(question):
+                raise UsageError("Nothing was deleted.", advice="Pass --yes to delete without a question.")
+        await tablewright.remove_table(head.id)
+        return head.id
+
+    removed = with_app(work)
+    if json:
+        output.print_json({"removed": removed})
+    else:
+        output.say(f"Deleted table {removed}.")

@@ -1,0 +1,108 @@
+"""Cells, proposals and changes as people and programs see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from rich.text import Text
+
+from tablewright.app import Applied, Change, Operation, ProposalHead, Tablewright
+from tablewright.doors.cli.output import STYLES, grid, plain, say, shown, stdout
+from tablewright.table.model import Cell
+from tablewright.table.text import cell_text
+
+
+def cell_document(cell: Cell) -> dict[str, Any]:
+    document = {name: msgspec.to_builtins(getattr(cell, name)) for name in cell.__struct_fields__}
+    return document | {"confidence_label": cell.confidence_label}
+
+
+def change_document(change: Change) -> dict[str, Any]:
+    return {name: getattr(change, name) for name in change.__struct_fields__}
+
+
+def print_cell(title: str, cell: Cell) -> None:
+    """One cell with all that is known about it."""
+    lines: list[Sequence[str | Text]] = [["Value", shown(cell)], ["Status", cell.status]]
+    if cell.raw_value is not None and cell.raw_value != cell_text(cell):
+        lines.append(["As found", cell.raw_value])
+    if cell.reason:
+        lines.append(["Reason", cell.reason.replace("_", " ")])
+    if cell.error:
+        lines.append(["Note", cell.error])
+    if cell.confidence is not None:
+        label = cell.confidence_label
+        lines.append(["Confidence", Text(f"{cell.confidence:.2f} ({label})", style=STYLES[label])])
+    if cell.is_given:
+        lines.append(["Source", "given by the table's owner"])
+    for number, evidence in enumerate(cell.evidence, start=1):
+        page = f", page {evidence.page}" if evidence.page else ""
+        lines.append([f"Source {number}", f"{evidence.title or evidence.origin}{page}\n{evidence.origin}"])
+        lines.append(["", f"“{evidence.quote}”"])
+    for other in cell.conflict:
+        lines.append(["Others say", cell_text(Cell(value=other.value))])
+    if cell.run_id:
+        lines.append(["Run", f"{cell.run_id}, attempt {cell.attempt}"])
+    stdout().print(grid(title, ["", ""], lines))
+
+
+async def print_proposal(
+    tablewright: Tablewright, head: ProposalHead, operations: Sequence[Operation], *, steps: bool = False
+) -> None:
+    """Before and after of each cell, and for the empty ones why."""
+    table = await tablewright.table(head.table_id)
+    rows = await tablewright.rows_by_id(table.id, [operation.row_id for operation in operations])
+    lines = []
+    for operation in operations:
+        row = rows.get(operation.row_id)
+        before = row.cell(operation.field) if row else Cell()
+        name = cell_text(row.cell(table.key_field)) if row and table.key_field else ""
+        line: list[str | Text] = [
+            str(operation.row_id),
+            plain(name, 40),
+            operation.field,
+            shown(before),
+            shown(operation.cell),
+            confidence(operation.cell),
+            operation.decision,
+        ]
+        why = "\n".join(step.detail for step in operation.steps) if steps else operation.cell.error or ""
+        lines.append([*line, plain(why, 400)])
+    columns = [
+        "#",
+        table.key_field or "Row",
+        "Column",
+        "Now",
+        "Proposed",
+        "Sure",
+        "Decision",
+        "How" if steps else "Note",
+    ]
+    stdout().print(grid(head.reasoning, columns, lines))
+    total = head.counts.get("with_value", 0) + head.counts.get("without_value", 0)
+    if total > len(operations):
+        say(f"{len(operations):,} of {total:,} cells shown; --rows N shows more.")
+    say(
+        f"Proposal {head.id} for table {head.table_id} is {head.status}: {head.counts.get('with_value', 0):,} values, "
+        f"{head.counts.get('without_value', 0):,} cells stay empty with a reason."
+    )
+
+
+def confidence(cell: Cell) -> Text:
+    if cell.confidence is None:
+        return Text("")
+    return Text(f"{cell.confidence:.2f}", style=STYLES[cell.confidence_label])
+
+
+def say_applied(done: Applied, head: ProposalHead) -> None:
+    say(f"Applied {done.cells:,} cells to table {head.table_id}; undo with `{undo_command(head)}`.")
+    if done.conflicts:
+        say(f"{done.conflicts:,} cells were changed since the run read them and were kept; --force overwrites them.")
+    if head.counts.get("open"):
+        say(f"{head.counts['open']:,} cells of proposal {head.id} are still open.")
+
+
+def undo_command(head: ProposalHead) -> str:
+    return f"tablewright table rollback {head.table_id} --run {head.run_id}"

@@ -1,0 +1,62 @@
+"""The changes people make themselves: accept or refuse a proposal, flag a cell, undo."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from tablewright.errors import UsageError
+from tablewright.store.log import Change
+from tablewright.store.proposals import EVERYTHING, Applied, Selection
+from tablewright.store.rollback import Rollback
+from tablewright.store.store import Store
+from tablewright.table.edits import FlagCell
+from tablewright.table.model import RowId
+
+
+class Changes:
+    """`actor` is who is doing it, for the history."""
+
+    def __init__(self, store: Store, actor: str) -> None:
+        self._store = store
+        self._actor = actor
+
+    async def apply(self, proposal_id: str, selection: Selection = EVERYTHING, *, force: bool = False) -> Applied:
+        return await self._store.proposals.apply(proposal_id, selection, actor=self._actor, force=force)
+
+    async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
+        return await self._store.proposals.reject(proposal_id, selection)
+
+    async def flag(self, table_id: str, row_id: RowId, field: str, note: str = "") -> Change:
+        edit = FlagCell(row_id=row_id, field=field, note=note)
+        change = await self._store.log.commit(
+            table_id, [edit], actor=self._actor, note=f"flagged row {row_id}, {field}" + (f": {note}" if note else "")
+        )
+        assert change is not None
+        return change
+
+    async def undo_run(self, table_id: str, run_id: str) -> Rollback:
+        return await self._store.history.undo_run(table_id, run_id, actor=self._actor)
+
+    async def undo_change(self, table_id: str, number: int) -> Rollback:
+        return await self._store.history.undo_change(table_id, number, actor=self._actor)
+
+    async def undo_last(self, table_id: str) -> Rollback:
+        newest = (await self._store.log.changes(table_id, limit=1))[0]
+        return await self.undo_change(table_id, newest.number)
+
+    async def go_back(self, table_id: str, to: str) -> Rollback:
+        """`to` is a change's number or a time, such as 7 or 2026-11-15T09:30 (local unless it says otherwise)."""
+        if to.isdecimal():
+            return await self._store.history.go_back(table_id, change=int(to), actor=self._actor)
+        return await self._store.history.go_back(table_id, at=utc(to), actor=self._actor)
+
+
+def utc(time: str) -> str:
+    """The time in the form the log is written in, so that texts compare like times."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        raise UsageError(
+            f"{time!r} is neither a change's number nor a time.", advice="Write times like 2026-11-15T09:30."
+        ) from None
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

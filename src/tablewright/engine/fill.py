@@ -1,0 +1,248 @@
+"""The engine: fills the cells that need work, row by row, and keeps what it finds as a proposal.
+
+Rows are read window by window and answered by a few workers side by side; findings are checked against their field's
+type and written in batches. A run that is cancelled, or fails half-way, leaves a proposal with what it had found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+
+from tablewright.engine.progress import Progress, Stage, Watch, ignore
+from tablewright.errors import TablewrightError
+from tablewright.store.proposals import Operation
+from tablewright.store.records import now
+from tablewright.store.runs import RunStatus, Usage
+from tablewright.store.store import Store
+from tablewright.strategies.strategy import Answer, Strategy
+from tablewright.table.coerce import coerce
+from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table
+from tablewright.table.text import cell_text, show
+
+BATCH = 1_000
+FLUSH_SECONDS = 1.0
+
+STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
+COERCED: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
+
+
+class Filled(Noun, frozen=True):
+    """What a run came to."""
+
+    run_id: str
+    proposal_id: str
+    status: RunStatus
+    rows: int
+    found: int
+    empty: int
+    skipped: int
+    usage: Usage
+
+
+class Fill:
+    """One run over one table. `cancel()` may be called at any time, from the same event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        table: Table,
+        fields: Sequence[Field],
+        strategy: Strategy,
+        *,
+        row_ids: Sequence[RowId] | None = None,
+        max_rows: int | None = None,
+        watch: Watch = ignore,
+    ) -> None:
+        self._store = store
+        self._table = table
+        self._fields = tuple(fields)
+        self._strategy = strategy
+        self._row_ids = row_ids
+        self._max_rows = max_rows
+        self._watch = watch
+        self._cancelled = False
+        self._workers: list[asyncio.Task[None]] = []
+        self._buffer: list[Operation] = []
+        self._flushed_at = time.monotonic()
+        self._writing = asyncio.Lock()
+        self._done = self._total = self._found = self._empty = self._skipped = 0
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        for worker in self._workers:
+            worker.cancel()
+
+    async def run(self) -> Filled:
+        answer = self._strategy.prepare(self._table, self._fields)
+        started = time.monotonic()
+        self._total = await self._expected_rows()
+        spec = {"strategy": self._strategy.name, "fields": [field.name for field in self._fields]}
+        self._run_id = await self._store.runs.start(self._table.id, "enrich", spec)
+        self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
+        self._tell("starting")
+        status: RunStatus = "failed"
+        problem: str | None = None
+        try:
+            await self._work(answer)
+            status = "cancelled" if self._cancelled else "done"
+        except TablewrightError as error:
+            problem = str(error)
+            raise
+        finally:
+            usage = Usage(seconds=round(time.monotonic() - started, 3))
+            await self._flush()
+            await self._store.proposals.finish(self._proposal_id, self._reasoning())
+            await self._store.runs.finish(self._run_id, status, usage, problem)
+        self._tell("cancelled" if self._cancelled else "complete", detail=self._reasoning())
+        return Filled(
+            run_id=self._run_id,
+            proposal_id=self._proposal_id,
+            status=status,
+            rows=self._done,
+            found=self._found,
+            empty=self._empty,
+            skipped=self._skipped,
+            usage=usage,
+        )
+
+    async def _work(self, answer: Answer) -> None:
+        rows = self._rows()
+        reading = asyncio.Lock()
+
+        async def worker() -> None:
+            while not self._cancelled:
+                async with reading:
+                    item = await anext(rows, None)
+                if item is None:
+                    return
+                await self._answer_row(answer, *item)
+
+        self._workers = [asyncio.create_task(worker()) for _ in range(self._strategy.concurrency)]
+        results = await asyncio.gather(*self._workers, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+
+    async def _rows(self) -> AsyncIterator[tuple[Row, int]]:
+        """The rows to work on, each with where the log stood when it was read."""
+        left = self._max_rows if self._max_rows is not None else self._total
+        after = 0
+        while left > 0:
+            if self._row_ids is not None:
+                window = await self._store.tables.rows(self._table.id, self._row_ids[after : after + BATCH])
+                after += BATCH
+            else:
+                window = await self._store.tables.window(self._table.id, after=after, limit=BATCH)
+                after = window.rows[-1].id if window.rows else after
+            if not window.rows:
+                return
+            for row in window.rows[:left]:
+                yield row, window.as_of
+            left -= len(window.rows)
+
+    async def _expected_rows(self) -> int:
+        count = len(self._row_ids) if self._row_ids is not None else await self._store.tables.count(self._table.id)
+        return count if self._max_rows is None else min(count, self._max_rows)
+
+    async def _answer_row(self, answer: Answer, row: Row, as_of: int) -> None:
+        open_fields = {field.name: field for field in self._fields if row.cell(field.name).needs_work}
+        label = cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
+        if not open_fields or (self._strategy.needs_identity and not label):
+            self._done += 1
+            self._skipped += 1
+            why = "it has no name" if open_fields else "nothing to do"
+            self._tell("row_skipped", row_id=row.id, label=label, detail=why)
+            return
+        steps: list[Step] = []
+        findings: dict[str, tuple[Finding, tuple[Step, ...]]] = {}
+        async for item in answer(row):
+            if isinstance(item, Finding):
+                findings[item.field] = (item, tuple(steps))
+                steps = []
+                continue
+            steps.append(item)
+            stage = STAGES.get(item.type)
+            if stage is not None:
+                self._tell(stage, row_id=row.id, label=label, detail=item.detail)
+        for name, field in open_fields.items():
+            if name in findings:
+                finding, trace = findings[name]
+            else:
+                finding, trace = Finding(field=name, reason="error", error="the strategy gave no answer"), ()
+            self._propose(row, field, finding, trace, as_of)
+        self._done += 1
+        self._tell("row_done", row_id=row.id, label=label)
+        if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
+            await self._flush()
+
+    def _propose(self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int) -> None:
+        cell = proposed_cell(field, finding, run_id=self._run_id, attempt=row.cell(field.name).attempt + 1)
+        if cell.status == "ENRICHED":
+            self._found += 1
+        else:
+            self._empty += 1
+        if cell.value is not None:
+            steps = (*steps, Step(type="answer", detail=answered(cell)))
+        self._buffer.append(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
+
+    async def _flush(self) -> None:
+        async with self._writing:
+            batch, self._buffer = self._buffer, []
+            self._flushed_at = time.monotonic()
+            await self._store.proposals.add(self._proposal_id, batch)
+
+    def _reasoning(self) -> str:
+        questions = "; ".join(field.question for field in self._fields if field.question)
+        unit = "rows" if len(self._fields) == 1 else f"cells in {self._done} rows"
+        found = f"found {self._found} of {self._found + self._empty} {unit}"
+        stopped = ", cancelled before the end" if self._cancelled else ""
+        return f"{self._strategy.display_name}: {questions} — {found}{stopped}"
+
+    def _tell(self, stage: Stage, *, row_id: RowId | None = None, label: str = "", detail: str = "") -> None:
+        self._watch(
+            Progress(stage=stage, done=self._done, total=self._total, row_id=row_id, label=label, detail=detail)
+        )
+
+
+def answered(cell: Cell) -> str:
+    return show(cell.value) if cell.error is None else f"{show(cell.value)} ({cell.error})"
+
+
+def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int) -> Cell:
+    """The finding as a cell of its field: coerced to the type, or FAILED with the reason."""
+    if finding.value is None:
+        return Cell(
+            raw_value=finding.raw_value,
+            status="FAILED",
+            reason=finding.reason or "not_found",
+            evidence=finding.evidence,
+            attempt=attempt,
+            run_id=run_id,
+            updated_at=now(),
+            error=finding.error,
+        )
+    coerced = coerce(finding.value, field)
+    if coerced.value is None:
+        return Cell(
+            raw_value=finding.raw_value or coerced.raw_value,
+            status="FAILED",
+            reason="error",
+            evidence=finding.evidence,
+            attempt=attempt,
+            run_id=run_id,
+            updated_at=now(),
+            error=coerced.note or f"{coerced.raw_value[:60]!r} is not a {field.type}",
+        )
+    return Cell(
+        value=coerced.value,
+        raw_value=finding.raw_value or coerced.raw_value,
+        status="ENRICHED",
+        confidence=round(finding.confidence * COERCED[coerced.label], 4),
+        evidence=finding.evidence,
+        attempt=attempt,
+        run_id=run_id,
+        updated_at=now(),
+        error=coerced.note or None,
+    )

@@ -1,0 +1,32 @@
+"""What a run tells while it works: one typed feed, read by the command line, the page, the API and MCP alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from tablewright.table.model import Noun, RowId
+
+Stage: TypeAlias = Literal[
+    "starting", "searching", "fetching", "computing", "row_done", "row_skipped", "complete", "cancelled"
+]
+
+
+class Progress(Noun, frozen=True):
+    stage: Stage
+    done: int = 0
+    total: int = 0
+    row_id: RowId | None = None
+    label: str = ""
+    detail: str = ""
+
+    @property
+    def fraction(self) -> float:
+        return min(1.0, self.done / self.total) if self.total else 1.0
+
+
+Watch: TypeAlias = Callable[[Progress], None]
+
+
+def ignore(progress: Progress) -> None:
+    """For callers who do not watch."""

@@ -1,0 +1,165 @@
+"""Enrich: the user's rows × the asked columns."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import msgspec
+
+from tablewright.engine.fill import Fill, Filled
+from tablewright.engine.progress import Watch, ignore
+from tablewright.errors import BadField
+from tablewright.store.proposals import Operation, ProposalHead
+from tablewright.store.store import Store
+from tablewright.strategies.strategy import find_strategy
+from tablewright.table.model import Field, Row, RowId, Table
+from tablewright.table.text import cell_text
+
+
+async def plan(
+    store: Store,
+    table_id: str,
+    fields: Sequence[Field],
+    strategy: str,
+    *,
+    row_ids: Sequence[RowId] | None = None,
+    max_rows: int | None = None,
+    watch: Watch = ignore,
+) -> Fill:
+    """A run that is ready to start; what can never work is refused here, before anything is spent."""
+    table = await store.tables.find(table_id)
+    if not fields:
+        raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
+    wanted = [await fit(store, table, field) for field in fields]
+    doubled = {field.name.casefold() for field in wanted}
+    if len(doubled) < len(wanted):
+        raise BadField("A column was asked for twice.")
+    chosen = find_strategy(strategy)
+    fill = Fill(store, table, wanted, chosen, row_ids=row_ids, max_rows=max_rows, watch=watch)
+    chosen.prepare(table, wanted)
+    return fill
+
+
+async def fit(store: Store, table: Table, field: Field) -> Field:
+    """An existing column keeps its name; its question is the new one, its type only changes while it is empty."""
+    present = table.field(field.name)
+    if present is None:
+        return field
+    changes_type = field.type not in ("text", present.type)
+    if changes_type and not await is_empty(store, table, present.name):
+        raise BadField(
+            f"The table already has a column {present.name} of type {present.type}, with values in it.",
+            advice=f"Choose another name, or write {present.name}:{present.type}=…",
+        )
+    return msgspec.structs.replace(
+        present,
+        type=field.type if changes_type else present.type,
+        question=field.question or present.question,
+        unit=field.unit or present.unit,
+        options=field.options or present.options,
+    )
+
+
+async def is_empty(store: Store, table: Table, field: str) -> bool:
+    after = 0
+    while rows := (await store.tables.window(table.id, after=after)).rows:
+        if any(row.cell(field).value is not None for row in rows):
+            return False
+        after = rows[-1].id
+    return True
+
+
+async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
+    """The whole run as one JSON document: every asked cell with its evidence and its trace."""
+    proposal = await store.proposals.get(filled.proposal_id)
+    rows: dict[RowId, dict[str, Any]] = {}
+    async for row, operation in proposed(store, proposal):
+        entry = rows.setdefault(operation.row_id, {"row_id": operation.row_id, "key": row.key, "cells": {}})
+        entry["cells"][operation.field] = cell_report(operation)
+    return {
+        "table_id": proposal.table_id,
+        "run_id": filled.run_id,
+        "proposal_id": filled.proposal_id,
+        "status": filled.status,
+        "proposal_status": proposal.status,
+        "reasoning": proposal.reasoning,
+        "fields": [field_report(field) for field in proposal.fields],
+        "rows": list(rows.values()),
+        "usage": msgspec.to_builtins(filled.usage),
+    }
+
+
+async def proposal_report(store: Store, proposal_id: str) -> dict[str, Any]:
+    """What would change (`operations`, only cells with a value) and how everything was found (`research_log`)."""
+    proposal = await store.proposals.get(proposal_id)
+    table = await store.tables.find(proposal.table_id)
+    run = await store.runs.get(proposal.run_id)
+    changes: dict[RowId, dict[str, Any]] = {}
+    log = []
+    async for row, operation in proposed(store, proposal):
+        report = cell_report(operation)
+        if operation.cell.value is not None:
+            entry = changes.setdefault(row.id, {"action": "update", "row_id": row.id, "changes": {}})
+            entry["changes"][operation.field] = report["value"]
+        log.append(
+            {
+                "row_id": row.id,
+                "label": cell_text(row.cell(table.key_field)),
+                "field": operation.field,
+                "found": operation.cell.value is not None,
+                "strategy": run.spec.get("strategy"),
+                "decision": operation.decision,
+                **report,
+            }
+        )
+    return {
+        "proposal_id": proposal.id,
+        "table_id": proposal.table_id,
+        "run_id": proposal.run_id,
+        "status": proposal.status,
+        "created_at": proposal.created_at,
+        "counts": proposal.counts,
+        "reasoning": proposal.reasoning,
+        "fields": [field_report(field) for field in proposal.fields],
+        "operations": list(changes.values()),
+        "research_log": log,
+    }
+
+
+async def proposed(store: Store, proposal: ProposalHead) -> AsyncIterator[tuple[Row, Operation]]:
+    """Each operation with its row; a row that was removed since is an empty one."""
+    after: tuple[RowId, str] = (0, "")
+    while operations := await store.proposals.operations(proposal.id, after=after):
+        window = await store.tables.rows(proposal.table_id, [operation.row_id for operation in operations])
+        rows = {row.id: row for row in window.rows}
+        for operation in operations:
+            yield rows.get(operation.row_id, Row(id=operation.row_id)), operation
+        after = (operations[-1].row_id, operations[-1].field)
+
+
+def cell_report(operation: Operation) -> dict[str, Any]:
+    cell = operation.cell
+    return {
+        "value": msgspec.to_builtins(cell.value),
+        "raw_value": cell.raw_value,
+        "status": cell.status,
+        "reason": cell.reason,
+        "confidence": cell.confidence,
+        "confidence_label": cell.confidence_label,
+        "evidence": [
+            {
+                name: getattr(evidence, name)
+                for name in ("origin", "title", "quote", "start", "end", "page", "domain", "stance")
+            }
+            for evidence in cell.evidence
+        ],
+        "conflict": [msgspec.to_builtins(conflict) for conflict in cell.conflict],
+        "attempt": cell.attempt,
+        "error": cell.error,
+        "steps": [{"type": step.type, "detail": step.detail, "data": dict(step.data)} for step in operation.steps],
+    }
+
+
+def field_report(field: Field) -> dict[str, Any]:
+    return {name: msgspec.to_builtins(getattr(field, name)) for name in field.__struct_fields__}

@@ -1,0 +1,69 @@
+"""Every setting, declared once: its name, its default, what it does. Data only; `app` builds things from it.
+
+A setting is taken from a flag, else from the environment (TABLEWRIGHT_HOME), else from `tablewright.toml` in the
+current folder (home = "…"), else it has its default.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from tablewright.errors import BadSetting
+
+PREFIX = "TABLEWRIGHT_"
+FILE = Path("tablewright.toml")
+
+
+def setting(default: str, help: str) -> Any:
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    home: str = setting(
+        "", "The folder for everything Tablewright keeps. Default: ~/.local/share/tablewright (or $XDG_DATA_HOME)."
+    )
+    database_url: str = setting(
+        "", "PostgreSQL (postgresql://user:password@host/name) instead of the SQLite file in the home folder."
+    )
+
+    @property
+    def home_folder(self) -> Path:
+        if self.home:
+            return Path(self.home).expanduser()
+        return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tablewright"
+
+    @property
+    def database(self) -> str:
+        return self.database_url or f"sqlite:///{self.home_folder / 'tablewright.db'}"
+
+
+def load_settings(
+    flags: Mapping[str, str] | None = None, environ: Mapping[str, str] | None = None, file: Path = FILE
+) -> Settings:
+    environ = os.environ if environ is None else environ
+    names = [declared.name for declared in fields(Settings)]
+    values = read_file(file, names)
+    values |= {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
+    values |= {name: value for name, value in (flags or {}).items() if value}
+    return Settings(**values)
+
+
+def read_file(file: Path, names: list[str]) -> dict[str, str]:
+    if not file.is_file():
+        return {}
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{file} cannot be read: {error}.") from None
+    for name, value in values.items():
+        if name not in names:
+            raise BadSetting(f"{file} has an unknown setting {name!r}.", advice=f"Known: {', '.join(names)}.")
+        if not isinstance(value, str):
+            raise BadSetting(f"{name} in {file} must be a text in quotes.")
+    return values

@@ -1,0 +1,49 @@
+"""Fields as people type them: `Founded:number=What year was {Company} founded?`
+
+NAME [: TYPE [( UNIT or OPTIONS )]] [= QUESTION or FORMULA], such as `Weight:number(kg)=…` or `Size:select(S, M, L)=…`
+"""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+from tablewright.errors import BadField
+from tablewright.table.model import Field, FieldType
+
+TYPES: tuple[str, ...] = get_args(FieldType)
+
+_TYPED = re.compile(r"^(?P<name>.+?)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:\((?P<detail>[^()]*)\))?$", re.DOTALL)
+
+
+def parse_field(text: str) -> Field:
+    left, _, question = text.partition("=")
+    left = left.strip()
+    typed = _TYPED.match(left)
+    if typed is None:
+        return Field(name=checked_name(left, text), question=question.strip())
+    kind = typed["type"].lower()
+    if kind not in TYPES:
+        raise BadField(f"{typed['type']!r} in --field {text!r} is not a type.", advice=f"Types: {', '.join(TYPES)}.")
+    detail = (typed["detail"] or "").strip()
+    options = tuple(option.strip() for option in re.split(r"[,|;]", detail) if option.strip())
+    if kind == "select" and not options:
+        raise BadField(
+            f"--field {text!r} is a select without options.", advice="Write them like `Size:select(S, M, L)=…`."
+        )
+    return Field(
+        name=checked_name(typed["name"], text),
+        type=kind,  # type: ignore[arg-type]  # it is one of TYPES
+        question=question.strip(),
+        unit=detail if kind in ("number", "money") else "",
+        options=options if kind == "select" else (),
+    )
+
+
+def checked_name(name: str, text: str) -> str:
+    name = name.strip()
+    if not name:
+        raise BadField(f"--field {text!r} has no name.", advice="Write NAME:TYPE=QUESTION.")
+    if "{" in name or "}" in name or len(name) > 300:
+        raise BadField(f"{name[:40]!r} cannot be a field's name.", advice="Use at most 300 characters, no { or }.")
+    return name
