@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import random
+import re
 import time
 from typing import Any
 
@@ -263,7 +264,7 @@ PIECES = st.lists(
 TEXTS = st.one_of(PIECES, st.text(max_size=80))
 
 
-@settings(max_examples=10000, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(text=TEXTS, field=st.sampled_from(FIELDS))
 def test_any_text_gives_a_value_or_none_and_says_which(text: str, field: Field) -> None:
     coerced = coerce(text, field)
@@ -289,7 +290,7 @@ def test_any_object_gives_a_value_or_none_and_says_which(raw: Any, field: Field)
     assert (coerced.label == "none") == (coerced.value is None)
 
 
-@settings(max_examples=20000, deadline=None)
+@settings(max_examples=15000, deadline=None)
 @given(text=TEXTS, field=st.sampled_from(FIELDS))
 def test_a_value_that_was_read_reads_back_as_itself(text: str, field: Field) -> None:
     value = coerce(text, field).value
@@ -298,10 +299,10 @@ def test_a_value_that_was_read_reads_back_as_itself(text: str, field: Field) -> 
 
 
 def text_keeps_all_of(value: Value) -> bool:
-    """`str(Money)` keeps two decimals, and `show_list` shows one item with a comma as if it were two."""
+    """`str(Money)` keeps two decimals, and `show_list` shows one item with a separator in it as if it were several."""
     if isinstance(value, Money):
         return value.amount == round(value.amount, 2)
-    return not (isinstance(value, tuple) and len(value) == 1 and "," in value[0])
+    return not (isinstance(value, tuple) and len(value) == 1 and re.search(r"[,，、；]|\s[|•·]\s", value[0]))
 
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -309,7 +310,7 @@ WORDS = st.text(alphabet=st.characters(categories=["Ll", "Lu"]), min_size=3, max
 
 
 @settings(max_examples=300, deadline=None)
-@given(number=st.one_of(st.integers(-(10**300), 10**300), FINITE))
+@given(number=st.one_of(st.integers(-(10**299), 10**299), FINITE))
 def test_a_shown_number_reads_back(number: int | float) -> None:
     coerced = coerce(show(number), field("number"))
     assert coerced.value == number
@@ -336,6 +337,13 @@ def test_a_shown_date_reads_back(day: datetime.date, known: int) -> None:
 def test_a_shown_list_reads_back(items: tuple[str, ...]) -> None:
     items = tuple(item for item in items if coerce(item, field("text")).value == item)
     assert read(show(items), "list") == (items, "high")
+
+
+def test_a_long_list_reads_back_whole() -> None:
+    items = tuple(f"item {number}" for number in range(7000))
+    assert read(show(items), "list") == (items, "high")
+    assert read(list(items), "list") == (items, "high")
+    assert read(str(list(items)).replace("'", '"'), "list") == (items, "high")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 
 from tablewright.engine.progress import Progress, Stage, Watch, ignore
@@ -108,16 +109,24 @@ class Fill:
         )
 
     async def _work(self, answer: Answer) -> None:
-        rows = self._rows()
+        windows = self._windows()
         reading = asyncio.Lock()
+        waiting: deque[tuple[Row, int]] = deque()
 
         async def worker() -> None:
             while not self._cancelled:
-                async with reading:
-                    item = await anext(rows, None)
-                if item is None:
-                    return
-                await self._answer_row(answer, *item)
+                if not waiting:
+                    async with reading:
+                        if not waiting:
+                            waiting.extend(await anext(windows, []))
+                    if not waiting:
+                        return
+                # SQLite's driver gives up the GIL for every row it writes: computing beside it would make both wait.
+                async with self._writing:
+                    pass
+                if not waiting:
+                    continue
+                await self._answer_row(answer, *waiting.popleft())
 
         self._workers = [asyncio.create_task(worker()) for _ in range(self._strategy.concurrency)]
         results = await asyncio.gather(*self._workers, return_exceptions=True)
@@ -125,22 +134,31 @@ class Fill:
             if isinstance(result, Exception):
                 raise result
 
-    async def _rows(self) -> AsyncIterator[tuple[Row, int]]:
-        """The rows to work on, each with where the log stood when it was read."""
+    async def _windows(self) -> AsyncIterator[list[tuple[Row, int]]]:
+        """The rows to work on, some at a time, each with where the log stood when it was read."""
         left = self._max_rows if self._max_rows is not None else self._total
+        columns = self._columns()
         after = 0
         while left > 0:
             if self._row_ids is not None:
-                window = await self._store.tables.rows(self._table.id, self._row_ids[after : after + BATCH])
+                window = await self._store.tables.rows(
+                    self._table.id, self._row_ids[after : after + BATCH], fields=columns
+                )
                 after += BATCH
             else:
-                window = await self._store.tables.window(self._table.id, after=after, limit=BATCH)
+                window = await self._store.tables.window(self._table.id, after=after, limit=BATCH, fields=columns)
                 after = window.rows[-1].id if window.rows else after
             if not window.rows:
                 return
-            for row in window.rows[:left]:
-                yield row, window.as_of
+            yield [(row, window.as_of) for row in window.rows[:left]]
             left -= len(window.rows)
+
+    def _columns(self) -> set[str] | None:
+        """What must be read of each row: what the strategy looks at, the row's name and the asked fields."""
+        looked_at = self._strategy.columns(self._table, self._fields)
+        if looked_at is None:
+            return None
+        return {*looked_at, self._table.key_field, *(field.name for field in self._fields)}
 
     async def _expected_rows(self) -> int:
         count = len(self._row_ids) if self._row_ids is not None else await self._store.tables.count(self._table.id)
@@ -157,20 +175,25 @@ class Fill:
             return
         steps: list[Step] = []
         findings: dict[str, tuple[Finding, tuple[Step, ...]]] = {}
-        async for item in answer(row):
-            if isinstance(item, Finding):
-                findings[item.field] = (item, tuple(steps))
-                steps = []
-                continue
-            steps.append(item)
-            stage = STAGES.get(item.type)
-            if stage is not None:
-                self._tell(stage, row_id=row.id, label=label, detail=item.detail)
+        problem = "the strategy gave no answer"
+        try:
+            async for item in answer(row):
+                if isinstance(item, Finding):
+                    findings[item.field] = (item, tuple(steps))
+                    steps = []
+                    continue
+                steps.append(item)
+                stage = STAGES.get(item.type)
+                if stage is not None:
+                    self._tell(stage, row_id=row.id, label=label, detail=item.detail)
+        except Exception as error:  # a bug in a strategy costs its row, not the run
+            problem = f"{type(error).__name__}: {error}"
+            steps.append(Step(type="error", detail=problem))
         for name, field in open_fields.items():
             if name in findings:
                 finding, trace = findings[name]
             else:
-                finding, trace = Finding(field=name, reason="error", error="the strategy gave no answer"), ()
+                finding, trace = Finding(field=name, reason="error", error=problem), tuple(steps)
             self._propose(row, field, finding, trace, as_of)
         self._done += 1
         self._tell("row_done", row_id=row.id, label=label)
@@ -201,9 +224,7 @@ class Fill:
         return f"{self._strategy.display_name}: {questions} — {found}{stopped}"
 
     def _tell(self, stage: Stage, *, row_id: RowId | None = None, label: str = "", detail: str = "") -> None:
-        self._watch(
-            Progress(stage=stage, done=self._done, total=self._total, row_id=row_id, label=label, detail=detail)
-        )
+        self._watch(Progress(stage=stage, done=self._done, total=self._total, row_id=row_id, label=label, detail=detail))
 
 
 def answered(cell: Cell) -> str:

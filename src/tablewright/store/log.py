@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, get_args
 
-from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, select, tuple_, update
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
@@ -290,9 +290,10 @@ def write_cells(connection: Connection, table_no: int, first: int, last: int) ->
             index_elements=columns[:3], set_={"status": statement.excluded.status, "cell": statement.excluded.cell}
         )
     )
-    same = (edits.c.row_id == cells.c.row_id) & (edits.c.field_id == cells.c.field_id)
-    cleared = exists().where(*here, edits.c.seq.in_(latest), edits.c.after.is_(None), same)
-    connection.execute(delete(cells).where(cells.c.table_no == table_no, cleared))
+    cleared = select(edits.c.row_id, edits.c.field_id).where(*here, edits.c.seq.in_(latest), edits.c.after.is_(None))
+    connection.execute(
+        delete(cells).where(cells.c.table_no == table_no, tuple_(cells.c.row_id, cells.c.field_id).in_(cleared))
+    )
 
 
 def status_of(cell: ColumnElement[Any]) -> ColumnElement[str]:

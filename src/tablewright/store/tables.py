@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+import msgspec
 from sqlalchemy import Connection, delete, func, insert, select
 from sqlalchemy import Row as Record
 
@@ -119,18 +120,20 @@ class Tables:
     async def count(self, table_id: str) -> int:
         return await self._database.read(lambda connection: count_rows(connection, head(connection, table_id).no))
 
-    async def window(self, table_id: str, *, after: RowId = 0, limit: int = BATCH) -> Window:
-        """The next rows after the row `after`; empty at the end."""
+    async def window(
+        self, table_id: str, *, after: RowId = 0, limit: int = BATCH, fields: Collection[str] | None = None
+    ) -> Window:
+        """The next rows after the row `after`, empty at the end; with `fields`, only those cells of them."""
 
         def work(connection: Connection) -> Window:
-            found = head(connection, table_id)
+            found = only_fields(head(connection, table_id), fields)
             return Window(rows=read_window(connection, found, after, limit), as_of=found.last_seq)
 
         return await self._database.read(work)
 
-    async def rows(self, table_id: str, row_ids: Sequence[RowId]) -> Window:
+    async def rows(self, table_id: str, row_ids: Sequence[RowId], *, fields: Collection[str] | None = None) -> Window:
         def work(connection: Connection) -> Window:
-            found = head(connection, table_id)
+            found = only_fields(head(connection, table_id), fields)
             return Window(rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
 
         return await self._database.read(work)
@@ -209,6 +212,13 @@ def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> Head
         last_change=record.last_change,
         last_seq=record.last_seq,
     )
+
+
+def only_fields(found: Head, fields: Collection[str] | None) -> Head:
+    if fields is None:
+        return found
+    wanted = {name: field_id for name, field_id in found.field_ids.items() if name in fields}
+    return msgspec.structs.replace(found, field_ids=wanted)
 
 
 def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Record[Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 
 from tablewright.errors import BadFormula
 from tablewright.strategies.formula import Formula, Unevaluable
 from tablewright.strategies.strategy import Answer
 from tablewright.table.model import Cell, Field, Finding, Money, Row, Step, Table, Value
-from tablewright.table.template import replace_columns
+from tablewright.table.template import columns_in
 from tablewright.table.text import show
 
 
@@ -19,6 +19,10 @@ class ComputationStrategy:
     max_steps = 1
     concurrency = 10
     needs_identity = False
+
+    def columns(self, table: Table, fields: Sequence[Field]) -> Collection[str]:
+        known = (*table.fields, *fields)
+        return {name for field in fields for name in columns_in(field.question, known)}
 
     def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
         """A formula may use the columns of the table and those computed before it."""
@@ -71,22 +75,10 @@ def compute(field: Field, formula: Formula, row: Row) -> tuple[Step, Finding]:
     # A computed value is as sure as the least sure value it was computed from.
     confidence = min((cell.confidence or 0.0 for cell in cells.values()), default=1.0)
     shown = show(result)
-    written = replace_columns(formula.template, lambda column: literal(values_by_name(values, column)))
     return (
-        Step(type="compute", detail=f"{written} = {shown}"),
+        Step(type="compute", detail=f"{formula.written(values)} = {shown}"),
         Finding(field=field.name, value=in_currency(result, field, values), raw_value=shown, confidence=confidence),
     )
-
-
-def values_by_name(values: dict[str, Value], column: str) -> Value:
-    wanted = column.casefold()
-    return next(value for name, value in values.items() if name.casefold() == wanted)
-
-
-def literal(value: Value) -> str:
-    """How a value is written in the trace: texts in quotes, as in the formula."""
-    text = show(value)
-    return repr(text[:60]) if isinstance(value, str) else text
 
 
 def in_currency(result: Value, field: Field, values: dict[str, Value]) -> Value:

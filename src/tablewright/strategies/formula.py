@@ -1,8 +1,9 @@
 """Formulas over the columns of a row: `round({Price} * {Quantity}, 2)`, `{First} + ' ' + {Last}`.
 
 Values are bound to names, never pasted into the text, so a cell that reads `1; import os` is only ever a string. The
-language is arithmetic, comparison, `a if b else c` and eight functions; everything else is refused before it runs, and
-what does run is bounded in size, so no formula can take long.
+language is arithmetic, comparison, `a if b else c` and eight functions. Python's parser reads the text, no more:
+each permitted node becomes a small function of ours, and every operation is bounded in size, so no formula can reach
+anything or take long. (A general evaluator such as simpleeval does the same at a quarter of the speed.)
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-from simpleeval import InvalidExpression, SimpleEval
+from typing import Any, TypeAlias
 
 from tablewright.errors import BadFormula
 from tablewright.table.coerce import coerce
 from tablewright.table.model import Field, Money, Value
-from tablewright.table.template import columns_in, replace_columns
+from tablewright.table.template import PLACEHOLDER, columns_in, replace_columns
 from tablewright.table.text import show
 
 MAX_LENGTH = 2_000
@@ -26,6 +26,8 @@ MAX_DEPTH = 40
 MAX_BITS = 4_096
 MAX_TEXT = 100_000
 MAX_DIGITS = 30
+
+Evaluate: TypeAlias = Callable[[Mapping[str, Value]], Any]
 
 _NUMBER = Field(name="operand", type="number")
 
@@ -41,46 +43,115 @@ class Formula:
         self.template = template
         self.columns = columns_in(template, fields)
         self.error = ""
-        prefix = "column_"
-        while prefix in template:
-            prefix += "_"
-        self._names = {column: f"{prefix}{number}" for number, column in enumerate(self.columns)}
-        self._evaluator = SimpleEval(operators=OPERATORS, functions=FUNCTIONS)
+        self._pieces = pieces_of(template, self.columns)
         try:
-            self._tree = self._read()
+            self._evaluate = self._read()
         except BadFormula as error:
             self.error = error.what
 
-    def _read(self) -> ast.expr:
+    def _read(self) -> Evaluate:
         if not self.template.strip():
             raise BadFormula("The formula is empty.")
         if len(self.template) > MAX_LENGTH:
             raise BadFormula(f"The formula is longer than {MAX_LENGTH} characters.")
-        by_folded = {column.casefold(): name for column, name in self._names.items()}
+        prefix = "column_"
+        while prefix in self.template:
+            prefix += "_"
+        names = {f"{prefix}{number}": column for number, column in enumerate(self.columns)}
+        by_folded = {column.casefold(): name for name, column in names.items()}
         expression = replace_columns(self.template, lambda column: by_folded[column.casefold()])
         try:
             tree = ast.parse(expression.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise BadFormula(f"{self.template!r} is not a formula that can be read.") from None
-        check(tree, frozenset(self._names.values()))
-        return ColumnsInTexts(tuple(self._names.values())).visit(tree)  # type: ignore[no-any-return]
+        return build(tree, names)
 
     def evaluate(self, values: Mapping[str, Value]) -> Value:
         """`values` has every one of `columns`."""
         if self.error:
             raise Unevaluable(self.error)
-        self._evaluator.names = {name: bound(values[column]) for column, name in self._names.items()}
         try:
-            result = self._evaluator.eval(self.template, previously_parsed=self._tree)
-        except Unevaluable:
-            raise
+            return clean(self._evaluate(values))
         except ZeroDivisionError:
             raise Unevaluable("division by zero") from None
         except OverflowError:
             raise Unevaluable("the result is too large") from None
-        except (InvalidExpression, TypeError, ValueError, ArithmeticError) as error:
+        except (TypeError, ValueError, ArithmeticError) as error:
             raise Unevaluable(str(error) or type(error).__name__) from None
-        return clean(result)
+
+    def written(self, values: Mapping[str, Value]) -> str:
+        """The formula with the row's values in it, for people to read."""
+        return "".join(text + (literal(values[column]) if column else "") for text, column in self._pieces)
+
+
+def build(node: ast.expr, names: Mapping[str, str], depth: int = 0) -> Evaluate:
+    """A function that evaluates the node; only what is named here can be part of a formula."""
+    if depth > MAX_DEPTH:
+        raise BadFormula(f"The formula is nested more than {MAX_DEPTH} deep.")
+
+    def part(child: ast.expr) -> Evaluate:
+        return build(child, names, depth + 1)
+
+    match node:
+        case ast.Constant(value=str() as text):
+            return text_with_columns(text, names)
+        case ast.Constant(value=bool() | int() | float() as constant):
+            return lambda values: constant
+        case ast.Name(id=name) if name in names:
+            column = names[name]
+            return lambda values: bound(values[column])
+        case ast.Name(id=name):
+            raise BadFormula(f"{name!r} means nothing here; columns are written {{{name}}}, texts 'in quotes'.")
+        case ast.BinOp(left=left, op=symbol, right=right) if type(symbol) in OPERATORS:
+            operation, first, second = OPERATORS[type(symbol)], part(left), part(right)
+            return lambda values: operation(first(values), second(values))
+        case ast.UnaryOp(op=symbol, operand=operand) if type(symbol) in OPERATORS:
+            operation, first = OPERATORS[type(symbol)], part(operand)
+            return lambda values: operation(first(values))
+        case ast.Compare(left=left, ops=[symbol], comparators=[right]) if type(symbol) in OPERATORS:
+            operation, first, second = OPERATORS[type(symbol)], part(left), part(right)
+            return lambda values: operation(first(values), second(values))
+        case ast.BoolOp(op=ast.And(), values=parts):
+            conditions = [part(each) for each in parts]
+            return lambda values: all(condition(values) for condition in conditions)
+        case ast.BoolOp(op=ast.Or(), values=parts):
+            conditions = [part(each) for each in parts]
+            return lambda values: any(condition(values) for condition in conditions)
+        case ast.IfExp(test=test, body=body, orelse=otherwise):
+            condition, then, other = part(test), part(body), part(otherwise)
+            return lambda values: then(values) if condition(values) else other(values)
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+            function, inputs = FUNCTIONS[name], [part(argument) for argument in arguments]
+            return lambda values: function(*(each(values) for each in inputs))
+        case ast.Call(func=called):
+            refused = f"{called.id}()" if isinstance(called, ast.Name) else "that call"
+            raise BadFormula(f"{refused} is not allowed; a formula may call only {', '.join(FUNCTIONS)}.")
+        case _:
+            raise BadFormula(f"In this formula {REFUSED.get(type(node), 'something is not allowed')}.")
+
+
+def text_with_columns(text: str, names: Mapping[str, str]) -> Evaluate:
+    """`'{First} {Last}'`: placeholders inside quotes are part of the text, by the same binding as outside."""
+    pieces = re.split("|".join(f"({name})" for name in sorted(names, key=len, reverse=True)), text) if names else [text]
+    parts = [names.get(piece, "") for piece in pieces if piece]
+    texts = [piece for piece in pieces if piece]
+    if not any(parts):
+        return lambda values: text
+    return lambda values: "".join(
+        show(values[column]) if column else piece for piece, column in zip(texts, parts, strict=True)
+    )
+
+
+def pieces_of(template: str, columns: Sequence[str]) -> list[tuple[str, str]]:
+    """The template as pairs of a text and the column after it; the last has no column."""
+    by_folded = {column.casefold(): column for column in columns}
+    parts = PLACEHOLDER.split(template)
+    following = [by_folded[name.strip().casefold()] for name in parts[1::2]]
+    return list(zip(parts[::2], [*following, ""], strict=True))
+
+
+def literal(value: Value) -> str:
+    return repr(value[:60]) if isinstance(value, str) else show(value)
 
 
 def bound(value: Value) -> str | int | float | bool:
@@ -215,8 +286,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "str": text,
 }
 
-_ALLOWED = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.And, ast.Or, ast.Load, *OPERATORS)
-_REFUSED = {
+REFUSED = {
     ast.Attribute: "attributes (a.b) are not allowed",
     ast.Subscript: "indexing (a[b]) is not allowed",
     ast.ListComp: "comprehensions are not allowed",
@@ -225,61 +295,5 @@ _REFUSED = {
     ast.GeneratorExp: "comprehensions are not allowed",
     ast.Lambda: "functions cannot be defined",
     ast.JoinedStr: "f-strings are not allowed; put {Column} into plain quotes",
+    ast.Compare: "comparisons must be one at a time, joined by and",
 }
-
-
-def check(tree: ast.expr, names: frozenset[str], depth: int = 0) -> None:
-    """Raises `BadFormula` unless every part of the tree belongs to the language."""
-    if depth > MAX_DEPTH:
-        raise BadFormula(f"The formula is nested more than {MAX_DEPTH} deep.")
-    match tree:
-        case ast.Constant(value=bool() | int() | float() | str()):
-            return
-        case ast.Name(id=name):
-            if name not in names:
-                raise BadFormula(f"{name!r} means nothing here; columns are written {{{name}}}, texts 'in quotes'.")
-            return
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
-            children: Sequence[ast.AST] = arguments
-        case ast.Call(func=called):
-            refused = f"{called.id}()" if isinstance(called, ast.Name) else "that call"
-            raise BadFormula(f"{refused} is not allowed; a formula may call only {', '.join(FUNCTIONS)}.")
-        case _ if isinstance(tree, _ALLOWED):
-            children = list(ast.iter_child_nodes(tree))
-        case _:
-            raise BadFormula(f"In this formula {_REFUSED.get(type(tree), 'something is not allowed')}.")
-    for child in children:
-        check(child, names, depth + 1)  # type: ignore[arg-type]  # operators are nodes too, and pass by _ALLOWED
-
-
-class ColumnsInTexts(ast.NodeTransformer):
-    """`'{First} {Last}'`: placeholders inside quotes become parts of the text, by the same binding as outside."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if not isinstance(node.value, str) or not any(name in node.value for name in self._names):
-            return node
-        parts: list[ast.expr] = [ast.Constant(value="")]
-        for piece in split_keeping(node.value, self._names):
-            parts.append(ast.Name(id=piece, ctx=ast.Load()) if piece in self._names else ast.Constant(value=piece))
-        joined = parts[0]
-        for part in parts[1:]:
-            joined = ast.BinOp(left=joined, op=ast.Add(), right=part)
-        return ast.fix_missing_locations(ast.copy_location(joined, node))
-
-
-def split_keeping(value: str, names: Sequence[str]) -> list[str]:
-    """The text cut at the names, which stay as pieces of their own."""
-    pieces = [value]
-    for name in sorted(names, key=len, reverse=True):
-        cut: list[str] = []
-        for piece in pieces:
-            if piece in names:
-                cut.append(piece)
-                continue
-            for number, part in enumerate(piece.split(name)):
-                cut.extend([name, part] if number else [part])
-        pieces = [piece for piece in cut if piece]
-    return pieces

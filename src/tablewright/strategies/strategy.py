@@ -6,7 +6,7 @@ A strategy returns findings and never writes. Built-ins and other packages enter
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from importlib.metadata import entry_points
 from typing import Literal, Protocol, TypeAlias
 
@@ -30,6 +30,10 @@ class Strategy(Protocol):
     """Rows worked on at once, unless the user says otherwise."""
     needs_identity: bool
     """Whether a row without a name is skipped."""
+
+    def columns(self, table: Table, fields: Sequence[Field]) -> Collection[str] | None:
+        """The columns of a row that it looks at; None for all of them."""
+        ...
 
     def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
         """Checks the questions against the table, once for all rows; raises UsageError for what can never work."""

@@ -245,7 +245,7 @@ def is_not_found(text: str) -> bool:
     return says_nothing_was_found(text) or (len(text) <= _LOOKED_AT and _speaks_of(text, (_ABSENT_THING,)))
 
 
-_PLAIN = re.compile(r"[^\W_]\w*(?:[ ,.&/-]{1,2}\w+){0,20}[.)]?")
+_PLAIN = re.compile(r"[^\W_]\w*(?:[ ,.&/-]{1,3}\w+){0,20}[.)]?")
 _SUSPECT = re.compile(
     r"\b(?:is|are|was|were|be|that|no|not|un\w+|can|cannot|could|failed|fails|na|n\.?a|null|nil|none|nan|missing|blank|empty"
     r"|tb[adc]|idk|nothing|limited|insufficient|impossible|indeterminate|to be|non|nicht|keine|k\.a|brak|niet)\b|/a\b",

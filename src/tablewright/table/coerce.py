@@ -28,7 +28,7 @@ __all__ = ["LONGEST_TEXT", "Coerced", "coerce", "is_not_found", "strip_preamble"
 
 LONGEST_TEXT = 2000
 _LOOKED_AT = 6_000  # characters of an answer; what follows cannot be one
-_LIST_LOOKED_AT = 20_000
+_LIST_HEAD = 20_000  # of a long list, where a preamble may stand and where the items are read again
 
 Verdict: TypeAlias = tuple[Value, Label, str]
 
@@ -152,12 +152,12 @@ def _list(raw: str, name: str) -> Verdict:
     label: Label = "high"
     note = ""
     if items is None:
-        text = _answer(raw[:_LIST_LOOKED_AT], name)
+        text = _answer(raw[:_LIST_HEAD], name) + raw[_LIST_HEAD:]
         if is_not_found(text) and json_items(text) is None:
             return None, "none", _NOTHING
         items, label, note = read_list(text)
-    while items:
-        text = _answer(show(items), name)
+    while items and len(text := show(items)) <= _LIST_HEAD:
+        text = _answer(text, name)
         if is_not_found(text):
             return None, "none", _NOTHING
         again = read_list(text)[0]

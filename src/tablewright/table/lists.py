@@ -8,7 +8,9 @@ from collections.abc import Iterable
 
 from tablewright.table.model import Label
 
-_LOOKED_AT = 20_000
+_LOOKED_AT = 20_000  # of a text that can only be split at commas
+_LONGEST = 1_000_000
+_THOUSANDS = re.compile(r",\d{3}(?!\d)")
 _BULLET = re.compile(r"\s*(?:[-*•◦‣▪●·–—]\s+|\(?\d{1,3}[.)]\s+|\(?[a-z][.)]\s+)")
 _COMMA = re.compile(r",(?!\d{3}(?!\d))\s*|，|、")
 _LAST = re.compile(r"(?:and|or|&|und|et|y|e|och|og|en)\s+", re.IGNORECASE)
@@ -28,15 +30,16 @@ def read_list(text: str) -> tuple[tuple[str, ...] | None, Label, str]:
         inner = text[1:-1]
         parts = [part.strip().strip("'\"") for part in _COMMA.split(inner[:_LOOKED_AT])]
         return _some(unique(parts), "medium", "brackets that are not JSON")
-    text = text[:_LOOKED_AT]
-    lines = [line for line in text.splitlines() if line.strip()]
+    text = text[:_LONGEST]
+    lines = [line for line in re.split(r"[\r\n]", text) if line.strip()]
     if len(lines) > 1:
         return _of_lines(lines)
     text = lines[0] if lines else ""
-    if ";" in text or "；" in text:
-        return _some(unique(re.split("[;；]", text)), "high", "")
+    if mark := next((mark for mark in ";；" if mark in text), ""):
+        return _some(unique(text.split(mark)), "high", "")
     if " | " in text or " • " in text or " · " in text:
         return _some(unique(re.split(r"\s[|•·]\s", _BULLET.sub("", text, count=1))), "high", "")
+    text = text[:_LOOKED_AT]
     if _COMMA.search(text):
         return _some(unique(_at_commas(text)), "medium", "split at commas")
     return _some(unique([_BULLET.sub("", text, count=1)]), "high", "")
@@ -101,7 +104,7 @@ def _at_commas(text: str) -> list[str]:
 
 
 def _separates(text: str, place: int) -> bool:
-    if re.compile(r",\d{3}(?!\d)").match(text, place) and text[place - 1 : place].isdecimal():
+    if _THOUSANDS.match(text, place) and text[place - 1 : place].isdecimal():
         return False
     after = text[place + 1 : place + 12].lstrip()
     return not _BELONGS.match(after)

@@ -53,6 +53,8 @@ def read_measures(text: str, unit: str = "") -> tuple[Measure, ...]:
     """Every quantity of the text in order. `unit` is the one hoped for; it decides what "oz", "m" or "C" means."""
     text = plain(text[:LOOKED_AT])
     wanted = parse_unit(unit) if unit else None
+    if wanted and wanted.kind == "time" and (clock := _clock(text)):
+        return (clock,)
     parts = _ranges(text, _sizes(text, _sums(text, list(_parts(text, wanted, unit)))))
     return tuple(_measure(text, part) for part in parts)
 
@@ -172,6 +174,24 @@ def _parts(text: str, wanted: Unit | None, unit: str) -> Iterator[_Part]:
             yield _Part(number=number, unit=None, end=number.end, note=number.note)
 
 
+_CLOCK = re.compile(r"\s*(?:(\d{1,3}):([0-5]\d):([0-5]\d)|(\d{1,3}):([0-5]\d))\s*")
+_ISO_DURATION = re.compile(r"\s*PT(?=\d)(?:(\d{1,4})H)?(?:(\d{1,4})M)?(?:(\d{1,6})S)?\s*")
+
+
+def _clock(text: str) -> Measure | None:
+    """1:30:00 and PT1H30M, where a time is asked for; 1:30 alone is taken as minutes and seconds."""
+    if found := _CLOCK.fullmatch(text):
+        hours, minutes, seconds = (int(part or 0) for part in found.groups()[:3])
+        minutes, seconds = (int(found[4]), int(found[5])) if found[4] else (minutes, seconds)
+        note = f"{text.strip()} read as minutes and seconds" if found[4] else ""
+    elif found := _ISO_DURATION.fullmatch(text):
+        hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        note = ""
+    else:
+        return None
+    return Measure(value=hours * 3600 + minutes * 60 + seconds, unit="s", start=0, end=len(text), note=note)
+
+
 def _own_name(text: str, place: int, unit: str) -> int | None:
     """Where the field's own unit ends, if it stands here and is none we know: "500 employees", "3 rooms"."""
     stem = re.escape(unit.strip().rstrip("s"))
@@ -211,7 +231,8 @@ def _sum(text: str, large: _Part, small: _Part) -> _Part | None:
     if (not symbol or (symbol == "m" and large.unit.symbol == "h")) and glued:
         symbol = _BARE_AFTER.get(large.unit.symbol, "")
     count = dict(_SMALLER.get(large.unit.symbol, ())).get(symbol)
-    if count is None or not 0 <= small.number.value < count or large.number.value != int(large.number.value):
+    whole = abs(large.number.value) < 1e15 and large.number.value == int(large.number.value)
+    if count is None or not whole or not 0 <= small.number.value < count:
         return None
     sign = -1 if large.number.value < 0 else 1
     value = int(large.number.value) * count + sign * small.number.value

@@ -20,7 +20,7 @@ from tablewright.table.number_words import numbers_in_words
 
 LOOKED_AT = 4000  # characters; what stands later in a text is not an answer any more
 MOST_NUMBERS = 40
-LONGEST_NUMBER = 310  # digits; a longer one is beyond floats and no quantity of anything
+LONGEST_NUMBER = 300  # digits; a longer one is beyond floats and no quantity of anything
 
 
 class Number(Noun, frozen=True):
@@ -97,6 +97,7 @@ _COMMA_FRACTION = re.compile(
 _NAME_BEFORE = re.compile(r"([^\W\d_]+)[-_]?$|_$")
 _MAY_STAND_BEFORE = frozenset("x mid pre post early late ca circa approx approximately sub fy no nr".split())
 _SIGN_BEFORE = re.compile(r"(?:^|(?<=[\s(\[:=,;/~≈<>]))([-+–])$")
+_MINUS_WORD = re.compile(r"\b(?:minus|negative)\s$", re.IGNORECASE)
 _EXPONENT = re.compile(r"[eE]([-+]?\d{1,4})(?!\w)")
 _PLUS_MINUS = re.compile(r"(?:±|\+/?-)\s?$")
 _POWER = re.compile(r"\s?[×xX*·⋅]\s?10\s?(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3})\)?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)")
@@ -165,7 +166,7 @@ def _number_at(text: str, token: re.Match[str], done: int) -> Number | None:
     scaled = times(-value if negative else value, scale)
     percent = _PERCENT.match(text, end)
     end = percent.end() if percent else end
-    if not math.isfinite(scaled):
+    if not _fits(scaled):
         return None
     note = note or fraction_note
     return Number(
@@ -244,7 +245,7 @@ def _is_part_of_a_name(text: str, start: int, done: int) -> bool:
     if name is None:
         return False
     word = (name[1] or "").casefold()
-    if word in _MAY_STAND_BEFORE or (name.start() == done and done > 0 and not name[0].endswith("-")):
+    if word in _MAY_STAND_BEFORE or (name.start() == done and done > 0):
         return False
     if name[0].endswith("-") and word in SCALES:
         return False
@@ -253,6 +254,8 @@ def _is_part_of_a_name(text: str, start: int, done: int) -> bool:
 
 def _sign(text: str, start: int, done: int) -> tuple[int, bool]:
     """Where the number starts with its sign, which may stand before or after a currency: -$5, $-5."""
+    if word := _MINUS_WORD.search(text, max(done, start - 10), start):
+        return word.start(), True
     sign = _SIGN_BEFORE.search(text, max(done, start - 8), start)
     if sign is None and start > done:
         currency = BEFORE.search(text, max(done, start - LONGEST_MARK), start)
@@ -308,6 +311,10 @@ def times(value: int | float, scale: int) -> int | float:
     return int(product) if product.is_integer() and abs(product) < 1e15 else product
 
 
+def _fits(value: int | float) -> bool:
+    return math.isfinite(value) if isinstance(value, float) else abs(value) <= 10**LONGEST_NUMBER
+
+
 def letter_scaled(text: str, number: Number) -> Number:
     """With a multiplier of one letter applied: 5k, 1.2M, 3 B. A small m may as well be metres."""
     letter = None if number.percent or number.scale > 1 else _LETTER.match(text, number.end)
@@ -319,6 +326,8 @@ def letter_scaled(text: str, number: Number) -> Number:
         "m read as million" if name == "m" else "" if number.note.endswith("may be a score or a date") else number.note
     )
     value = times(number.value, scale)
+    if not _fits(value):
+        return number
     return structs.replace(number, value=value, end=letter.end(), scale=scale, ambiguous=bool(note), note=note)
 
 
@@ -394,7 +403,7 @@ def _finished(text: str, number: Number) -> Number:
     if number.high is None and left in ("()", "-") and number.value > 0 and not before.strip().endswith("-"):
         return structs.replace(number, value=-number.value, clean=True)
     approximate = is_approximate(text, number.start, number.end)
-    glued = after[:1].isalpha() and not _ORDINAL.match(after) and not AFTER.match(after)
+    glued = (after[:1].isalpha() or after[:1] == "_") and not _ORDINAL.match(after) and not AFTER.match(after)
     return structs.replace(number, clean=left in ("", "."), approximate=approximate, glued=glued)
 
 

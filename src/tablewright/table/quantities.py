@@ -38,7 +38,7 @@ def _bare_number(text: str) -> NumberVerdict:
     several = _several(first, numbers[1:])
     if first.glued or (several and not _leads(text, first.start)):
         return first.value, "low", several or f"{_quoted(text, first)} may be part of a name"
-    note = _doubt(text, first) or several
+    note = _doubt(first) or several
     if not note and first.percent:
         note = "percent"
     if not note and not first.clean:
@@ -46,7 +46,7 @@ def _bare_number(text: str) -> NumberVerdict:
     return first.value, "medium" if note else "high", note
 
 
-def _doubt(text: str, number: Number) -> str:
+def _doubt(number: Number) -> str:
     if number.high is not None:
         return f"a range, {number.value} to {number.high}; its lower end is kept"
     if number.note:
@@ -70,8 +70,9 @@ def _leads(text: str, start: int) -> bool:
     return len(before) <= 24 and not _ASIDE.search(before) and len(before.split()) <= 2
 
 
-def _quoted(text: str, number: Number | Measure) -> str:
-    return text[number.start : number.end + 6].split()[0] if text[number.start : number.end].strip() else text[:20]
+def _quoted(text: str, number: Number) -> str:
+    """The number with the letters that hang on it."""
+    return text[number.start : number.end + 12].split(maxsplit=1)[0]
 
 
 # ── with a unit ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -214,8 +214,10 @@ AMBIGUOUS: dict[str, tuple[tuple[str, ...], str]] = {
     "′": (("ft", "arcmin"), ""),
     "Nm": (("N·m",), ""),
     "N·m": (("N·m",), ""),
-    "Mb": (("Mbit", "MB"), ""),
-    "Gb": (("Gbit", "GB"), ""),
+    "Mb": (("Mbit", "MB"), "Mb may be megabits or megabytes"),
+    "Gb": (("Gbit", "GB"), "Gb may be gigabits or gigabytes"),
+    "kilo": (("kg",), ""),
+    "kilos": (("kg",), ""),
     "mb": (("MB", "mbar"), ""),
     "pt": (("pt",), "pt read as US pints"),
     "kt": (("kt", "kn"), ""),
@@ -277,7 +279,7 @@ def _atom(text: str, place: int, wanted: Unit | None) -> tuple[Unit, int, str] |
     if name.casefold() == "in" and not _is_inch(text, end, wanted):
         return None
     power = {"s": 2, "c": 3}.get((found["power"] or "")[:1].casefold(), 1)
-    if power == 1 and (raised := _RAISED.match(text, end)):
+    if power == 1 and name[-1].isalpha() and (raised := _RAISED.match(text, end)):
         mark = raised[0].strip()
         power = _EXPONENTS.get(mark) or int(mark.lstrip("^*"))
         end = raised.end()
@@ -300,10 +302,16 @@ def _meaning(name: str, wanted: Unit | None) -> tuple[Unit | None, str]:
         candidates.insert(0, exact[name])
     candidates += folded.get(name.casefold(), ())
     if wanted:
-        fitting = next((unit for unit in candidates if unit.kind == wanted.kind), None)
+        fitting = next((unit for unit in candidates if unit.kind == wanted.kind and _alike(unit, wanted)), None)
+        fitting = fitting or next((unit for unit in candidates if unit.kind == wanted.kind), None)
         if fitting:
             return fitting, "" if fitting == wanted or fitting.symbol not in symbols else doubt
     return (candidates[0], doubt) if candidates else (None, "")
+
+
+def _alike(one: Unit, other: Unit) -> bool:
+    """Both of bytes, both of bits."""
+    return one.kind != "data" or one.pint[-3:] == other.pint[-3:]
 
 
 def _raised(unit: Unit, power: int) -> Unit:
@@ -335,7 +343,7 @@ def _tables() -> tuple[dict[str, Unit], dict[str, tuple[Unit, ...]]]:
     """Units by their exact spelling, and by their spelling in any case."""
     exact: dict[str, Unit] = {}
     folded: dict[str, list[Unit]] = {}
-    for unit, spellings in _spelled_units():
+    for unit, spellings in spelled_units():
         for spelling in (unit.symbol, *spellings):
             exact.setdefault(spelling, unit)
             known = folded.setdefault(spelling.casefold(), [])
@@ -344,7 +352,7 @@ def _tables() -> tuple[dict[str, Unit], dict[str, tuple[Unit, ...]]]:
     return exact, {name: tuple(units) for name, units in folded.items()}
 
 
-def _spelled_units() -> list[tuple[Unit, list[str]]]:
+def spelled_units() -> list[tuple[Unit, list[str]]]:
     found = [(_unit(symbol, pint, kind), _split(spellings)) for symbol, pint, kind, spellings in _PLAIN]
     for symbol, pint, kind, prefixes, names, more in _PREFIXED:
         found.append((_unit(symbol, pint, kind), [*_split(names), *_split(more)]))
@@ -372,10 +380,11 @@ def _split(spellings: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
     """One of all spellings, the longest first. The edge is tested once, for else compiling takes 0.1 s."""
-    names = sorted({*_tables()[1], *(name.casefold() for name in AMBIGUOUS)}, key=lambda name: (-len(name), name))
+    spellings = {*(name.lower() for name in _tables()[0]), *(name.lower() for name in AMBIGUOUS)}
+    names = sorted(spellings, key=lambda name: (-len(name), name))
     words = "|".join(re.escape(name) for name in names if name[-1].isalpha())
     long = "|".join(re.escape(name) for name in names if not name[-1].isalpha() and len(name) > 1)
     signs = "".join(re.escape(name) for name in names if not name[-1].isalpha() and len(name) == 1)
     edge = r"(?![^\W\d_²³⁻¹])"
-    power = r"(?:(?P<power>sq(?:uare)?\.?|cu(?:bic)?\.?)\s?)?"
+    power = r"(?:(?P<power>(?:sq(?:uare)?|cu(?:bic)?)(?:\.\s?|\s)|(?:sq|cu)(?=(?:[kcm]?m|ft|in|yd|mi)\b)))?"
     return re.compile(rf"{power}(?P<name>{long}|(?:{words}){edge}|[{signs}])", re.IGNORECASE)

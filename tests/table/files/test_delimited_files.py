@@ -257,3 +257,8 @@ def test_a_csv_without_a_suffix_is_read(put: Put) -> None:
 
 def test_a_tsv_file_prefers_tabs(put: Put) -> None:
     assert names(read_table(put("a, b\tc, d\nx, y\tz, w\n", "t.tsv"))) == ["a, b", "c, d"]
+
+
+def test_separators_inside_quotes_do_not_count(put: Put) -> None:
+    assert names(read_table(put('Name,"b;c"\n'))) == ["Name", "b;c"]
+    assert names(read_table(put('Name,"b|c|d"\nx,"p|q|r"\n'))) == ["Name", "b|c|d"]

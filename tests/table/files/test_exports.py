@@ -280,3 +280,10 @@ def test_a_value_that_parquet_cannot_store_in_its_column() -> None:
     )
     with pytest.raises(UsageError, match="holds 'many'"):
         export("parquet", table)
+
+
+def test_all_digits_of_a_number_reach_the_workbook() -> None:
+    table = Table(
+        id="t", name="T", fields=(Field(name="n", type="number"),), rows=(Row(id=1, cells={"n": given(0.1 + 0.2)}),)
+    )
+    assert sheets(table)["Table"]["A2"].value == 0.1 + 0.2

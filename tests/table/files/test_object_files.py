@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import json
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from tablewright.table.files import Incoming, read_table
+from tablewright.table.files.json_stream import JsonStream
 from tablewright.table.text import cell_text
 
 Put = Callable[..., Path]
@@ -166,3 +168,17 @@ def test_without_pyarrow_the_way_to_install_it_is_said(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
     assert done.stderr.strip().endswith('Install it: pip install "tablewright[parquet]".')
+
+
+class Drip(io.StringIO):
+    """A stream that gives one character at a time."""
+
+    def read(self, size: int | None = -1) -> str:
+        return super().read(1)
+
+
+@pytest.mark.parametrize("document", [[12, 345.5, True, None, "x\\u00e9\n"], [], [{"a": [1, {"b": "]"}]}, 7]])
+def test_json_is_read_the_same_however_it_arrives(document: list[Any]) -> None:
+    stream = JsonStream("t.json", Drip(json.dumps(document, indent=1)))
+    assert list(stream.array()) == document
+    stream.end()

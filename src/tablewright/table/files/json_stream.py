@@ -46,8 +46,8 @@ class JsonStream:
                 continue
             except (RecursionError, ValueError):
                 raise self._bad("a value is nested too deeply or too large", self._at) from None
-            if end == len(self._buffer) and self._more():
-                continue  # "12" may be the beginning of "123"
+            if len(self._buffer) - end < 4 and self._more():
+                continue  # "12", "12." and "12e+" may be the beginning of a longer number
             self._at = end
             return value
 
@@ -91,16 +91,17 @@ class JsonStream:
         self._at += 1
 
     def _more(self) -> bool:
-        if self._ended:
+        """Reads on, dropping what was taken; at the end of the file nothing moves."""
+        waiting = len(self._buffer) - self._at
+        if waiting > MAX_VALUE_CHARS:
+            raise self._bad("one value is too large", self._at)
+        chunk = "" if self._ended else self._stream.read(max(CHUNK, waiting))  # doubling keeps a long value linear
+        if not chunk:
+            self._ended = True
             return False
         self._lines_before += self._buffer.count("\n", 0, self._at)
-        kept = self._buffer[self._at :]
-        if len(kept) > MAX_VALUE_CHARS:
-            raise self._bad("one value is too large", 0)
-        chunk = self._stream.read(max(CHUNK, len(kept)))  # twice as much each time, so a long value stays linear
-        self._ended = not chunk
-        self._buffer, self._at = kept + chunk, 0
-        return bool(chunk)
+        self._buffer, self._at = self._buffer[self._at :] + chunk, 0
+        return True
 
     def _bad(self, what: str, at: int) -> BadFile:
         line = self._lines_before + self._buffer.count("\n", 0, at) + 1

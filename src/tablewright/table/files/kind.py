@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 import zipfile
 from pathlib import Path
@@ -105,10 +106,11 @@ def _by_content(path: Path, head: bytes) -> Kind | None:
 
 def _ole(path: Path) -> Kind:
     """The old Office container: an .xls workbook, or the shell around an encrypted .xlsx."""
-    data = path.read_bytes()
-    if "EncryptedPackage".encode("utf-16-le") in data:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        parts = [name for name in ("EncryptedPackage", "Workbook", "Book") if data.find(name.encode("utf-16-le")) >= 0]
+    if "EncryptedPackage" in parts:
         raise BadFile(f"{path.name} is password-protected.", advice="Save it without a password, then try again.")
-    if any(stream.encode("utf-16-le") in data for stream in ("Workbook", "Book")):
+    if parts:
         return "xls"
     if path.suffix.lower() in (".xlsx", ".xlsm"):
         raise BadFile(
@@ -122,7 +124,10 @@ def _zip(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-            mimetype = archive.read("mimetype")[:100] if archive.NameToInfo.get("mimetype") else b""
+            mimetype = b""
+            if "mimetype" in names:
+                with archive.open("mimetype") as member:
+                    mimetype = member.read(100)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
         if path.suffix.lower() in (".xlsx", ".xlsm", ".ods"):
             raise BadFile(

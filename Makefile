@@ -1,0 +1,32 @@
+# Each of these does all its own set-up: a virtual environment in .venv, and what the lock files name.
+.PHONY: demo test check bench evals lock clean
+
+demo: .venv/.ready
+	.venv/bin/tablewright demo
+
+test: .venv/.ready-dev
+	scripts/test
+
+# What `make test` runs besides the tests: formatting, lint, types and the arrows between the rooms.
+check: .venv/.ready-dev
+	scripts/check
+
+bench: .venv/.ready-dev
+	.venv/bin/python bench/table.py
+
+evals: .venv/.ready-dev
+	.venv/bin/python evals/dedupe.py
+
+lock: .venv/.ready-dev
+	scripts/lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/.ready: requirements.lock pyproject.toml scripts/setup
+	scripts/setup requirements.lock
+	touch $@
+
+.venv/.ready-dev: requirements-dev.lock pyproject.toml scripts/setup
+	scripts/setup requirements-dev.lock
+	touch $@ .venv/.ready

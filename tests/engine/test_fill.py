@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from tablewright.engine.fill import Fill
+from tablewright.engine.progress import Progress
+from tablewright.errors import BadFormula
+from tablewright.journeys import enrich
+from tablewright.store.store import Store
+from tablewright.strategies.computation import ComputationStrategy
+from tablewright.strategies.strategy import Answer, all_strategies
+from tablewright.table.edits import FlagCell
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Evidence, Field, Finding, Row, Step, Table, given
+
+FIELDS = (Field(name="Name"), Field(name="Price", type="number"), Field(name="Quantity", type="number"))
+ROWS = [
+    (given("Tea"), given(2.5), given(4)),
+    (given("Milk"), given(None), given(1)),
+    (given(None), given(3), given(3)),
+]
+TOTAL = parse_field("Total:number={Price} * {Quantity}")
+
+
+async def sales(store: Store, rows: Sequence[Sequence[object]] = ROWS) -> Table:
+    return await store.tables.create("sales", FIELDS, rows, key_field="Name")  # type: ignore[arg-type]
+
+
+async def test_a_computed_column_is_proposed_with_its_trace(store: Store) -> None:
+    table = await sales(store)
+    filled = await Fill(store, table, [TOTAL], ComputationStrategy()).run()
+    assert (filled.status, filled.rows, filled.found, filled.empty) == ("done", 3, 2, 1)
+    operations = await store.proposals.operations(filled.proposal_id)
+    assert [(op.row_id, op.cell.value, op.cell.status, op.cell.reason, op.cell.error) for op in operations] == [
+        (1, 10.0, "ENRICHED", None, None),
+        (2, None, "FAILED", "not_applicable", "Price is empty"),
+        (3, 9, "ENRICHED", None, None),
+    ]
+    assert [(step.type, step.detail) for step in operations[0].steps] == [("compute", "2.5 * 4 = 10"), ("answer", "10")]
+    assert {op.cell.run_id for op in operations} == {filled.run_id}
+    proposal = await store.proposals.get(filled.proposal_id)
+    assert proposal.reasoning == "Computation: {Price} * {Quantity} — found 2 of 3 rows"
+    assert (await store.runs.get(filled.run_id)).status == "done"
+
+
+async def test_a_formula_may_use_a_column_computed_before_it(store: Store) -> None:
+    table = await sales(store)
+    fields = [TOTAL, parse_field("Tax:number={Total} / 10")]
+    filled = await Fill(store, table, fields, ComputationStrategy()).run()
+    taxes = [op.cell.value for op in await store.proposals.operations(filled.proposal_id) if op.field == "Tax"]
+    assert taxes == [1, None, 0.9]
+
+
+async def test_a_forbidden_formula_fails_every_cell_with_the_reason(store: Store) -> None:
+    table = await sales(store)
+    bad = parse_field("Evil=__import__('os').getcwd()")
+    filled = await Fill(store, table, [bad], ComputationStrategy()).run()
+    cells = [op.cell for op in await store.proposals.operations(filled.proposal_id)]
+    assert [(cell.status, cell.reason) for cell in cells] == [("FAILED", "error")] * 3
+    assert all("may call only abs" in (cell.error or "") for cell in cells)
+
+
+async def test_only_cells_that_need_work_are_worked_on(store: Store) -> None:
+    table = await sales(store)
+    filled = await Fill(store, table, [TOTAL], ComputationStrategy()).run()
+    await store.proposals.apply(filled.proposal_id)
+    await store.log.commit(table.id, [FlagCell(row_id=3, field="Total")])
+    again = await enrich.plan(store, table.id, [TOTAL], "computation")
+    filled = await again.run()
+    assert (filled.found, filled.empty, filled.skipped) == (1, 0, 2)
+    (operation,) = await store.proposals.operations(filled.proposal_id)
+    assert (operation.row_id, operation.cell.attempt) == (3, 2)
+
+
+async def test_the_confidence_of_a_computed_value_is_that_of_its_least_sure_input(store: Store) -> None:
+    table = await sales(store)
+    unsure = parse_field("Weight:number=about {Quantity}")
+    filled = await Fill(store, table, [unsure], Fixed("about 4 kg")).run()
+    await store.proposals.apply(filled.proposal_id)
+    table = await store.tables.find(table.id)
+    filled = await Fill(store, table, [parse_field("Double:number={Weight} * 2")], ComputationStrategy()).run()
+    operation = (await store.proposals.operations(filled.proposal_id))[0]
+    assert operation.cell.value == 8
+    assert 0 < (operation.cell.confidence or 0) < 0.8
+
+
+class Fixed:
+    """Answers every row with the same text; shows what a strategy of another package looks like."""
+
+    name, display_name, kind, max_steps, concurrency, needs_identity = "fixed", "Fixed", "enrichment", 1, 2, True
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def columns(self, table: Table, fields: Sequence[Field]) -> None:
+        return None
+
+    def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
+        async def answer(row: Row) -> AsyncIterator[Step | Finding]:
+            yield Step(type="search", detail="looked around")
+            for field in fields:
+                quote = (Evidence(origin="https://a.example", quote=self._text),)
+                yield Finding(field=field.name, value=self._text, raw_value=self._text, confidence=0.9, evidence=quote)
+
+        return answer
+
+
+async def test_findings_are_coerced_to_the_type_of_their_field(store: Store) -> None:
+    table = await sales(store)
+    fields = [parse_field("Weight:number(g)=?"), parse_field("Sold:boolean=?"), parse_field("Size:select(S, M)=?")]
+    filled = await Fill(store, table, fields, Fixed("about 1.5 kg")).run()
+    cells = {op.field: op.cell for op in await store.proposals.operations(filled.proposal_id) if op.row_id == 1}
+    assert (cells["Weight"].value, cells["Weight"].raw_value) == (1500, "about 1.5 kg")
+    assert cells["Weight"].confidence == pytest.approx(0.63)
+    assert (cells["Sold"].value, cells["Sold"].status, cells["Sold"].reason) == (None, "FAILED", "error")
+    assert cells["Sold"].evidence
+
+
+async def test_rows_without_a_name_are_skipped_and_said_so(store: Store) -> None:
+    table = await sales(store)
+    news: list[Progress] = []
+    filled = await Fill(store, table, [parse_field("X=?")], Fixed("x"), watch=news.append).run()
+    assert (filled.found, filled.skipped) == (2, 1)
+    assert [(event.row_id, event.detail) for event in news if event.stage == "row_skipped"] == [(3, "it has no name")]
+
+
+async def test_the_feed_tells_every_stage_with_a_growing_fraction(store: Store) -> None:
+    table = await sales(store)
+    news: list[Progress] = []
+    await Fill(store, table, [TOTAL], ComputationStrategy(), watch=news.append).run()
+    assert [event.stage for event in news][:1] == ["starting"]
+    assert [event.stage for event in news][-1] == "complete"
+    assert sum(event.stage == "row_done" for event in news) == 3
+    fractions = [event.fraction for event in news]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+
+
+class Slow(Fixed):
+    """Answers the first rows at once and then takes for ever."""
+
+    def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
+        quick = super().prepare(table, fields)
+
+        async def answer(row: Row) -> AsyncIterator[Step | Finding]:
+            if row.id > 5:
+                await asyncio.sleep(3600)
+            async for item in quick(row):
+                yield item
+
+        return answer
+
+
+async def test_a_cancelled_run_keeps_what_it_found_as_a_proposal(store: Store) -> None:
+    table = await sales(store, [(given(f"row {number}"), given(1), given(1)) for number in range(50)])
+    five_done = asyncio.Event()
+
+    def watch(news: Progress) -> None:
+        if news.done == 5:
+            five_done.set()
+
+    fill = Fill(store, table, [parse_field("X=?")], Slow("x"), watch=watch)
+    running = asyncio.create_task(fill.run())
+    await asyncio.wait_for(five_done.wait(), 10)
+    fill.cancel()
+    filled = await asyncio.wait_for(running, 1)
+    assert (filled.status, filled.found) == ("cancelled", 5)
+    proposal = await store.proposals.get(filled.proposal_id)
+    assert (proposal.status, proposal.counts["with_value"]) == ("open", 5)
+    assert "cancelled" in proposal.reasoning
+    assert (await store.runs.get(filled.run_id)).status == "cancelled"
+
+
+class Broken(Fixed):
+    def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
+        async def answer(row: Row) -> AsyncIterator[Step | Finding]:
+            if row.id == 2:
+                raise ZeroDivisionError("a bug in somebody's strategy")
+            yield Finding(field=fields[0].name, value="fine", confidence=1.0)
+
+        return answer
+
+
+async def test_a_strategy_that_raises_fails_its_row_and_no_other(store: Store) -> None:
+    table = await sales(store)
+    filled = await Fill(store, table, [parse_field("X=?")], Broken("")).run()
+    cells = {op.row_id: op.cell for op in await store.proposals.operations(filled.proposal_id)}
+    assert (cells[1].value, cells[2].status, cells[2].reason) == ("fine", "FAILED", "error")
+    assert "a bug in somebody's strategy" in (cells[2].error or "")
+
+
+async def test_only_the_first_rows_or_the_named_rows(store: Store) -> None:
+    table = await sales(store)
+    first = await Fill(store, table, [TOTAL], ComputationStrategy(), max_rows=1).run()
+    named = await Fill(store, table, [TOTAL], ComputationStrategy(), row_ids=[3, 1]).run()
+    assert [op.row_id for op in await store.proposals.operations(first.proposal_id)] == [1]
+    assert [op.row_id for op in await store.proposals.operations(named.proposal_id)] == [1, 3]
+
+
+async def test_a_field_without_a_formula_is_refused_before_a_run_begins(store: Store) -> None:
+    table = await sales(store)
+    with pytest.raises(BadFormula, match="Total has no formula"):
+        await enrich.plan(store, table.id, [Field(name="Total")], "computation")
+    assert await store.proposals.all() == []
+
+
+def test_built_in_strategies_come_through_the_entry_points() -> None:
+    assert isinstance(all_strategies()["computation"], ComputationStrategy)
