@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,7 +11,7 @@ from tablewright.errors import BadFormula
 from tablewright.journeys import enrich
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.strategies.strategy import Answer, all_strategies
+from tablewright.strategies.strategy import Answer, Tell, all_strategies
 from tablewright.table.edits import FlagCell
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Evidence, Field, Finding, Row, Step, Table, given
@@ -99,11 +99,13 @@ class Fixed:
         return None
 
     def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
-        async def answer(row: Row) -> AsyncIterator[Step | Finding]:
-            yield Step(type="search", detail="looked around")
-            for field in fields:
-                quote = (Evidence(origin="https://a.example", quote=self._text),)
-                yield Finding(field=field.name, value=self._text, raw_value=self._text, confidence=0.9, evidence=quote)
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+            tell(Step(type="search", detail="looked around"))
+            quote = (Evidence(origin="https://a.example", quote=self._text),)
+            return [
+                Finding(field=field.name, value=self._text, raw_value=self._text, confidence=0.9, evidence=quote)
+                for field in fields
+            ]
 
         return answer
 
@@ -145,11 +147,10 @@ class Slow(Fixed):
     def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
         quick = super().prepare(table, fields)
 
-        async def answer(row: Row) -> AsyncIterator[Step | Finding]:
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             if row.id > 5:
                 await asyncio.sleep(3600)
-            async for item in quick(row):
-                yield item
+            return await quick(row, tell)
 
         return answer
 
@@ -176,10 +177,10 @@ async def test_a_cancelled_run_keeps_what_it_found_as_a_proposal(store: Store) -
 
 class Broken(Fixed):
     def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
-        async def answer(row: Row) -> AsyncIterator[Step | Finding]:
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             if row.id == 2:
                 raise ZeroDivisionError("a bug in somebody's strategy")
-            yield Finding(field=fields[0].name, value="fine", confidence=1.0)
+            return [Finding(field=fields[0].name, value="fine", confidence=1.0)]
 
         return answer
 

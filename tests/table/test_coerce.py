@@ -290,7 +290,7 @@ def test_any_object_gives_a_value_or_none_and_says_which(raw: Any, field: Field)
     assert (coerced.label == "none") == (coerced.value is None)
 
 
-@settings(max_examples=15000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(text=TEXTS, field=st.sampled_from(FIELDS))
 def test_a_value_that_was_read_reads_back_as_itself(text: str, field: Field) -> None:
     value = coerce(text, field).value

@@ -22,7 +22,7 @@ from tablewright.table.coerce import coerce
 from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table
 from tablewright.table.text import cell_text, show
 
-BATCH = 1_000
+BATCH = 2_000
 FLUSH_SECONDS = 1.0
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
@@ -66,8 +66,10 @@ class Fill:
         self._cancelled = False
         self._workers: list[asyncio.Task[None]] = []
         self._buffer: list[Operation] = []
-        self._flushed_at = time.monotonic()
+        self._flushed_at, self._now = time.monotonic(), now()
         self._writing = asyncio.Lock()
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._done = self._total = self._found = self._empty = self._skipped = 0
 
     def cancel(self) -> None:
@@ -122,9 +124,8 @@ class Fill:
                     if not waiting:
                         return
                 # SQLite's driver gives up the GIL for every row it writes: computing beside it would make both wait.
-                async with self._writing:
-                    pass
-                if not waiting:
+                if not self._idle.is_set():
+                    await self._idle.wait()
                     continue
                 await self._answer_row(answer, *waiting.popleft())
 
@@ -174,34 +175,31 @@ class Fill:
             self._tell("row_skipped", row_id=row.id, label=label, detail=why)
             return
         steps: list[Step] = []
-        findings: dict[str, tuple[Finding, tuple[Step, ...]]] = {}
+
+        def tell(step: Step) -> None:
+            steps.append(step)
+            self._tell_step(step, row.id, label)
+
         problem = "the strategy gave no answer"
+        findings: dict[str, Finding] = {}
         try:
-            async for item in answer(row):
-                if isinstance(item, Finding):
-                    findings[item.field] = (item, tuple(steps))
-                    steps = []
-                    continue
-                steps.append(item)
-                stage = STAGES.get(item.type)
-                if stage is not None:
-                    self._tell(stage, row_id=row.id, label=label, detail=item.detail)
+            findings = {finding.field: finding for finding in await answer(row, tell)}
         except Exception as error:  # a bug in a strategy costs its row, not the run
             problem = f"{type(error).__name__}: {error}"
-            steps.append(Step(type="error", detail=problem))
+            tell(Step(type="error", detail=problem))
         for name, field in open_fields.items():
-            if name in findings:
-                finding, trace = findings[name]
-            else:
-                finding, trace = Finding(field=name, reason="error", error=problem), tuple(steps)
-            self._propose(row, field, finding, trace, as_of)
+            finding = findings.get(name) or Finding(field=name, reason="error", error=problem)
+            for step in finding.steps:
+                self._tell_step(step, row.id, label)
+            self._propose(row, field, finding, (*steps, *finding.steps), as_of)
         self._done += 1
         self._tell("row_done", row_id=row.id, label=label)
         if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
             await self._flush()
 
     def _propose(self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int) -> None:
-        cell = proposed_cell(field, finding, run_id=self._run_id, attempt=row.cell(field.name).attempt + 1)
+        attempt = row.cell(field.name).attempt + 1
+        cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._now)
         if cell.status == "ENRICHED":
             self._found += 1
         else:
@@ -213,8 +211,12 @@ class Fill:
     async def _flush(self) -> None:
         async with self._writing:
             batch, self._buffer = self._buffer, []
-            self._flushed_at = time.monotonic()
-            await self._store.proposals.add(self._proposal_id, batch)
+            self._flushed_at, self._now = time.monotonic(), now()
+            self._idle.clear()
+            try:
+                await self._store.proposals.add(self._proposal_id, batch)
+            finally:
+                self._idle.set()
 
     def _reasoning(self) -> str:
         questions = "; ".join(field.question for field in self._fields if field.question)
@@ -223,15 +225,22 @@ class Fill:
         stopped = ", cancelled before the end" if self._cancelled else ""
         return f"{self._strategy.display_name}: {questions} — {found}{stopped}"
 
+    def _tell_step(self, step: Step, row_id: RowId, label: str) -> None:
+        stage = STAGES.get(step.type)
+        if stage is not None:
+            self._tell(stage, row_id=row_id, label=label, detail=step.detail)
+
     def _tell(self, stage: Stage, *, row_id: RowId | None = None, label: str = "", detail: str = "") -> None:
-        self._watch(Progress(stage=stage, done=self._done, total=self._total, row_id=row_id, label=label, detail=detail))
+        self._watch(
+            Progress(stage=stage, done=self._done, total=self._total, row_id=row_id, label=label, detail=detail)
+        )
 
 
 def answered(cell: Cell) -> str:
     return show(cell.value) if cell.error is None else f"{show(cell.value)} ({cell.error})"
 
 
-def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int) -> Cell:
+def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, at: str) -> Cell:
     """The finding as a cell of its field: coerced to the type, or FAILED with the reason."""
     if finding.value is None:
         return Cell(
@@ -241,7 +250,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int) 
             evidence=finding.evidence,
             attempt=attempt,
             run_id=run_id,
-            updated_at=now(),
+            updated_at=at,
             error=finding.error,
         )
     coerced = coerce(finding.value, field)
@@ -253,7 +262,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int) 
             evidence=finding.evidence,
             attempt=attempt,
             run_id=run_id,
-            updated_at=now(),
+            updated_at=at,
             error=coerced.note or f"{coerced.raw_value[:60]!r} is not a {field.type}",
         )
     return Cell(
@@ -264,6 +273,6 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int) 
         evidence=finding.evidence,
         attempt=attempt,
         run_id=run_id,
-        updated_at=now(),
+        updated_at=at,
         error=coerced.note or None,
     )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, create_engine, event, insert, make_url
@@ -115,7 +115,9 @@ def prepare_sqlite(engine: Engine) -> None:
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute("PRAGMA synchronous = NORMAL")
-        cursor.execute("PRAGMA cache_size = -32000")
+        cursor.execute("PRAGMA cache_size = -64000")
+        cursor.execute("PRAGMA temp_store = MEMORY")
+        cursor.execute("PRAGMA wal_autocheckpoint = 8000")
         cursor.close()
 
     @event.listens_for(engine, "begin")
@@ -127,6 +129,18 @@ def prepare_sqlite(engine: Engine) -> None:
 def upsert(connection: Connection, table: Table) -> Any:
     """INSERT … ON CONFLICT, in the dialect at hand; SQLAlchemy's two `Insert` classes share no typed base."""
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+
+
+def insert_many(connection: Connection, statement: Any, records: Sequence[Mapping[str, Any]]) -> None:
+    """One INSERT for many records. Bound by us: SQLAlchemy's own handling of the values takes longer than SQLite's."""
+    if not records:
+        return
+    compiled = statement.compile(dialect=connection.dialect, column_keys=list(records[0]))
+    if compiled.positional:
+        pick = itemgetter(*compiled.positiontup)
+        connection.exec_driver_sql(compiled.string, [pick(record) for record in records])
+    else:
+        connection.execute(statement, list(records))
 
 
 def insert_select(connection: Connection, table: Table, columns: list[str], source: Select[Any]) -> int:
@@ -158,7 +172,3 @@ def explain(error: DBAPIError, location: str) -> StoreError:
         if sign in text.lower():
             return StoreError(what, kept=kept, advice=advice)
     return StoreError(f"The database refused: {text}", kept=kept)
-
-
-def sqlite_url(folder: Path) -> str:
-    return f"sqlite:///{folder / 'tablewright.db'}"

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, se
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.database import Database, upsert
+from tablewright.store.database import Database, insert_many, upsert
 from tablewright.store.records import decode_cell, decode_given, now, split_given, to_text
 from tablewright.store.tables import Head, cell_record, head, read_rows
 from tablewright.table.edits import (
@@ -82,7 +82,17 @@ class Log:
                 return None
             writer.finish()
             append(connection, found, entries)
-            return close_change(connection, found, len(entries), kind="edit", actor=actor, run_id=run_id, note=note)
+            cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
+            return close_change(
+                connection,
+                found,
+                len(entries),
+                kind="edit",
+                actor=actor,
+                run_id=run_id,
+                note=note,
+                each_cell_once=len(set(cells)) == len(cells),
+            )
 
         return await self._database.write(work)
 
@@ -241,18 +251,24 @@ def append(connection: Connection, found: Head, entries: Sequence[Entry], skip: 
     """Writes entries at the end of the log, behind `skip` others of the same change."""
     blank: Entry = {"row_id": None, "field_id": None, "before": None, "after": None}
     first = found.last_seq + skip + 1
-    connection.execute(
-        insert(schema.edits),
-        [{"table_no": found.no, "seq": seq, **blank, **entry} for seq, entry in enumerate(entries, start=first)],
-    )
+    records = [{"table_no": found.no, "seq": seq, **blank, **entry} for seq, entry in enumerate(entries, start=first)]
+    insert_many(connection, insert(schema.edits), records)
 
 
 def close_change(
-    connection: Connection, found: Head, count: int, *, kind: str, actor: str, run_id: str | None, note: str
+    connection: Connection,
+    found: Head,
+    count: int,
+    *,
+    kind: str,
+    actor: str,
+    run_id: str | None,
+    note: str,
+    each_cell_once: bool = True,
 ) -> Change:
     """Once all edits of a change are in the log: the cells follow, and the change gets its line in the history."""
     first, last = found.last_seq + 1, found.last_seq + count
-    write_cells(connection, found.no, first, last)
+    write_cells(connection, found.no, first, last, each_cell_once=each_cell_once)
     change = Change(
         number=found.last_change + 1, at=now(), actor=actor, kind=kind, run_id=run_id, note=note, edits=count
     )
@@ -275,13 +291,16 @@ def close_change(
     return change
 
 
-def write_cells(connection: Connection, table_no: int, first: int, last: int) -> None:
+def write_cells(connection: Connection, table_no: int, first: int, last: int, *, each_cell_once: bool) -> None:
     """Brings `cells` up to the log entries `first` to `last`; of several for one cell, the last counts."""
     edits, cells = schema.edits, schema.cells
-    here = (edits.c.table_no == table_no, edits.c.seq.between(first, last), edits.c.kind == "cell")
-    latest = select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id)
+    here = [edits.c.table_no == table_no, edits.c.seq.between(first, last), edits.c.kind == "cell"]
+    if not each_cell_once:
+        here.append(
+            edits.c.seq.in_(select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id))
+        )
     source = select(edits.c.table_no, edits.c.row_id, edits.c.field_id, status_of(edits.c.after), edits.c.after).where(
-        *here, edits.c.seq.in_(latest), edits.c.after.is_not(None)
+        *here, edits.c.after.is_not(None)
     )
     columns = ["table_no", "row_id", "field_id", "status", "cell"]
     statement = upsert(connection, cells).from_select(columns, source)
@@ -290,10 +309,20 @@ def write_cells(connection: Connection, table_no: int, first: int, last: int) ->
             index_elements=columns[:3], set_={"status": statement.excluded.status, "cell": statement.excluded.cell}
         )
     )
-    cleared = select(edits.c.row_id, edits.c.field_id).where(*here, edits.c.seq.in_(latest), edits.c.after.is_(None))
+    cleared = select(edits.c.row_id, edits.c.field_id).where(*here, edits.c.after.is_(None))
     connection.execute(
         delete(cells).where(cells.c.table_no == table_no, tuple_(cells.c.row_id, cells.c.field_id).in_(cleared))
     )
+
+
+def last_write(found: Head, row_id: ColumnElement[int], field_id: ColumnElement[int]) -> ColumnElement[int]:
+    """The number of the newest log entry of a cell. As a maximum it is one look into the index of cells; as "is there a
+    later one", SQLite reads the log from there to its end, for every cell."""
+    edits = schema.edits.alias()
+    newest = select(func.max(edits.c.seq)).where(
+        edits.c.table_no == found.no, edits.c.row_id == row_id, edits.c.field_id == field_id
+    )
+    return newest.scalar_subquery()
 
 
 def status_of(cell: ColumnElement[Any]) -> ColumnElement[str]:

@@ -52,7 +52,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE operations (
             proposal_id TEXT NOT NULL, row_id BIGINT NOT NULL, field TEXT NOT NULL, attempt INTEGER NOT NULL,
             as_of BIGINT NOT NULL, status TEXT NOT NULL, confidence DOUBLE PRECISION NOT NULL, cell TEXT NOT NULL,
-            steps TEXT NOT NULL, decision TEXT NOT NULL, PRIMARY KEY (proposal_id, row_id, field)
+            decision TEXT NOT NULL, change BIGINT, steps TEXT NOT NULL, PRIMARY KEY (proposal_id, row_id, field)
         ){clustered}""",
     ),
 )

@@ -9,15 +9,15 @@ from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, inse
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.database import Database, insert_select, upsert
-from tablewright.store.log import Change, EditWriter, Entry, append, close_change
+from tablewright.store.database import Database, insert_many, insert_select, upsert
+from tablewright.store.log import Change, EditWriter, Entry, append, close_change, last_write
 from tablewright.store.records import decode_cell, decode_fields, decode_steps, new_id, now, to_text
 from tablewright.store.tables import Head, head
 from tablewright.table.edits import AddField, ChangeField, Edit
 from tablewright.table.model import Cell, Field, Noun, RowId, Step
 
 ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
-Decision: TypeAlias = Literal["open", "applying", "applied", "refused"]
+Decision: TypeAlias = Literal["open", "applied", "refused"]
 
 
 class Operation(Noun, frozen=True):
@@ -109,7 +109,8 @@ class Proposals:
             newer = {
                 name: statement.excluded[name] for name in ("attempt", "as_of", "status", "confidence", "cell", "steps")
             }
-            connection.execute(
+            insert_many(
+                connection,
                 statement.on_conflict_do_update(
                     index_elements=["proposal_id", "row_id", "field"],
                     set_=newer,
@@ -185,7 +186,7 @@ class Proposals:
         def work(connection: Connection) -> int:
             proposal = open_head(connection, proposal_id)
             chosen = choose(connection, proposal, selection)
-            refused = decide(connection, chosen, "refused")
+            refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
             settle(connection, proposal_id)
             return refused
 
@@ -195,23 +196,26 @@ class Proposals:
 def apply_operations(
     connection: Connection, proposal_id: str, selection: Selection, *, actor: str, force: bool
 ) -> Applied:
+    operations = schema.operations
     proposal = open_head(connection, proposal_id)
     found = head(connection, proposal.table_id, lock=True)
     chosen = choose(connection, proposal, selection)
     entries, found = write_fields(connection, found, proposal, chosen)
     conflicts = 0
-    if not force:
+    read_first = connection.execute(select(func.min(operations.c.as_of)).where(chosen)).scalar()
+    if not force and read_first is not None and read_first < found.last_seq:
         later = changed_since(found)
-        query = select(func.count()).select_from(schema.operations).where(chosen, later)
-        conflicts = connection.execute(query).scalar_one()
+        conflicts = connection.execute(select(func.count()).select_from(operations).where(chosen, later)).scalar_one()
         chosen = chosen & ~later
-    decide(connection, chosen & ~row_lives(found), "refused")
-    decide(connection, chosen, "applying")
-    if entries:
-        append(connection, found, entries)
-    taken = (schema.operations.c.proposal_id == proposal.id) & (schema.operations.c.decision == "applying")
+    number = found.last_change + 1
+    gone = row_is_gone(found)
+    decision = case((gone, "refused"), else_="applied")
+    connection.execute(
+        update(operations).where(chosen).values(decision=decision, change=case((gone, None), else_=number))
+    )
+    append(connection, found, entries)
+    taken = (operations.c.proposal_id == proposal.id) & (operations.c.change == number)
     written = write_operations(connection, found, taken, skip=len(entries))
-    decide(connection, taken, "applied")
     change = None
     if entries or written:
         change = close_change(
@@ -251,7 +255,7 @@ def write_operations(connection: Connection, found: Head, taken: ColumnElement[b
     operations, cells = schema.operations, schema.cells
     field_id = number_of_field(found)
     before = and_(cells.c.table_no == found.no, cells.c.row_id == operations.c.row_id, cells.c.field_id == field_id)
-    seq = found.last_seq + skip + func.row_number().over(order_by=(operations.c.row_id, field_id))
+    seq = found.last_seq + skip + func.row_number().over(order_by=(operations.c.row_id, operations.c.field))
     source = (
         select(literal(found.no), seq, literal("cell"), operations.c.row_id, field_id, cells.c.cell, operations.c.cell)
         .select_from(operations.outerjoin(cells, before))
@@ -261,13 +265,10 @@ def write_operations(connection: Connection, found: Head, taken: ColumnElement[b
     return insert_select(connection, schema.edits, columns, source)
 
 
-def row_lives(found: Head) -> ColumnElement[bool]:
+def row_is_gone(found: Head) -> ColumnElement[bool]:
     rows = schema.rows
-    return exists().where(rows.c.table_no == found.no, rows.c.row_id == schema.operations.c.row_id, ~rows.c.removed)
-
-
-def decide(connection: Connection, chosen: ColumnElement[bool], decision: Decision) -> int:
-    return connection.execute(update(schema.operations).where(chosen).values(decision=decision)).rowcount
+    gone = select(rows.c.row_id).where(rows.c.table_no == found.no, rows.c.removed)
+    return schema.operations.c.row_id.in_(gone)
 
 
 def number_of_field(found: Head) -> ColumnElement[int]:
@@ -276,13 +277,9 @@ def number_of_field(found: Head) -> ColumnElement[int]:
 
 def changed_since(found: Head) -> ColumnElement[bool]:
     """Somebody wrote the cell after the run had read its row."""
-    edits, operations = schema.edits, schema.operations
-    return exists().where(
-        edits.c.table_no == found.no,
-        edits.c.row_id == operations.c.row_id,
-        edits.c.field_id == number_of_field(found),
-        edits.c.seq > operations.c.as_of,
-    )
+    operations = schema.operations
+    newest = last_write(found, operations.c.row_id, number_of_field(found))
+    return func.coalesce(newest, 0) > operations.c.as_of
 
 
 def choose(connection: Connection, proposal: ProposalHead, selection: Selection) -> ColumnElement[bool]:
@@ -312,7 +309,7 @@ def proposed_names(connection: Connection, proposal: ProposalHead, wanted: Seque
 
 
 def open_head(connection: Connection, proposal_id: str) -> ProposalHead:
-    proposal = read_head(connection, proposal_id)
+    proposal = read_head(connection, proposal_id, counted=False)
     if proposal.status == "building":
         raise UsageError(
             f"The run of proposal {proposal_id} has not finished.",
@@ -325,22 +322,25 @@ def open_head(connection: Connection, proposal_id: str) -> ProposalHead:
 
 def settle(connection: Connection, proposal_id: str) -> None:
     """A proposal without open operations is decided."""
-    counts = decision_counts(connection, [proposal_id])[proposal_id]
-    if counts.get("open"):
+    operations = schema.operations
+    own = operations.c.proposal_id == proposal_id
+    if connection.execute(select(exists().where(own, operations.c.decision == "open"))).scalar():
         return
-    status: ProposalStatus = "applied" if counts.get("applied") else "rejected"
+    applied = connection.execute(select(exists().where(own, operations.c.decision == "applied"))).scalar()
+    status: ProposalStatus = "applied" if applied else "rejected"
     proposals = schema.proposals
     connection.execute(update(proposals).where(proposals.c.id == proposal_id).values(status=status, decided_at=now()))
 
 
-def read_head(connection: Connection, proposal_id: str) -> ProposalHead:
-    heads = read_heads(connection, schema.proposals.c.id == proposal_id)
+def read_head(connection: Connection, proposal_id: str, *, counted: bool = True) -> ProposalHead:
+    heads = read_heads(connection, schema.proposals.c.id == proposal_id, counted=counted)
     if not heads:
         raise NotFound(f"There is no proposal {proposal_id!r}.", advice="`tablewright proposal list` shows them.")
     return heads[0]
 
 
-def read_heads(connection: Connection, wanted: ColumnElement[bool]) -> list[ProposalHead]:
+def read_heads(connection: Connection, wanted: ColumnElement[bool], *, counted: bool = True) -> list[ProposalHead]:
+    """`counted` fills in `counts`, for which all operations are looked at."""
     proposals, tables = schema.proposals, schema.tables
     records = connection.execute(
         select(proposals, tables.c.id.label("table_id"))
@@ -348,7 +348,7 @@ def read_heads(connection: Connection, wanted: ColumnElement[bool]) -> list[Prop
         .where(wanted)
         .order_by(proposals.c.created_at.desc())
     ).all()
-    counts = decision_counts(connection, [record.id for record in records])
+    counts = decision_counts(connection, [record.id for record in records] if counted else [])
     return [
         ProposalHead(
             id=record.id,
@@ -359,7 +359,7 @@ def read_heads(connection: Connection, wanted: ColumnElement[bool]) -> list[Prop
             fields=decode_fields(record.fields),
             created_at=record.created_at,
             decided_at=record.decided_at,
-            counts=counts[record.id],
+            counts=counts.get(record.id, {}),
         )
         for record in records
     ]

@@ -22,11 +22,9 @@ class Given(Noun, frozen=True, array_like=True):
     raw: dict[int, str]
 
     def cells(self, names: Mapping[int, str]) -> dict[str, Cell]:
-        raw = self.raw
+        values, raw = self.values, self.raw
         return {
-            names[field_id]: given(value, raw.get(field_id))
-            for field_id, value in self.values.items()
-            if field_id in names
+            name: given(values[field_id], raw.get(field_id)) for field_id, name in names.items() if field_id in values
         }
 
 

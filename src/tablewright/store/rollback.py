@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, select
-from sqlalchemy.orm import aliased
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import Database, insert_select
-from tablewright.store.log import Change, Entry, append, close_change, mark_row, set_field
+from tablewright.store.log import Change, Entry, append, close_change, last_write, mark_row, set_field
 from tablewright.store.records import decode_field
 from tablewright.store.tables import Head, head
 from tablewright.table.model import Noun
@@ -129,13 +128,8 @@ def undo_cells(connection: Connection, found: Head, in_scope: ColumnElement[bool
         .group_by(edits.c.row_id, edits.c.field_id)
         .subquery()
     )
-    first, later = aliased(edits), aliased(edits)
-    changed_since = exists().where(
-        later.c.table_no == found.no,
-        later.c.row_id == touched.c.row_id,
-        later.c.field_id == touched.c.field_id,
-        later.c.seq > touched.c.last,
-    )
+    first = edits.alias()
+    changed_since = last_write(found, touched.c.row_id, touched.c.field_id) > touched.c.last
     kept = connection.execute(select(func.count()).select_from(touched).where(changed_since)).scalar_one()
     source = (
         select(

@@ -119,6 +119,7 @@ operations = Table(
     Column("status", Text, nullable=False),
     Column("confidence", Double, nullable=False),
     Column("cell", Text, nullable=False),
-    Column("steps", Text, nullable=False),
     Column("decision", Text, nullable=False),
+    Column("change", BigInteger),
+    Column("steps", Text, nullable=False),
 )

@@ -12,7 +12,7 @@ from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.database import Database
+from tablewright.store.database import Database, insert_many
 from tablewright.store.records import (
     decode_cell,
     decode_field,
@@ -386,9 +386,8 @@ def insert_rows(
                 {"table_no": table_no, "row_id": row_id, "key": key, "given": to_text(own), "removed": False}
             )
             carried.extend(cell_record(table_no, row_id, field_id, cell) for field_id, cell in others)
-        connection.execute(insert(schema.rows), records)
-        if carried:
-            connection.execute(insert(schema.cells), carried)
+        insert_many(connection, insert(schema.rows), records)
+        insert_many(connection, insert(schema.cells), carried)
         count += len(batch)
         if progress:
             progress(count)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from tablewright.errors import BadFormula
 from tablewright.strategies.formula import Formula, Unevaluable
-from tablewright.strategies.strategy import Answer
-from tablewright.table.model import Cell, Field, Finding, Money, Row, Step, Table, Value
+from tablewright.strategies.strategy import Answer, Tell
+from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Reason, Row, Step, Table, Value
 from tablewright.table.template import columns_in
 from tablewright.table.text import show
 
@@ -33,13 +33,14 @@ class ComputationStrategy:
             known = [*(other for other in known if other.name != field.name), field]
         chained = len(fields) > 1
 
-        async def answer(row: Row) -> AsyncIterator[Step | Finding]:
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+            findings = []
             for field, formula in formulas:
-                step, finding = compute(field, formula, row)
+                finding = compute(field, formula, row)
                 if chained and row.cell(field.name).needs_work:
                     row = with_finding(row, finding)
-                yield step
-                yield finding
+                findings.append(finding)
+            return findings
 
         return answer
 
@@ -61,24 +62,37 @@ def with_finding(row: Row, finding: Finding) -> Row:
     return Row(id=row.id, key=row.key, cells={**row.cells, finding.field: cell})
 
 
-def compute(field: Field, formula: Formula, row: Row) -> tuple[Step, Finding]:
-    cells = {column: row.cell(column) for column in formula.columns}
-    empty = [column for column, cell in cells.items() if cell.value is None]
+def compute(field: Field, formula: Formula, row: Row) -> Finding:
+    values: dict[str, Value] = {}
+    empty: list[str] = []
+    confidence = 1.0  # a computed value is as sure as the least sure value it was computed from
+    for column in formula.columns:
+        cell = row.cell(column)
+        values[column] = cell.value
+        confidence = min(confidence, cell.confidence or 0.0)
+        if cell.value is None:
+            empty.append(column)
     if empty and not formula.error:
         detail = f"{', '.join(empty)} {'is' if len(empty) == 1 else 'are'} empty"
-        return Step(type="error", detail=detail), Finding(field=field.name, reason="not_applicable", error=detail)
-    values = {column: cell.value for column, cell in cells.items()}
+        return failed(field, "not_applicable", detail)
     try:
         result = formula.evaluate(values)
     except Unevaluable as error:
-        return Step(type="error", detail=str(error)), Finding(field=field.name, reason="error", error=str(error))
-    # A computed value is as sure as the least sure value it was computed from.
-    confidence = min((cell.confidence or 0.0 for cell in cells.values()), default=1.0)
+        return failed(field, "error", str(error))
     shown = show(result)
-    return (
-        Step(type="compute", detail=f"{formula.written(values)} = {shown}"),
-        Finding(field=field.name, value=in_currency(result, field, values), raw_value=shown, confidence=confidence),
+    written = f"{formula.written(values)} = {shown}"
+    return Finding(
+        field=field.name,
+        value=in_currency(result, field, values),
+        raw_value=shown,
+        confidence=confidence,
+        evidence=(Evidence(origin=f"formula:{formula.template}", title="computed from its row", quote=written),),
+        steps=(Step(type="compute", detail=written),),
     )
+
+
+def failed(field: Field, reason: Reason, detail: str) -> Finding:
+    return Finding(field=field.name, reason=reason, error=detail, steps=(Step(type="error", detail=detail),))
 
 
 def in_currency(result: Value, field: Field, values: dict[str, Value]) -> Value:

@@ -81,7 +81,7 @@ class Formula:
 
     def written(self, values: Mapping[str, Value]) -> str:
         """The formula with the row's values in it, for people to read."""
-        return "".join(text + (literal(values[column]) if column else "") for text, column in self._pieces)
+        return "".join([text + literal(values[column]) if column else text for text, column in self._pieces])
 
 
 def build(node: ast.expr, names: Mapping[str, str], depth: int = 0) -> Evaluate:
@@ -156,13 +156,9 @@ def literal(value: Value) -> str:
 
 def bound(value: Value) -> str | int | float | bool:
     """What a name in a formula stands for."""
-    match value:
-        case Money():
-            return value.amount
-        case tuple() | None:
-            return show(value)
-        case _:
-            return value
+    if isinstance(value, str | int | float):
+        return value
+    return value.amount if isinstance(value, Money) else show(value)
 
 
 def clean(result: object) -> Value:

@@ -6,7 +6,7 @@ A strategy returns findings and never writes. Built-ins and other packages enter
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from importlib.metadata import entry_points
 from typing import Literal, Protocol, TypeAlias
 
@@ -15,8 +15,11 @@ from tablewright.table.model import Field, Finding, Row, Step, Table
 
 GROUP = "tablewright.strategies"
 
-Answer: TypeAlias = Callable[[Row], AsyncIterator[Step | Finding]]
-"""Answers one row: steps as they happen, and a finding for each of the fields."""
+Tell: TypeAlias = Callable[[Step], None]
+"""Called with each step as it happens, for those who watch and for the trace of the row."""
+
+Answer: TypeAlias = Callable[[Row, Tell], Awaitable[Sequence[Finding]]]
+"""Answers one row: tells its steps on the way, and returns a finding for each of the fields."""
 
 
 class Strategy(Protocol):

@@ -24,8 +24,8 @@ RowId: TypeAlias = int
 NEEDS_WORK: frozenset[Status] = frozenset({"PENDING", "FLAGGED"})
 
 
-class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    pass
+class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Immutable and built from the inside out, so never part of a cycle: the garbage collector may pass them over."""
 
 
 class Money(Noun, frozen=True):
@@ -35,7 +35,8 @@ class Money(Noun, frozen=True):
     currency: str = ""
 
     def __str__(self) -> str:
-        amount = f"{self.amount:.2f}" if isinstance(self.amount, float) else str(self.amount)
+        cents = f"{self.amount:.2f}" if isinstance(self.amount, float) else str(self.amount)
+        amount = cents if float(cents) == self.amount else repr(self.amount)
         return f"{amount} {self.currency}".strip()
 
 
@@ -167,7 +168,10 @@ class Step(Noun, frozen=True):
 
 
 class Finding(Noun, frozen=True):
-    """What a strategy returns for one field of one row. The engine turns it into a proposed cell."""
+    """What a strategy returns for one field of one row. The engine turns it into a proposed cell.
+
+    `steps` are those taken for this field alone, beside the ones that were told for the whole row.
+    """
 
     field: str
     value: Value = None
@@ -176,3 +180,4 @@ class Finding(Noun, frozen=True):
     evidence: tuple[Evidence, ...] = ()
     reason: Reason | None = None
     error: str | None = None
+    steps: tuple[Step, ...] = ()

@@ -5,27 +5,24 @@ from __future__ import annotations
 import json
 import re
 
-from tablewright.table.model import Cell, Money, Value
+from tablewright.table.model import Cell, Value
 
 LIST_SEPARATOR = "; "
 
+_SEPARATOR = re.compile(r"[;；\r\n]")
+_LOOKS_LIKE_MANY = re.compile(r"[,，、|•·]|^\W|^\(?\w{1,3}[.)]")
+
 
 def show(value: Value) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return value
-        case int():
-            return str(value)
-        case float():
-            return show_float(value)
-        case Money():
-            return str(value)
-        case tuple():
-            return show_list(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return show_float(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return show_list(value)
+    return "" if value is None else str(value)
 
 
 def cell_text(cell: Cell) -> str:
@@ -41,8 +38,9 @@ def show_float(value: float) -> str:
 
 
 def show_list(items: tuple[str, ...]) -> str:
-    """"a; b; c", or JSON where an item would not survive that."""
-    plain = items and all(item and item == item.strip() and not re.search(r";|[\r\n]", item) for item in items)
-    if plain and not items[0].startswith("["):
+    """Items joined by "; ", or JSON where they would be read back as other items."""
+    survive = all(item and item == item.strip() and not _SEPARATOR.search(item) for item in items)
+    lone = len(items) == 1 and _LOOKS_LIKE_MANY.search(items[0])
+    if items and survive and not lone and not items[0].startswith("["):
         return LIST_SEPARATOR.join(items)
     return json.dumps(list(items), ensure_ascii=False)

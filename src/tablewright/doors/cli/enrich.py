@@ -132,6 +132,6 @@ async def print_result(tablewright: Tablewright, table_id: str) -> None:
     table = await tablewright.table(table_id)
     rows = await tablewright.rows(table_id, limit=PREVIEW)
     count = await tablewright.count(table_id)
-    output.stdout().print(output.rows_grid(f"{table.name} ({count:,} rows)", table.shown_fields, rows))
+    output.print_rows(f"{table.name} ({count:,} rows)", table, rows)
     if count > len(rows):
         output.say(f"… {count - len(rows):,} more rows.")

@@ -11,13 +11,14 @@ from functools import cache
 from typing import Any
 
 import msgspec
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
 from tablewright.errors import TablewrightError
-from tablewright.table.model import Cell, Field, Row
+from tablewright.table.model import Cell, Field, Row, Table
 from tablewright.table.text import cell_text
 
 STYLES = {"high": "green", "medium": "yellow", "low": "dark_orange", "none": "dim"}
@@ -68,18 +69,38 @@ def say(text: str) -> None:
     stderr().print(plain(text, 2_000), highlight=False, soft_wrap=True)
 
 
-def grid(title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text]]) -> Grid:
-    table = Grid(title=plain(title), title_justify="left", header_style="bold", title_style="bold")
+def grid(title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text]], *, fold: bool = True) -> Grid:
+    """With `fold` long texts wrap; without, each line of the grid stays one line and is cut to fit."""
+    table = Grid(title=plain(title, 500), title_justify="left", header_style="bold", title_style="bold")
     for column in columns:
-        table.add_column(plain(column), overflow="fold")
+        table.add_column(plain(column), overflow="fold" if fold else "ellipsis", no_wrap=not fold)
     for line in lines:
         table.add_row(*(plain(item) if isinstance(item, str) else item for item in line))
     return table
 
 
-def rows_grid(title: str, fields: Sequence[Field], rows: Iterable[Row]) -> Grid:
-    lines: list[list[str | Text]] = [[str(row.id), *(shown(row.cell(field.name)) for field in fields)] for row in rows]
-    return grid(title, ["#", *(heading(field) for field in fields)], lines)
+def print_rows(title: str, table: Table, rows: Sequence[Row]) -> None:
+    """As many columns as the terminal is wide; the names of the rows and the asked columns come first."""
+    fields = table.shown_fields
+    widths = {field.name: natural_width(field, rows) for field in fields}
+    budget = stdout().width - 8
+    chosen: set[str] = set()
+    for field in sorted(fields, key=lambda field: (field.name != table.key_field, not field.question)):
+        if not chosen or widths[field.name] <= budget:
+            chosen.add(field.name)
+            budget -= widths[field.name]
+    visible = [field for field in fields if field.name in chosen]
+    lines: list[list[str | Text]] = [[str(row.id), *(shown(row.cell(field.name)) for field in visible)] for row in rows]
+    stdout().print(grid(title, ["#", *(heading(field) for field in visible)], lines, fold=False))
+    hidden = [field.name for field in fields if field.name not in chosen]
+    if hidden:
+        say(f"Not shown for want of width: {', '.join(hidden)}.")
+
+
+def natural_width(field: Field, rows: Sequence[Row]) -> int:
+    """What a column needs, frame included; a very long text does not push all others out."""
+    longest = max((cell_len(shown(row.cell(field.name)).plain) for row in rows), default=0)
+    return min(max(longest, cell_len(heading(field))), 40) + 3
 
 
 def heading(field: Field) -> str:

@@ -48,4 +48,4 @@ def root(
         raise typer.Exit
 
 
-from tablewright.doors.cli import doctor, enrich, proposal, table  # noqa: E402, F401  # they add their commands to `app`
+from tablewright.doors.cli import demo, doctor, enrich, proposal, table  # noqa: E402, F401  # they add their commands to `app`

@@ -141,7 +141,7 @@ def show(
                 }
             )
             return
-        output.stdout().print(output.rows_grid(f"{head.name} ({count:,} rows)", head.shown_fields, shown))
+        output.print_rows(f"{head.name} ({count:,} rows)", head, shown)
         if row is None and count > len(shown):
             output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `table export` writes all.")
 
@@ -254,21 +254,7 @@ def history(
         if json:
             output.print_json({"table_id": head.id, "changes": [views.change_document(change) for change in changes]})
             return
-        changed: list[list[str | Text]] = [
-            [
-                str(change.number),
-                output.when(change.at),
-                change.actor,
-                change.kind,
-                change.run_id or "",
-                f"{change.edits:,}",
-                change.note,
-            ]
-            for change in changes
-        ]
-        output.stdout().print(
-            output.grid(head.name, ["Change", "When", "Who", "What", "Run", "Edits", "Note"], changed)
-        )
+        views.print_history(head, changes)
 
     with_app(work)
 

@@ -9,8 +9,8 @@ import msgspec
 from rich.text import Text
 
 from tablewright.app import Applied, Change, Operation, ProposalHead, Tablewright
-from tablewright.doors.cli.output import STYLES, grid, plain, say, shown, stdout
-from tablewright.table.model import Cell
+from tablewright.doors.cli.output import STYLES, grid, plain, say, shown, stdout, when
+from tablewright.table.model import Cell, Table
 from tablewright.table.text import cell_text
 
 
@@ -21,6 +21,22 @@ def cell_document(cell: Cell) -> dict[str, Any]:
 
 def change_document(change: Change) -> dict[str, Any]:
     return {name: getattr(change, name) for name in change.__struct_fields__}
+
+
+def print_history(table: Table, changes: Sequence[Change]) -> None:
+    lines = [
+        [
+            str(change.number),
+            when(change.at),
+            change.actor,
+            change.kind,
+            change.run_id or "",
+            f"{change.edits:,}",
+            change.note,
+        ]
+        for change in changes
+    ]
+    stdout().print(grid(table.name, ["Change", "When", "Who", "What", "Run", "Edits", "Note"], lines))
 
 
 def print_cell(title: str, cell: Cell) -> None:
@@ -54,8 +70,9 @@ async def print_proposal(
     """Before and after of each cell, and for the empty ones why."""
     table = await tablewright.table(head.table_id)
     rows = await tablewright.rows_by_id(table.id, [operation.row_id for operation in operations])
+    order = {field.name: position for position, field in enumerate(head.fields)}
     lines = []
-    for operation in operations:
+    for operation in sorted(operations, key=lambda each: (each.row_id, order.get(each.field, 0))):
         row = rows.get(operation.row_id)
         before = row.cell(operation.field) if row else Cell()
         name = cell_text(row.cell(table.key_field)) if row and table.key_field else ""
@@ -68,7 +85,8 @@ async def print_proposal(
             confidence(operation.cell),
             operation.decision,
         ]
-        why = "\n".join(step.detail for step in operation.steps) if steps else operation.cell.error or ""
+        trace = [step.detail for step in operation.steps if step.type != "answer"]
+        why = "\n".join(trace) if steps else operation.cell.error or ""
         lines.append([*line, plain(why, 400)])
     columns = [
         "#",

@@ -1,0 +1,1 @@
+"""A small world to try Tablewright on."""

@@ -1,0 +1,303 @@
+"""The command line as a person or a program uses it: real processes, real files, both databases."""
+
+from __future__ import annotations
+
+import csv
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.doors.conftest import TABLEWRIGHT, Shell
+
+SALES = "First,Last,Price,Quantity\nAnn,Lee,12.50,3\nBob,O'Neil,4,2\nCy,Ng,,4\n"
+TOTAL = "Total:number=round({Price} * {Quantity}, 2)"
+
+
+def test_the_whole_path_import_compute_review_apply_history_undo_export(any_shell: Shell) -> None:
+    shell = any_shell
+    shell.write("sales.csv", SALES)
+    shell("table", "import", "sales.csv")
+    shell("enrich", "sales", "--strategy", "computation", "--field", TOTAL, "--review")
+    (proposal,) = shell.json("proposal", "list")["proposals"]
+    assert "Total" not in shell("table", "show", "sales").stdout
+    assert "37.5" in shell("proposal", "show", proposal["id"]).stdout
+    shell("proposal", "apply", proposal["id"])
+    assert "37.5" in shell("table", "show", "sales").stdout
+    newest = shell.json("table", "history", "sales")["changes"][0]
+    assert (newest["kind"], newest["run_id"]) == ("apply", proposal["run_id"])
+    shell("table", "rollback", "sales", "--run", proposal["run_id"])
+    assert "Total" not in shell("table", "show", "sales").stdout
+    shell("table", "rollback", "sales")
+    shell("table", "export", "sales", "out.csv")
+    with (shell.folder / "out.csv").open(newline="") as stream:
+        assert list(csv.reader(stream)) == [
+            ["First", "Last", "Price", "Quantity", "Total"],
+            ["Ann", "Lee", "12.50", "3", "37.5"],
+            ["Bob", "O'Neil", "4", "2", "8"],
+            ["Cy", "Ng", "", "4", ""],
+        ]
+
+
+def test_enrich_a_file_in_one_command(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    fields = ("--field", TOTAL, "--field", "Name={First} + ' ' + {Last}")
+    shell("enrich", "sales.csv", "--strategy", "computation", *fields, "--out", "out.csv", "--yes")
+    assert (shell.folder / "out.csv").read_text().splitlines()[1] == "Ann,Lee,12.50,3,37.5,Ann Lee"
+
+
+def test_enrich_prints_one_json_document_in_the_promised_shape(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    document = shell.json("enrich", "sales.csv", "--field", TOTAL, "--yes")
+    assert {"table_id", "run_id", "proposal_id", "fields", "rows", "usage"} <= document.keys()
+    assert document["usage"].keys() == {
+        "llm_calls",
+        "input_tokens",
+        "output_tokens",
+        "searches",
+        "fetches",
+        "cache_hits",
+        "cost_usd",
+        "seconds",
+    }
+    first, _, third = document["rows"]
+    cell = first["cells"]["Total"]
+    assert (first["row_id"], first["key"]) == (1, "ann")
+    assert (cell["value"], cell["status"], cell["confidence_label"], cell["attempt"]) == (37.5, "ENRICHED", "high", 1)
+    assert cell["evidence"][0]["quote"] == "round(12.5 * 3, 2) = 37.5"
+    assert [step["type"] for step in cell["steps"]] == ["compute", "answer"]
+    empty = third["cells"]["Total"]
+    assert (empty["value"], empty["status"], empty["reason"]) == (None, "FAILED", "not_applicable")
+    assert document["proposal_status"] == "applied"
+
+
+def test_a_proposal_as_json_has_reasoning_operations_and_the_research_log(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    made = shell.json("enrich", "sales.csv", "--field", TOTAL)
+    document = shell.json("proposal", "show", made["proposal_id"])
+    assert document["reasoning"] == "Computation: round({Price} * {Quantity}, 2) — found 2 of 3 rows"
+    assert document["operations"] == [
+        {"action": "update", "row_id": 1, "changes": {"Total": 37.5}},
+        {"action": "update", "row_id": 2, "changes": {"Total": 8}},
+    ]
+    assert [(entry["label"], entry["found"], entry["strategy"]) for entry in document["research_log"]] == [
+        ("Ann", True, "computation"),
+        ("Bob", True, "computation"),
+        ("Cy", False, "computation"),
+    ]
+
+
+def test_without_yes_and_without_a_person_nothing_is_applied(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    done = shell("enrich", "sales.csv", "--field", TOTAL, "--out", "out.csv")
+    assert "Nothing was applied" in done.stderr
+    assert not (shell.folder / "out.csv").exists()
+    assert "Total" not in shell("table", "show", "sales").stdout
+
+
+def test_single_cells_of_a_proposal_are_applied_and_rejected(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    made = shell.json("enrich", "sales.csv", "--field", TOTAL)["proposal_id"]
+    assert shell.json("proposal", "apply", made, "--row", "2", "--field", "total")["cells"] == 1
+    assert shell.json("proposal", "reject", made, "--row", "1")["refused"] == 1
+    rows = shell.json("table", "show", "sales")["rows"]
+    assert [row["cells"]["Total"]["value"] for row in rows] == [None, 8, None]
+    assert shell.json("proposal", "apply", made)["status"] == "applied"
+
+
+def test_a_flagged_cell_is_worked_on_again_and_its_history_is_kept(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    shell("enrich", "sales.csv", "--field", TOTAL, "--yes")
+    shell("table", "flag", "sales", "--row", "1", "--field", "Total", "--note", "looks odd")
+    again = shell.json("enrich", "sales", "--field", TOTAL, "--yes")
+    assert [row["row_id"] for row in again["rows"]] == [1]
+    versions = shell.json("table", "history", "sales", "--row", "1", "--field", "Total")["versions"]
+    assert [version["cell"]["status"] for version in versions] == ["ENRICHED", "FLAGGED", "ENRICHED", "PENDING"]
+    assert "looks odd" in versions[1]["cell"]["error"]
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["__import__('os').remove('sales.csv')", "{Price}.__class__", "10**10**10", "[x for x in {First}]", "len("],
+)
+def test_a_formula_outside_the_language_gives_failed_cells(shell: Shell, formula: str) -> None:
+    shell.write("sales.csv", SALES)
+    document = shell.json("enrich", "sales.csv", "--field", f"Evil={formula}", "--yes")
+    cells = [row["cells"]["Evil"] for row in document["rows"]]
+    assert {cell["status"] for cell in cells} == {"FAILED"}
+    assert all(cell["error"] for cell in cells)
+    assert (shell.folder / "sales.csv").exists()
+
+
+BAD_FILES = {
+    "picture.csv": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20,
+    "half.csv": "Name,Price\nTea,2\n".encode("utf-16")[:-1],
+    "bomb.xlsx": None,
+    "empty.csv": b"",
+    "data.csv": b"1.5,2021-03-04,7\n2.5,2021-03-05,8\n3.5,2021-03-06,9\n",
+    "wide.csv": (",".join(f"c{number}" for number in range(50_000)) + "\n").encode(),
+    "quote.csv": b'Name,Note\nTea,"never closed\nMilk,2\nRum,3\n',
+    "missing.csv": None,
+}
+
+
+@pytest.mark.parametrize("name", list(BAD_FILES))
+def test_a_bad_file_gives_one_clear_sentence_and_changes_nothing(shell: Shell, name: str) -> None:
+    content = BAD_FILES[name]
+    if name == "bomb.xlsx":
+        content = zip_bomb(shell.folder)
+    if content is not None:
+        shell.write(name, content)
+    shell.write("good.csv", SALES)
+    shell("table", "import", "good.csv")
+    for command in (("table", "import", name), ("enrich", name, "--field", TOTAL)):
+        started = time.monotonic()
+        done = shell(*command, code=2)
+        assert done.stderr.startswith("Error: ")
+        assert "Traceback" not in done.stderr
+        assert done.stdout == ""
+        assert time.monotonic() - started < 20
+    assert [table["id"] for table in shell.json("table", "list")["tables"]] == ["good"]
+    assert shell.json("proposal", "list", "--all")["proposals"] == []
+
+
+def zip_bomb(folder: Path) -> bytes:
+    """A workbook of about a megabyte that would unpack to gigabytes."""
+    import zipfile
+
+    path = folder / "made.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as member:
+            for _ in range(1_000):
+                member.write(b"\0" * 1_000_000)
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+def test_a_question_about_a_missing_column_leaves_no_table_behind(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    done = shell("enrich", "sales.csv", "--field", "X={Pirce} * 2", code=2)
+    assert "{Pirce} is not a column of this table." in done.stderr
+    assert shell.json("table", "list")["tables"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("table", "show", "nothing"), "There is no table 'nothing'"),
+        (("table", "rollback", "sales", "--to", "yesterday"), "neither a change's number nor a time"),
+        (("table", "rollback", "sales", "--run", "r1", "--to", "2"), "exclude each other"),
+        (("table", "rollback", "sales"), "where the table begins"),
+        (("table", "export", "sales", "out.pdf"), "does not say in which format"),
+        (("table", "export", "sales", "nowhere/out.csv"), "nowhere does not exist"),
+        (("table", "flag", "sales", "--row", "9", "--field", "Price"), "has no row 9"),
+        (("table", "history", "sales", "--row", "1"), "--row and --field go together"),
+        (("proposal", "show", "p1"), "There is no proposal 'p1'"),
+        (("enrich", "sales", "--field", "X:colour=1"), "'colour' in --field"),
+        (("enrich", "sales", "--field", "X=1", "--strategy", "guess"), "There is no strategy 'guess'"),
+        (("enrich", "sales", "--field", "Price:text=1", "--field", "PRICE=2"), "asked for twice"),
+    ],
+)
+def test_wrong_use_is_exit_code_2_with_a_sentence_in_words_and_in_json(
+    shell: Shell, arguments: tuple[str, ...], sentence: str
+) -> None:
+    shell.write("sales.csv", SALES)
+    shell("table", "import", "sales.csv")
+    assert sentence in shell(*arguments, code=2).stderr
+    assert sentence in shell.json(*arguments, code=2)["error"]["message"]
+
+
+def test_hostile_text_reaches_the_terminal_as_text(shell: Shell) -> None:
+    hostile = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe [bold]x[/bold]"
+    shell.write("hostile.csv", f"Name,N\n{hostile},1\n")
+    shown = shell("table", "import", "hostile.csv").stderr + shell("table", "show", "hostile").stdout
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+    assert "[bold]x[/bold]" in shown
+
+
+def test_an_unreachable_database_is_said_with_exit_code_1(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, TABLEWRIGHT_DATABASE_URL="postgresql://u:s3cret@127.0.0.1:1/x")
+    done = shell("table", "list", code=1)
+    assert "cannot be reached" in done.stderr
+    assert "s3cret" not in done.stderr
+    assert "s3cret" not in shell("doctor", code=1).stdout
+
+
+def test_doctor_says_what_works(any_shell: Shell) -> None:
+    document = any_shell.json("doctor")
+    assert document["ok"]
+    assert {"Tablewright", "Home", "Database", "Strategies"} <= {check["name"] for check in document["checks"]}
+
+
+def test_a_removed_table_is_gone_only_after_a_yes(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    shell("table", "import", "sales.csv")
+    shell("table", "remove", "sales", code=2, stdin="y\n")
+    shell("table", "remove", "sales", "--yes")
+    assert shell.json("table", "list")["tables"] == []
+
+
+def test_the_help_comes_without_loading_the_database_layer() -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", TABLEWRIGHT, "--help"], capture_output=True, text=True, check=True
+    )
+    assert "Fills tables with facts" in done.stdout
+    assert not {"sqlalchemy", "pint", "dateparser", "xlsxwriter"} & set(done.stderr.replace("|", " ").split())
+
+
+def test_a_person_sees_a_preview_and_is_asked(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    screen, code = at_a_terminal(shell, ["enrich", "sales.csv", "--field", TOTAL, "--out", "out.csv"], answer="y\n")
+    assert code == 0
+    assert "37.5" in screen
+    assert "Apply 2 values to table sales? [y/N]" in screen
+    assert (shell.folder / "out.csv").exists()
+    screen, code = at_a_terminal(shell, ["enrich", "sales.csv", "--field", TOTAL], answer="\n")
+    assert "Nothing was applied" in screen
+
+
+def test_a_person_sees_a_progress_bar_and_ctrl_c_leaves_nothing_half_imported(shell: Shell) -> None:
+    lines = "".join(f"row {number},{number},{number * 2}.50\n" for number in range(400_000))
+    shell.write("big.csv", "Name,A,B\n" + lines)
+    screen, code = at_a_terminal(shell, ["table", "import", "big.csv"], interrupt_at="/400000")
+    assert code == 130
+    assert "Importing big.csv" in screen
+    assert shell.json("table", "list")["tables"] == []
+
+
+def at_a_terminal(shell: Shell, arguments: list[str], *, answer: str = "", interrupt_at: str = "") -> tuple[str, int]:
+    """Runs the command on a pseudo-terminal; types `answer` when asked, presses Ctrl-C when the text appears."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(shell.folder)
+        os.execve(TABLEWRIGHT, [TABLEWRIGHT, *arguments], shell.environ)
+    screen = b""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([terminal], [], [], 0.5)
+        if not ready:
+            continue
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        screen += data
+        if answer and b"[y/N]" in screen:
+            os.write(terminal, answer.encode())
+            answer = ""
+        if interrupt_at and interrupt_at.encode() in screen:
+            os.kill(pid, signal.SIGINT)
+            interrupt_at = ""
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    return screen.decode(errors="replace"), os.waitstatus_to_exitcode(status)
