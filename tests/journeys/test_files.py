@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tablewright.errors import BadField, BadFile, RunError
+from tablewright.journeys.files import FileOptions, export_file, import_file
+from tablewright.store.store import Store
+from tablewright.table.edits import SetCell
+from tablewright.table.model import Cell, Evidence, Field
+
+FOUND = Cell(
+    value=37.5,
+    raw_value="37.50",
+    status="ENRICHED",
+    confidence=0.9,
+    run_id="r1",
+    attempt=1,
+    updated_at="2026-01-01T00:00:00Z",
+    evidence=(Evidence(origin="https://shop.example/tea", quote="Tea costs 37.50", start=3, end=18),),
+)
+
+
+async def import_text(store: Store, folder: Path, text: str, **options: str) -> str:
+    path = folder / "sales.csv"
+    path.write_text(text)
+    return (await import_file(store, path, FileOptions(**options))).table.id  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "key_field", "keys"),
+    [
+        ("Id,Name\n1,Acme Inc.\n2,Bolt\n", "", "Name", ["acme", "bolt"]),
+        ("Id,Name\n1,Acme\n2,Bolt\n", "id", "Id", ["1", "2"]),
+        ("A,B\n1,2\n3,4\n", "", "A", ["1", "3"]),
+    ],
+)
+async def test_the_column_that_names_the_rows(
+    store: Store, tmp_path: Path, text: str, asked: str, key_field: str, keys: list[str]
+) -> None:
+    table = await store.tables.load(await import_text(store, tmp_path, text, key_field=asked))
+    assert (table.key_field, [row.key for row in table.rows]) == (key_field, keys)
+
+
+async def test_an_unknown_naming_column_is_said_and_nothing_is_imported(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(BadField, match="no column 'Firm'"):
+        await import_text(store, tmp_path, "Id,Name\n1,Acme\n", key_field="Firm")
+    assert await store.tables.all() == []
+
+
+async def test_every_row_is_kept_also_doubled_ones(store: Store, tmp_path: Path) -> None:
+    table_id = await import_text(store, tmp_path, "Name,N\nAcme,1\nACME,2\nAcme Inc,3\n")
+    assert await store.tables.count(table_id) == 3
+
+
+async def test_a_json_export_comes_back_with_all_its_evidence(store: Store, tmp_path: Path) -> None:
+    table_id = await import_text(store, tmp_path, "Name,Price\nTea,12.50\nMilk,\n")
+    await store.log.commit(table_id, [SetCell(row_id=2, field="Price", cell=FOUND)])
+    before = await store.tables.load(table_id)
+    await export_file(store, table_id, tmp_path / "copy.json")
+    imported = await import_file(store, tmp_path / "copy.json", FileOptions())
+    after = await store.tables.load(imported.table.id)
+    assert (after.fields, after.rows, after.key_field) == (before.fields, before.rows, before.key_field)
+    assert after.rows[1].cell("Price") == FOUND
+
+
+async def test_the_evidence_columns_of_a_csv(store: Store, tmp_path: Path) -> None:
+    fields = (Field(name="Name"), Field(name="Price", type="number", question="What does {Name} cost?"))
+    table = await store.tables.create("t", fields, [(Cell(value="Tea", status="ENRICHED", confidence=1.0), FOUND)])
+    await export_file(store, table.id, tmp_path / "out.csv", evidence=True)
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "Name,Price,Price source,Price quote,Price confidence",
+        "Tea,37.5,https://shop.example/tea,Tea costs 37.50,0.9",
+    ]
+
+
+async def test_a_failed_export_leaves_what_was_there_and_no_rubbish(store: Store, tmp_path: Path) -> None:
+    table_id = await import_text(store, tmp_path, "Name\nTea\n")
+    target = tmp_path / "out.csv"
+    target.mkdir()
+    (target / "kept.txt").write_text("old")
+    with pytest.raises(RunError, match="could not be written"):
+        await export_file(store, table_id, target)
+    assert (target / "kept.txt").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir() if "tablewright.db" not in path.name) == [
+        "out.csv",
+        "sales.csv",
+    ]
+
+
+async def test_an_export_needs_a_known_format_and_a_folder(store: Store, tmp_path: Path) -> None:
+    table_id = await import_text(store, tmp_path, "Name\nTea\n")
+    with pytest.raises(BadFile):
+        await export_file(store, table_id, tmp_path / "out.doc")
+    with pytest.raises(BadFile, match="does not exist"):
+        await export_file(store, table_id, tmp_path / "nowhere" / "out.csv")

@@ -1,0 +1,69 @@
+"""What the pages say is true: examples run, references are fresh, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tablewright.strategies.strategy import Strategy
+from tablewright.table.model import Field, Finding, Row, Step, Table, given
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_the_generated_pages_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "scripts/reference.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout}: run scripts/reference.py"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_page_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in PAGES if page.parent.name == "docs" and f"docs/{page.name}" not in readme] == []
+
+
+def python_examples(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_library_example_of_the_readme_runs(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("First,Last,Price,Quantity\nAnn,Lee,12.50,3\nBob,O'Neil,4,2\nCy,Ng,,4\n")
+    (example,) = python_examples("README.md")
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.splitlines() == ["Ann 37.5 None", "Bob 8 None", "Cy None not_applicable"], done.stderr
+
+
+async def test_the_strategy_of_the_docs_answers_rows() -> None:
+    names: dict[str, type[Strategy]] = {}
+    exec(python_examples("docs/strategies.md")[0], names)  # our own documentation
+    strategy = names["PostcodeStrategy"]()
+    city = Field(name="City")
+    table = Table(id="t", name="t", fields=(Field(name="Postcode"),))
+    steps: list[Step] = []
+    answer = strategy.prepare(table, [city])
+    found = await answer(Row(id=1, cells={"Postcode": given("75001")}), steps.append)
+    missing = await answer(Row(id=2, cells={"Postcode": given("00000")}), steps.append)
+    assert (found[0].value, missing[0]) == ("Paris", Finding(field="City", reason="not_found"))
+    assert [step.detail for step in steps] == ["looked for 75001", "looked for 00000"]
+
+
+def test_no_page_names_a_path_of_somebodys_machine() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    for name in tracked or [str(page.relative_to(ROOT)) for page in PAGES]:
+        path = ROOT / name
+        if path.suffix in {".md", ".py", ".toml", ".lock", ""} and path.is_file() and path.name != "test_docs.py":
+            assert not re.search(r"/(?:home|Users|root|work)/\w", path.read_text(encoding="utf-8")), name
