@@ -1,4 +1,4 @@
-"""Precision and recall of deduplication on labelled pairs of names (er_pairs.jsonl of the development packs).
+"""Precision and recall of deduplication on labelled pairs of names (`er_pairs.jsonl`).
 
     python evals/dedupe.py [--data DIR] [--record]
 
@@ -61,7 +61,7 @@ class Score:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT.parent / "shared" / "data"
+    default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
     parser.add_argument("--data", type=Path, default=Path(default), help="folder with er_pairs.jsonl")
     parser.add_argument("--record", action="store_true", help="write the result as the new baseline")
     args = parser.parse_args()

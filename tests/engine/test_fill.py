@@ -63,6 +63,13 @@ async def test_a_forbidden_formula_fails_every_cell_with_the_reason(store: Store
     assert all("may call only abs" in (cell.error or "") for cell in cells)
 
 
+async def test_a_computed_text_is_taken_as_it_stands(store: Store) -> None:
+    table = await sales(store, [(given("Unknown"), given(1), given(1)), (given("Answer: 42"), given(1), given(1))])
+    filled = await Fill(store, table, [parse_field("Copy={Name}")], ComputationStrategy()).run()
+    values = [op.cell.value for op in await store.proposals.operations(filled.proposal_id)]
+    assert values == ["Unknown", "Answer: 42"]
+
+
 async def test_only_cells_that_need_work_are_worked_on(store: Store) -> None:
     table = await sales(store)
     filled = await Fill(store, table, [TOTAL], ComputationStrategy()).run()

@@ -18,7 +18,7 @@ from tablewright.store.records import now
 from tablewright.store.runs import RunStatus, Usage
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Answer, Strategy
-from tablewright.table.coerce import coerce
+from tablewright.table.coerce import Coerced, coerce
 from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table
 from tablewright.table.text import cell_text, show
 
@@ -253,7 +253,10 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
             updated_at=at,
             error=finding.error,
         )
-    coerced = coerce(finding.value, field)
+    if finding.exact and field.type == "text":
+        coerced = Coerced(value=show(finding.value), raw_value=show(finding.value), label="high")
+    else:
+        coerced = coerce(finding.value, field)
     if coerced.value is None:
         return Cell(
             raw_value=finding.raw_value or coerced.raw_value,

@@ -88,6 +88,7 @@ def compute(field: Field, formula: Formula, row: Row) -> Finding:
         confidence=confidence,
         evidence=(Evidence(origin=f"formula:{formula.template}", title="computed from its row", quote=written),),
         steps=(Step(type="compute", detail=written),),
+        exact=True,
     )
 
 

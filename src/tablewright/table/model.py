@@ -170,7 +170,8 @@ class Step(Noun, frozen=True):
 class Finding(Noun, frozen=True):
     """What a strategy returns for one field of one row. The engine turns it into a proposed cell.
 
-    `steps` are those taken for this field alone, beside the ones that were told for the whole row.
+    `steps` are those taken for this field alone, beside the ones that were told for the whole row. An `exact` value was
+    computed, not read from prose: as a text it is taken as it stands ("Unknown" is then a word, not an admission).
     """
 
     field: str
@@ -181,3 +182,4 @@ class Finding(Noun, frozen=True):
     reason: Reason | None = None
     error: str | None = None
     steps: tuple[Step, ...] = ()
+    exact: bool = False

@@ -59,7 +59,9 @@ def demo(json: Json = False) -> None:
             for name in ("sales.csv", "sales.xlsx", "sales.md"):
                 await tablewright.export_file(table_id, folder / name, evidence=name == "sales.xlsx")
             if not json:
-                output.stdout().print((folder / "sales.csv").read_text(encoding="utf-8"), markup=False, highlight=False)
+                output.stdout().print(
+                    (folder / "sales.csv").read_text(encoding="utf-8"), markup=False, highlight=False, soft_wrap=True
+                )
                 output.say("Try it on a file of your own: tablewright enrich FILE.csv --field 'NAME:TYPE=FORMULA'")
             return report
 
