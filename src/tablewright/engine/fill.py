@@ -19,7 +19,7 @@ from tablewright.store.runs import RunStatus, Usage
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Answer, Strategy
 from tablewright.table.coerce import Coerced, coerce
-from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table
+from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table, Value
 from tablewright.table.text import cell_text, show
 
 BATCH = 2_000
@@ -68,8 +68,6 @@ class Fill:
         self._buffer: list[Operation] = []
         self._flushed_at, self._now = time.monotonic(), now()
         self._writing = asyncio.Lock()
-        self._idle = asyncio.Event()
-        self._idle.set()
         self._done = self._total = self._found = self._empty = self._skipped = 0
 
     def cancel(self) -> None:
@@ -123,10 +121,6 @@ class Fill:
                             waiting.extend(await anext(windows, []))
                     if not waiting:
                         return
-                # SQLite's driver gives up the GIL for every row it writes: computing beside it would make both wait.
-                if not self._idle.is_set():
-                    await self._idle.wait()
-                    continue
                 await self._answer_row(answer, *waiting.popleft())
 
         self._workers = [asyncio.create_task(worker()) for _ in range(self._strategy.concurrency)]
@@ -212,11 +206,7 @@ class Fill:
         async with self._writing:
             batch, self._buffer = self._buffer, []
             self._flushed_at, self._now = time.monotonic(), now()
-            self._idle.clear()
-            try:
-                await self._store.proposals.add(self._proposal_id, batch)
-            finally:
-                self._idle.set()
+            await self._store.proposals.add(self._proposal_id, batch)
 
     def _reasoning(self) -> str:
         questions = "; ".join(field.question for field in self._fields if field.question)
@@ -237,7 +227,14 @@ class Fill:
 
 
 def answered(cell: Cell) -> str:
-    return show(cell.value) if cell.error is None else f"{show(cell.value)} ({cell.error})"
+    return f"{show(cell.value)} ({cell.error})" if cell.error else show(cell.value)
+
+
+def fits(value: Value, field: Field) -> bool:
+    """Whether a computed value is of its field's type already."""
+    if field.type == "text":
+        return isinstance(value, str)
+    return field.type == "number" and type(value) in (int, float) and not field.unit
 
 
 def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, at: str) -> Cell:
@@ -253,8 +250,8 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
             updated_at=at,
             error=finding.error,
         )
-    if finding.exact and field.type == "text":
-        coerced = Coerced(value=show(finding.value), raw_value=show(finding.value), label="high")
+    if finding.exact and finding.raw_value is not None and fits(finding.value, field):
+        coerced = Coerced(value=finding.value, raw_value=finding.raw_value, label="high")
     else:
         coerced = coerce(finding.value, field)
     if coerced.value is None:
@@ -270,7 +267,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
         )
     return Cell(
         value=coerced.value,
-        raw_value=finding.raw_value or coerced.raw_value,
+        raw_value=coerced.raw_value if finding.raw_value is None else finding.raw_value,
         status="ENRICHED",
         confidence=round(finding.confidence * COERCED[coerced.label], 4),
         evidence=finding.evidence,

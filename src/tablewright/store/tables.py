@@ -257,7 +257,10 @@ def read_window(connection: Connection, found: Head, after: RowId, limit: int) -
         return ()
     written = connection.execute(
         select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
-            cells.c.table_no == found.no, cells.c.row_id > after, cells.c.row_id <= records[-1].row_id
+            cells.c.table_no == found.no,
+            cells.c.row_id > after,
+            cells.c.row_id <= records[-1].row_id,
+            cells.c.field_id.in_(found.names),
         )
     )
     return join_cells(found, records, written)

@@ -86,7 +86,7 @@ def compute(field: Field, formula: Formula, row: Row) -> Finding:
         value=in_currency(result, field, values),
         raw_value=shown,
         confidence=confidence,
-        evidence=(Evidence(origin=f"formula:{formula.template}", title="computed from its row", quote=written),),
+        evidence=(Evidence(origin="formula", quote=written),),
         steps=(Step(type="compute", detail=written),),
         exact=True,
     )

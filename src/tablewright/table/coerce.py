@@ -45,6 +45,8 @@ class Coerced(Noun, frozen=True):
 def coerce(raw: Value, field: Field) -> Coerced:
     """The value that `raw` is for this field."""
     if type(raw) is not str:
+        if field.type == "number" and type(raw) in (int, float) and -1e15 < raw < 1e15:  # type: ignore[operator]
+            return Coerced(value=raw, raw_value=show(raw), label="high")
         return _from_typed(raw, field)
     quick = _QUICK.get(field.type)
     if quick and (value := quick(raw, field)) is not None:

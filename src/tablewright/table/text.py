@@ -34,7 +34,7 @@ def cell_text(cell: Cell) -> str:
 
 def show_float(value: float) -> str:
     """The shortest text that reads back as the same number; 3.0 is shown as 3."""
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return repr(value) if not value.is_integer() or abs(value) >= 1e15 else str(int(value))
 
 
 def show_list(items: tuple[str, ...]) -> str:

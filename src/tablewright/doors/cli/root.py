@@ -28,7 +28,12 @@ TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id, o
 
 def with_app(work: Callable[[Tablewright], Awaitable[T]]) -> T:
     """Opens the store, does the work, closes the store: the one place where the command line enters asyncio."""
+    import gc
+
     from tablewright.app import Tablewright
+
+    # What is loaded by now stays: looking through it again and again cost a tenth of a long run.
+    gc.freeze()
 
     async def run() -> T:
         async with Tablewright.open() as tablewright:
