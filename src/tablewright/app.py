@@ -201,7 +201,7 @@ async def check_database(settings: Settings) -> Check:
         return Check(name="Database", ok=False, detail=error.what, advice=error.advice)
     if problems:
         return Check(name="Database", ok=False, detail="; ".join(problems), advice="Restore it from a backup.")
-    return Check(name="Database", ok=True, detail=f"{location}, {tables} tables, all sound")
+    return Check(name="Database", ok=True, detail=f"{location}, tables: {tables}, all sound")
 
 
 def make_home(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -270,11 +271,25 @@ def test_a_person_sees_a_progress_bar_and_ctrl_c_leaves_nothing_half_imported(sh
     screen, code = at_a_terminal(shell, ["table", "import", "big.csv"], interrupt_at="/400000")
     assert code == 130
     assert "Importing big.csv" in screen
+    assert "Stopped." in screen
     assert shell.json("table", "list")["tables"] == []
 
 
+def test_ctrl_c_in_a_run_keeps_what_was_found_as_a_proposal_and_applies_nothing(shell: Shell) -> None:
+    lines = "".join(f"row {number},{number}\n" for number in range(60_000))
+    shell.write("big.csv", "Name,A\n" + lines)
+    screen, code = at_a_terminal(
+        shell, ["enrich", "big.csv", "--field", "B={A} * 2", "--yes"], interrupt_at="Filling[^\r]*/60000"
+    )
+    assert code == 130
+    assert "Stopped. Kept in proposal" in screen
+    (proposal,) = shell.json("proposal", "list")["proposals"]
+    assert proposal["counts"].get("open", 0) < 60_000
+    assert [field["name"] for field in shell.json("table", "show", "big", "--rows", "0")["fields"]] == ["Name", "A"]
+
+
 def at_a_terminal(shell: Shell, arguments: list[str], *, answer: str = "", interrupt_at: str = "") -> tuple[str, int]:
-    """Runs the command on a pseudo-terminal; types `answer` when asked, presses Ctrl-C when the text appears."""
+    """Runs the command on a pseudo-terminal; types `answer` when asked, presses Ctrl-C when the pattern appears."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(shell.folder)
@@ -295,7 +310,7 @@ def at_a_terminal(shell: Shell, arguments: list[str], *, answer: str = "", inter
         if answer and b"[y/N]" in screen:
             os.write(terminal, answer.encode())
             answer = ""
-        if interrupt_at and interrupt_at.encode() in screen:
+        if interrupt_at and re.search(interrupt_at.encode(), screen):
             os.kill(pid, signal.SIGINT)
             interrupt_at = ""
     _, status = os.waitpid(pid, 0)

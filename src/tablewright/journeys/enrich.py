@@ -13,6 +13,7 @@ from tablewright.errors import BadField
 from tablewright.store.proposals import Operation, ProposalHead
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import find_strategy
+from tablewright.table.document import document
 from tablewright.table.model import Field, Row, RowId, Table
 from tablewright.table.text import cell_text
 
@@ -84,9 +85,9 @@ async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
         "status": filled.status,
         "proposal_status": proposal.status,
         "reasoning": proposal.reasoning,
-        "fields": [field_report(field) for field in proposal.fields],
+        "fields": document(proposal.fields),
         "rows": list(rows.values()),
-        "usage": msgspec.to_builtins(filled.usage),
+        "usage": document(filled.usage),
     }
 
 
@@ -121,7 +122,7 @@ async def proposal_report(store: Store, proposal_id: str) -> dict[str, Any]:
         "created_at": proposal.created_at,
         "counts": proposal.counts,
         "reasoning": proposal.reasoning,
-        "fields": [field_report(field) for field in proposal.fields],
+        "fields": document(proposal.fields),
         "operations": list(changes.values()),
         "research_log": log,
     }
@@ -139,27 +140,5 @@ async def proposed(store: Store, proposal: ProposalHead) -> AsyncIterator[tuple[
 
 
 def cell_report(operation: Operation) -> dict[str, Any]:
-    cell = operation.cell
-    return {
-        "value": msgspec.to_builtins(cell.value),
-        "raw_value": cell.raw_value,
-        "status": cell.status,
-        "reason": cell.reason,
-        "confidence": cell.confidence,
-        "confidence_label": cell.confidence_label,
-        "evidence": [
-            {
-                name: getattr(evidence, name)
-                for name in ("origin", "title", "quote", "start", "end", "page", "domain", "stance")
-            }
-            for evidence in cell.evidence
-        ],
-        "conflict": [msgspec.to_builtins(conflict) for conflict in cell.conflict],
-        "attempt": cell.attempt,
-        "error": cell.error,
-        "steps": [{"type": step.type, "detail": step.detail, "data": dict(step.data)} for step in operation.steps],
-    }
-
-
-def field_report(field: Field) -> dict[str, Any]:
-    return {name: msgspec.to_builtins(getattr(field, name)) for name in field.__struct_fields__}
+    report: dict[str, Any] = document(operation.cell)
+    return report | {"steps": document(operation.steps)}

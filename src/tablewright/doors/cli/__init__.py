@@ -16,11 +16,6 @@ def main() -> None:
 
         show_error(error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        from tablewright.doors.cli.output import stderr
-
-        stderr().print("Stopped. Everything that was committed is kept.")
-        sys.exit(130)
     except BrokenPipeError:
         # The reader of our output (head, less) has had enough.
         sys.stderr.close()

@@ -59,12 +59,14 @@ def enrich(
     async def work(tablewright: Tablewright) -> Filled:
         table_id, filled = await fill(tablewright, target, options, fields, strategy, rows)
         head = await tablewright.proposal(filled.proposal_id)
-        applied = yes
-        if not json and not yes:
+        stopped = filled.status == "cancelled"
+        applied = yes and not stopped
+        if not json and not yes and not stopped:
             operations = await tablewright.operations(head.id, limit=PREVIEW)
             await views.print_proposal(tablewright, head, operations)
             found = head.counts.get("with_value", 0)
-            applied = not review and bool(found) and output.ask(f"Apply {found:,} values to table {table_id}?")
+            question = f"Apply {output.many(found, 'value')} to table {table_id}?"
+            applied = not review and bool(found) and output.ask(question)
         if applied and head.counts.get("open"):
             done = await tablewright.changes.apply(head.id)
             head = await tablewright.proposal(head.id)
@@ -74,10 +76,10 @@ def enrich(
                 views.say_applied(done, head)
         if out is not None and applied:
             count = await tablewright.export_file(table_id, out, evidence=evidence)
-            output.say(f"Wrote {count:,} rows to {out}.")
+            output.say(f"Wrote {output.many(count, 'row')} to {out}.")
         elif out is not None:
             output.say(f"{out} was not written, because nothing was applied.")
-        if not applied and not json:
+        if not applied and not json and not stopped:
             output.say(f"Nothing was applied. Decide with `tablewright proposal apply {head.id}` (or reject).")
         if json:
             output.print_json(await tablewright.enrich_report(filled))
@@ -85,7 +87,8 @@ def enrich(
 
     filled = with_app(work)
     if filled.status == "cancelled":
-        output.say(f"Stopped. What was found so far is in proposal {filled.proposal_id}.")
+        found = output.many(filled.found + filled.empty, "cell")
+        output.say(f"Stopped. Kept in proposal {filled.proposal_id}: {found}; apply or reject it as you like.")
         raise typer.Exit(130)
 
 
@@ -94,6 +97,7 @@ async def fill(
 ) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
     from tablewright.doors.cli import output
+    from tablewright.errors import BadFile
 
     imported = None
     if Path(target).is_file():
@@ -103,6 +107,8 @@ async def fill(
                 Path(target), options, lambda done, total: progress.update(task, completed=done, total=total)
             )
         output.warn(imported.warnings)
+    elif Path(target).suffix or "/" in target:
+        raise BadFile(f"There is no file {target}.")
     table_id = imported.table.id if imported else (await tablewright.table(target)).id
     with output.bar() as progress:
         task = progress.add_task("Filling", total=None)

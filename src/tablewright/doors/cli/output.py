@@ -10,14 +10,14 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-import msgspec
 from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tablewright.errors import TablewrightError
+from tablewright.errors import Cancelled, TablewrightError
+from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
 from tablewright.table.text import cell_text
 
@@ -43,18 +43,19 @@ def plain(text: str, limit: int = 200) -> Text:
     return Text(_UNSAFE.sub("\ufffd", cut))
 
 
-def print_json(document: Any) -> None:
-    sys.stdout.write(json.dumps(msgspec.to_builtins(document), ensure_ascii=False, indent=2) + "\n")
+def print_json(result: Any) -> None:
+    sys.stdout.write(json.dumps(document(result), ensure_ascii=False, indent=2) + "\n")
 
 
 def show_error(error: TablewrightError) -> None:
     """A program that asked for JSON gets the error as JSON too; people get sentences."""
     if "--json" in sys.argv[1:]:
-        document = {"type": type(error).__name__, "message": error.what, "kept": error.kept, "advice": error.advice}
-        print_json({"error": document})
+        name = type(error).__name__
+        print_json({"error": {"type": name, "message": error.what, "kept": error.kept, "advice": error.advice}})
         return
     console = stderr()
-    console.print(Text("Error: ", style="bold red") + plain(error.what, 2_000), highlight=False, soft_wrap=True)
+    start = Text("") if isinstance(error, Cancelled) else Text("Error: ", style="bold red")
+    console.print(start + plain(error.what, 2_000), highlight=False, soft_wrap=True)
     for line in (error.kept, error.advice):
         if line:
             console.print(plain(line, 2_000), highlight=False, soft_wrap=True)
@@ -117,6 +118,10 @@ def shown(cell: Cell) -> Text:
     elif not cell.is_given and cell.status == "ENRICHED":
         text.stylize(STYLES[cell.confidence_label])
     return text
+
+
+def many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def when(at: str) -> str:

@@ -87,7 +87,7 @@ def apply(
                 "status": head.status,
                 "cells": done.cells,
                 "conflicts": done.conflicts,
-                "change": views.change_document(done.change) if done.change else None,
+                "change": done.change,
             }
         )
         return
@@ -112,7 +112,7 @@ def reject(
     if json:
         output.print_json({"proposal_id": proposal, "status": head.status, "refused": refused})
     else:
-        output.say(f"Refused {refused:,} cells; {head.counts.get('open', 0):,} are still open.")
+        output.say(f"Refused {output.many(refused, 'cell')}; {head.counts.get('open', 0):,} still open.")
 
 
 def selection(rows: list[int] | None, fields: list[str] | None, min_confidence: float | None) -> Selection:

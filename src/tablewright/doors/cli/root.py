@@ -31,6 +31,7 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]]) -> T:
     import gc
 
     from tablewright.app import Tablewright
+    from tablewright.errors import Cancelled
 
     # What is loaded by now stays: looking through it again and again cost a tenth of a long run.
     gc.freeze()
@@ -39,7 +40,10 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]]) -> T:
         async with Tablewright.open() as tablewright:
             return await work(tablewright)
 
-    return asyncio.run(run())
+    try:
+        return asyncio.run(run())
+    except KeyboardInterrupt:
+        raise Cancelled("Stopped.", kept="Everything that was committed is kept.") from None
 
 
 @app.callback(invoke_without_command=True)

@@ -10,8 +10,6 @@ import typer
 from tablewright.doors.cli.root import Json, TableName, app, with_app
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from tablewright.app import Tablewright
 
 commands = typer.Typer(help="Import, look at, change back and export tables.", no_args_is_help=True)
@@ -67,7 +65,7 @@ def import_(
         return
     output.warn(imported.warnings)
     columns = ", ".join(f"{field.name} ({field.type})" for field in table.fields)
-    output.say(f"Imported {imported.rows:,} rows as table {table.id}: {columns}.")
+    output.say(f"Imported {output.many(imported.rows, 'row')} as table {table.id}: {columns}.")
 
 
 @commands.command("list")
@@ -118,7 +116,7 @@ def show(
                 raise NotFound(f"Table {head.id} has no column {field!r}.")
             cell = shown[0].cell(chosen.name)
             if json:
-                output.print_json({"row_id": row, "field": chosen.name, "cell": views.cell_document(cell)})
+                output.print_json({"row_id": row, "field": chosen.name, "cell": cell})
             else:
                 views.print_cell(f"{head.name}, row {row}, {chosen.name}", cell)
             return
@@ -134,7 +132,7 @@ def show(
                         {
                             "row_id": each.id,
                             "key": each.key,
-                            "cells": {field.name: views.cell_document(each.cell(field.name)) for field in head.fields},
+                            "cells": {field.name: each.cell(field.name) for field in head.fields},
                         }
                         for each in shown
                     ],
@@ -172,7 +170,7 @@ def export(
     if json:
         output.print_json({"file": str(file), "rows": count})
     else:
-        output.say(f"Wrote {count:,} rows to {file}.")
+        output.say(f"Wrote {output.many(count, 'row')} to {file}.")
 
 
 @commands.command()
@@ -184,7 +182,7 @@ def flag(
     json: Json = False,
 ) -> None:
     """Doubt a cell: it keeps its value and is worked on again by the next run."""
-    from tablewright.doors.cli import output, views
+    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Any:
         head = await tablewright.table(table)
@@ -192,7 +190,7 @@ def flag(
 
     change = with_app(work)
     if json:
-        output.print_json({"change": views.change_document(change)})
+        output.print_json({"change": change})
     else:
         output.say(f"Flagged row {row}, {field} (change {change.number}).")
 
@@ -217,44 +215,15 @@ def history(
         if row is not None and field is not None:
             versions = await tablewright.cell_history(head.id, row, field)
             if json:
-                output.print_json(
-                    {
-                        "table_id": head.id,
-                        "row_id": row,
-                        "field": field,
-                        "versions": [
-                            {
-                                "change": version.change,
-                                "at": version.at,
-                                "actor": version.actor,
-                                "kind": version.kind,
-                                "run_id": version.run_id,
-                                "cell": views.cell_document(version.cell),
-                            }
-                            for version in versions
-                        ],
-                    }
-                )
-                return
-            lines: list[list[str | Text]] = [
-                [
-                    str(version.change),
-                    output.when(version.at),
-                    version.actor,
-                    version.kind,
-                    version.run_id or "",
-                    output.shown(version.cell),
-                ]
-                for version in versions
-            ]
-            title = f"{head.name}, row {row}, {field}"
-            output.stdout().print(output.grid(title, ["Change", "When", "Who", "What", "Run", "Value"], lines))
+                output.print_json({"table_id": head.id, "row_id": row, "field": field, "versions": versions})
+            else:
+                views.print_cell_history(f"{head.name}, row {row}, {field}", versions)
             return
         changes = await tablewright.history(head.id, limit)
         if json:
-            output.print_json({"table_id": head.id, "changes": [views.change_document(change) for change in changes]})
-            return
-        views.print_history(head, changes)
+            output.print_json({"table_id": head.id, "changes": changes})
+        else:
+            views.print_history(head, changes)
 
     with_app(work)
 
@@ -273,7 +242,7 @@ def rollback(
 
     Undoing is a change of its own, so it can be undone too. What somebody changed since is kept.
     """
-    from tablewright.doors.cli import output, views
+    from tablewright.doors.cli import output
     from tablewright.errors import UsageError
 
     if sum(option is not None for option in (run, change, to)) > 1:
@@ -293,7 +262,7 @@ def rollback(
     if json:
         output.print_json(
             {
-                "change": views.change_document(done.change) if done.change else None,
+                "change": done.change,
                 "cells": done.cells,
                 "kept_cells": done.kept_cells,
                 "kept_fields": list(done.kept_fields),
@@ -303,9 +272,10 @@ def rollback(
     if done.change is None:
         output.say("There was nothing left to undo.")
     else:
-        output.say(f"Undone: {done.cells:,} cells are as they were (change {done.change.number}: {done.change.note}).")
+        cells = output.many(done.cells, "cell")
+        output.say(f"As before: {cells} (change {done.change.number}: {done.change.note}).")
     if done.kept_cells:
-        output.say(f"{done.kept_cells:,} cells were changed by somebody else since and were kept.")
+        output.say(f"Changed by somebody else since, and kept: {output.many(done.kept_cells, 'cell')}.")
     for name in done.kept_fields:
         output.say(f"Column {name} was kept: it holds cells that were changed since.")
 

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import msgspec
 from rich.text import Text
 
-from tablewright.app import Applied, Change, Operation, ProposalHead, Tablewright
-from tablewright.doors.cli.output import STYLES, grid, plain, say, shown, stdout, when
+from tablewright.app import Applied, CellVersion, Change, Operation, ProposalHead, Tablewright
+from tablewright.doors.cli.output import STYLES, grid, many, plain, say, shown, stdout, when
 from tablewright.table.model import Cell, Table
 from tablewright.table.text import cell_text
-
-
-def cell_document(cell: Cell) -> dict[str, Any]:
-    document = {name: msgspec.to_builtins(getattr(cell, name)) for name in cell.__struct_fields__}
-    return document | {"confidence_label": cell.confidence_label}
-
-
-def change_document(change: Change) -> dict[str, Any]:
-    return {name: getattr(change, name) for name in change.__struct_fields__}
 
 
 def print_history(table: Table, changes: Sequence[Change]) -> None:
@@ -39,6 +28,21 @@ def print_history(table: Table, changes: Sequence[Change]) -> None:
     stdout().print(grid(table.name, ["Change", "When", "Who", "What", "Run", "Edits", "Note"], lines))
 
 
+def print_cell_history(title: str, versions: Sequence[CellVersion]) -> None:
+    lines: list[list[str | Text]] = [
+        [
+            str(version.change),
+            when(version.at),
+            version.actor,
+            version.kind,
+            version.run_id or "",
+            shown(version.cell),
+        ]
+        for version in versions
+    ]
+    stdout().print(grid(title, ["Change", "When", "Who", "What", "Run", "Value"], lines))
+
+
 def print_cell(title: str, cell: Cell) -> None:
     """One cell with all that is known about it."""
     lines: list[Sequence[str | Text]] = [["Value", shown(cell)], ["Status", cell.status]]
@@ -55,7 +59,8 @@ def print_cell(title: str, cell: Cell) -> None:
         lines.append(["Source", "given by the table's owner"])
     for number, evidence in enumerate(cell.evidence, start=1):
         page = f", page {evidence.page}" if evidence.page else ""
-        lines.append([f"Source {number}", f"{evidence.title or evidence.origin}{page}\n{evidence.origin}"])
+        title = f"{evidence.title}{page}\n" if evidence.title else ""
+        lines.append([f"Source {number}", title + evidence.origin])
         lines.append(["", f"“{evidence.quote}”"])
     for other in cell.conflict:
         lines.append(["Others say", cell_text(Cell(value=other.value))])
@@ -103,8 +108,9 @@ async def print_proposal(
     if total > len(operations):
         say(f"{len(operations):,} of {total:,} cells shown; --rows N shows more.")
     say(
-        f"Proposal {head.id} for table {head.table_id} is {head.status}: {head.counts.get('with_value', 0):,} values, "
-        f"{head.counts.get('without_value', 0):,} cells stay empty with a reason."
+        f"Proposal {head.id} for table {head.table_id} is {head.status}: "
+        f"{many(head.counts.get('with_value', 0), 'value')}; empty, with a reason: "
+        f"{many(head.counts.get('without_value', 0), 'cell')}."
     )
 
 
@@ -115,11 +121,11 @@ def confidence(cell: Cell) -> Text:
 
 
 def say_applied(done: Applied, head: ProposalHead) -> None:
-    say(f"Applied {done.cells:,} cells to table {head.table_id}; undo with `{undo_command(head)}`.")
+    say(f"Applied {many(done.cells, 'cell')} to table {head.table_id}; undo with `{undo_command(head)}`.")
     if done.conflicts:
-        say(f"{done.conflicts:,} cells were changed since the run read them and were kept; --force overwrites them.")
+        say(f"Changed since the run read them, and kept: {many(done.conflicts, 'cell')}; --force overwrites them.")
     if head.counts.get("open"):
-        say(f"{head.counts['open']:,} cells of proposal {head.id} are still open.")
+        say(f"Still open in proposal {head.id}: {many(head.counts['open'], 'cell')}.")
 
 
 def undo_command(head: ProposalHead) -> str:

@@ -1,0 +1,21 @@
+"""Nouns as JSON documents for programs: every key is always there, so that nobody must know our defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from tablewright.table.model import Cell
+
+
+def document(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        keys = {name: document(getattr(value, name)) for name in value.__struct_fields__}
+        return keys | {"confidence_label": value.confidence_label} if isinstance(value, Cell) else keys
+    if isinstance(value, Mapping):
+        return {key: document(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [document(item) for item in value]
+    return value
