@@ -108,3 +108,16 @@ def test_a_cell_that_was_given_is_certain_and_an_empty_one_is_pending(put: Put) 
 def test_raw_value_is_kept_only_where_it_says_more(put: Put) -> None:
     cells = [row[1] for row in read_table(put("a,b\nx,12.50\ny,12.5\n")).rows()]
     assert [(cell.value, cell.raw_value) for cell in cells] == [(12.5, "12.50"), (12.5, None)]
+
+
+@pytest.mark.parametrize(
+    ("separator", "type", "values"),
+    [(",", "number", [1234, 56789, 980]), (";", "text", ["1,234", "56,789", "980"])],
+)
+def test_commas_before_three_digits_are_thousands_where_commas_also_separate(
+    put: Put, separator: str, type: str, values: list[object]
+) -> None:
+    path = put(f"Name{separator}Sold\n" + "".join(f'n{separator}"{text}"\n' for text in ("1,234", "56,789", "980")))
+    table = read_table(path)
+    assert (table.fields[1].type, [row[1].value for row in table.rows()]) == (type, values)
+    assert [cell_text(row[1]) for row in table.rows()] == ["1,234", "56,789", "980"]

@@ -35,7 +35,8 @@ def read_delimited(text: Text, *, header: bool, delimiter: str | None) -> Incomi
         file=text.path.name,
         name=text.path.stem,
         batches=file.batches,
-        column=lambda: TextColumn(_text_cell),
+        # Who writes decimal commas separates with semicolons: between quoted commas, "1,234" is a thousand.
+        column=lambda: TextColumn(_text_cell, commas_group=file.dialect.delimiter == ","),
         header_text=unescape,
         is_empty=lambda value: not value.strip(),
         empty="",

@@ -49,10 +49,18 @@ MAX_DIGITS = 15
 
 
 class TextColumn:
-    """`read_text` makes the cell of a text; `kinds` are those to consider besides text."""
+    """`read_text` makes the cell of a text; `kinds` are those to consider besides text. With `commas_group` a column of
+    nothing but "1,234" holds thousands; without, it may as well hold decimals, and is text."""
 
-    def __init__(self, read_text: Callable[[str], Cell] = given, kinds: frozenset[str] = frozenset(_PATTERNS)) -> None:
+    def __init__(
+        self,
+        read_text: Callable[[str], Cell] = given,
+        kinds: frozenset[str] = frozenset(_PATTERNS),
+        *,
+        commas_group: bool = False,
+    ) -> None:
         self._read_text = read_text
+        self._commas_group = commas_group
         self._possible = [kind for kind in _PATTERNS if kind in kinds]
         self.filled = False
 
@@ -72,8 +80,8 @@ class TextColumn:
             return "text"
         if "plain" in self._possible:
             return "plain"
-        if "grouped" in self._possible and len(self._possible) > 1:
-            return "text"  # "1,234" alone may be a thousand or one and a bit
+        if "grouped" in self._possible and len(self._possible) > 1 and not self._commas_group:
+            return "text"
         return self._possible[0]
 
     @property
