@@ -206,6 +206,8 @@ async def test_only_the_first_rows_or_the_named_rows(store: Store) -> None:
     named = await Fill(store, table, [TOTAL], ComputationStrategy(), row_ids=[3, 1]).run()
     assert [op.row_id for op in await store.proposals.operations(first.proposal_id)] == [1]
     assert [op.row_id for op in await store.proposals.operations(named.proposal_id)] == [1, 3]
+    missing = await Fill(store, table, [TOTAL], ComputationStrategy(), row_ids=[*range(1_000, 9_000), 2]).run()
+    assert [op.row_id for op in await store.proposals.operations(missing.proposal_id)] == [2]
 
 
 async def test_a_field_without_a_formula_is_refused_before_a_run_begins(store: Store) -> None:

@@ -90,6 +90,16 @@ async def test_a_database_of_a_newer_version_is_left_alone(database_url: str) ->
         await Store.open(database_url)
 
 
+async def test_tables_of_one_name_made_at_once_get_different_ids(store: Store) -> None:
+    made = await asyncio.gather(*(store.tables.create("same", FIELDS, []) for _ in range(6)))
+    assert sorted(table.id for table in made) == ["same", "same-2", "same-3", "same-4", "same-5", "same-6"]
+
+
+async def test_a_file_name_that_is_no_text_still_names_a_table(store: Store) -> None:
+    table = await store.tables.create("caf\udce9\0", FIELDS, [], note="imported caf\udce9.csv")
+    assert (await store.tables.find(table.id)).name == "caf?\ufffd"
+
+
 async def test_two_processes_that_start_together_migrate_once(tmp_path: Path, postgres_url: str) -> None:
     for url in (f"sqlite:///{tmp_path / 'new.db'}", postgres_url):
         stores = await asyncio.gather(*(Store.open(url) for _ in range(4)))

@@ -131,21 +131,22 @@ class Fill:
 
     async def _windows(self) -> AsyncIterator[list[tuple[Row, int]]]:
         """The rows to work on, some at a time, each with where the log stood when it was read."""
-        left = self._max_rows if self._max_rows is not None else self._total
-        columns = self._columns()
+        tables, table_id, columns = self._store.tables, self._table.id, self._columns()
+        left = self._total
+        if self._row_ids is not None:
+            for start in range(0, left, BATCH):
+                wanted = self._row_ids[start : min(start + BATCH, left)]
+                window = await tables.rows(table_id, wanted, fields=columns)
+                if window.rows:
+                    yield [(row, window.as_of) for row in window.rows]
+            return
         after = 0
         while left > 0:
-            if self._row_ids is not None:
-                window = await self._store.tables.rows(
-                    self._table.id, self._row_ids[after : after + BATCH], fields=columns
-                )
-                after += BATCH
-            else:
-                window = await self._store.tables.window(self._table.id, after=after, limit=BATCH, fields=columns)
-                after = window.rows[-1].id if window.rows else after
+            window = await tables.window(table_id, after=after, limit=min(BATCH, left), fields=columns)
             if not window.rows:
                 return
-            yield [(row, window.as_of) for row in window.rows[:left]]
+            yield [(row, window.as_of) for row in window.rows]
+            after = window.rows[-1].id
             left -= len(window.rows)
 
     def _columns(self) -> set[str] | None:

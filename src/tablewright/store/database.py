@@ -9,15 +9,12 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from operator import itemgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, Select, create_engine, event, insert, make_url
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-from sqlalchemy.schema import Table
 
 from tablewright.errors import BadSetting, Cancelled, StoreError
 from tablewright.store.migrations import migrate
@@ -124,29 +121,6 @@ def prepare_sqlite(engine: Engine) -> None:
     def _begun(connection: Connection) -> None:
         write = connection.get_execution_options().get("tablewright_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
-
-def upsert(connection: Connection, table: Table) -> Any:
-    """INSERT … ON CONFLICT, in the dialect at hand; SQLAlchemy's two `Insert` classes share no typed base."""
-    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
-
-
-def insert_many(connection: Connection, statement: Any, records: Sequence[Mapping[str, Any]]) -> None:
-    """One INSERT for many records. Bound by us: SQLAlchemy's own handling of the values takes longer than SQLite's."""
-    if not records:
-        return
-    compiled = statement.compile(dialect=connection.dialect, column_keys=list(records[0]))
-    if compiled.positional:
-        pick = itemgetter(*compiled.positiontup)
-        connection.exec_driver_sql(compiled.string, [pick(record) for record in records])
-    else:
-        connection.execute(statement, list(records))
-
-
-def insert_select(connection: Connection, table: Table, columns: list[str], source: Select[Any]) -> int:
-    """How many rows went in; without the option SQLAlchemy gives -1 for an INSERT on PostgreSQL."""
-    statement = insert(table).from_select(columns, source)
-    return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
 
 
 def safe_location(url: str) -> str:

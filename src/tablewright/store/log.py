@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, se
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.database import Database, insert_many, upsert
-from tablewright.store.records import decode_cell, decode_given, now, split_given, to_text
+from tablewright.store.database import Database
+from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
 from tablewright.store.tables import Head, cell_record, head, read_rows
 from tablewright.table.edits import (
     AddField,
@@ -270,7 +271,13 @@ def close_change(
     first, last = found.last_seq + 1, found.last_seq + count
     write_cells(connection, found.no, first, last, each_cell_once=each_cell_once)
     change = Change(
-        number=found.last_change + 1, at=now(), actor=actor, kind=kind, run_id=run_id, note=note, edits=count
+        number=found.last_change + 1,
+        at=now(),
+        actor=actor,
+        kind=kind,
+        run_id=run_id,
+        note=printable(note),
+        edits=count,
     )
     connection.execute(
         insert(schema.changes).values(
@@ -280,7 +287,7 @@ def close_change(
             actor=actor,
             kind=kind,
             run_id=run_id,
-            note=note,
+            note=change.note,
             first_seq=first,
             last_seq=last,
         )

@@ -8,8 +8,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, text
 
 from tablewright.errors import StoreError
-
-MIGRATION_LOCK = 0x7461626C65  # any number that other users of the same PostgreSQL database will not choose
+from tablewright.store.dialect import take_turns
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -61,9 +60,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 def migrate(connection: Connection) -> None:
     """Brings the database up to date, in the transaction of `connection`."""
     sqlite = connection.dialect.name == "sqlite"
-    if not sqlite:
-        # CREATE TABLE IF NOT EXISTS races in PostgreSQL: two processes that start together would both create.
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
+    # CREATE TABLE IF NOT EXISTS races in PostgreSQL: two processes that start together would both create.
+    take_turns(connection, "tablewright migrations")
     connection.execute(text("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)"))
     found = connection.execute(text("SELECT max(version) FROM schema_version")).scalar()
     version = int(found or 0)

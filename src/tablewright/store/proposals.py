@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, inse
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.database import Database, insert_many, insert_select, upsert
+from tablewright.store.database import Database
+from tablewright.store.dialect import insert_many, insert_select, upsert
 from tablewright.store.log import Change, EditWriter, Entry, append, close_change, last_write
 from tablewright.store.records import decode_cell, decode_fields, decode_steps, new_id, now, to_text
 from tablewright.store.tables import Head, head

@@ -67,6 +67,11 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def printable(text: str) -> str:
+    """Without what no database takes: NULs, and the half characters that stand for undecodable bytes of file names."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
 def new_id(prefix: str) -> str:
     """Short enough to type, random enough for many machines to choose at once."""
     return prefix + "".join(secrets.choice("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(9))

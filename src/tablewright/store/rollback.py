@@ -12,7 +12,8 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, s
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.database import Database, insert_select
+from tablewright.store.database import Database
+from tablewright.store.dialect import insert_select
 from tablewright.store.log import Change, Entry, append, close_change, last_write, mark_row, set_field
 from tablewright.store.records import decode_field
 from tablewright.store.tables import Head, head

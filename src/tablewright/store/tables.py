@@ -12,12 +12,14 @@ from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.database import Database, insert_many
+from tablewright.store.database import Database
+from tablewright.store.dialect import insert_many, take_turns
 from tablewright.store.records import (
     decode_cell,
     decode_field,
     decode_given,
     now,
+    printable,
     slug,
     split_given,
     to_text,
@@ -80,10 +82,11 @@ class Tables:
         """A new table with its first rows, all in one transaction: a file is imported whole or not at all."""
 
         def work(connection: Connection) -> Table:
-            table = Table(id=free_id(connection, name), name=name, fields=tuple(fields), key_field=key_field)
+            called = printable(name)
+            table = Table(id=free_id(connection, called), name=called, fields=tuple(fields), key_field=key_field)
             table_no = insert_head(connection, table)
             count = insert_rows(connection, table_no, table, self._watched(rows), progress)
-            finish_creation(connection, table_no, count, actor=actor, note=note)
+            finish_creation(connection, table_no, count, actor=actor, note=printable(note))
             return table
 
         return await self._database.write(work)
@@ -326,8 +329,9 @@ def summaries(connection: Connection) -> list[TableSummary]:
 
 
 def free_id(connection: Connection, name: str) -> str:
-    """The name, then name-2, … SQLite's one writer makes this safe; PostgreSQL's unique index stops a race."""
+    """The name, then name-2, …"""
     start = slug(name)
+    take_turns(connection, f"table id {start}")
     ids = schema.tables.c.id
     taken = set(connection.execute(select(ids).where(ids.like(f"{start}%"))).scalars())
     if start not in taken:

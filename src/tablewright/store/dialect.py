@@ -1,0 +1,40 @@
+"""Where SQLite and PostgreSQL differ, and where SQLAlchemy needs help with either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.schema import Table
+
+
+def upsert(connection: Connection, table: Table) -> Any:
+    """INSERT … ON CONFLICT, in the dialect at hand; SQLAlchemy's two `Insert` classes share no typed base."""
+    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+
+
+def insert_many(connection: Connection, statement: Any, records: Sequence[Mapping[str, Any]]) -> None:
+    """One INSERT for many records. Bound by us: SQLAlchemy's own handling of the values takes longer than SQLite's."""
+    if not records:
+        return
+    compiled = statement.compile(dialect=connection.dialect, column_keys=list(records[0]))
+    if compiled.positional:
+        pick = itemgetter(*compiled.positiontup)
+        connection.exec_driver_sql(compiled.string, [pick(record) for record in records])
+    else:
+        connection.execute(statement, list(records))
+
+
+def insert_select(connection: Connection, table: Table, columns: list[str], source: Select[Any]) -> int:
+    """How many rows went in; without the option SQLAlchemy gives -1 for an INSERT on PostgreSQL."""
+    statement = insert(table).from_select(columns, source)
+    return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
+
+
+def take_turns(connection: Connection, what: str) -> None:
+    """Transactions about the same `what` go one after the other. SQLite has one writer, so there they do anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(what))))
