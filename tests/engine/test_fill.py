@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Progress
-from tablewright.errors import BadFormula
+from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
@@ -165,12 +167,7 @@ class Slow(Fixed):
 async def test_a_cancelled_run_keeps_what_it_found_as_a_proposal(store: Store) -> None:
     table = await sales(store, [(given(f"row {number}"), given(1), given(1)) for number in range(50)])
     five_done = asyncio.Event()
-
-    def watch(news: Progress) -> None:
-        if news.done == 5:
-            five_done.set()
-
-    fill = Fill(store, table, [parse_field("X=?")], Slow("x"), watch=watch)
+    fill = Fill(store, table, [parse_field("X=?")], Slow("x"), watch=lambda news: news.done == 5 and five_done.set())
     running = asyncio.create_task(fill.run())
     await asyncio.wait_for(five_done.wait(), 10)
     fill.cancel()
@@ -180,6 +177,36 @@ async def test_a_cancelled_run_keeps_what_it_found_as_a_proposal(store: Store) -
     assert (proposal.status, proposal.counts["with_value"]) == ("open", 5)
     assert "cancelled" in proposal.reasoning
     assert (await store.runs.get(filled.run_id)).status == "cancelled"
+
+
+async def test_a_run_whose_task_is_cancelled_keeps_what_it_found(store: Store) -> None:
+    table = await sales(store, [(given(f"row {number}"), given(1), given(1)) for number in range(50)])
+    five_done = asyncio.Event()
+    fill = Fill(store, table, [parse_field("X=?")], Slow("x"), watch=lambda news: news.done == 5 and five_done.set())
+    running = asyncio.create_task(fill.run())
+    await asyncio.wait_for(five_done.wait(), 10)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    (proposal,) = await store.proposals.all()
+    assert (proposal.status, proposal.counts["with_value"]) == ("open", 5)
+    assert (await store.runs.get(proposal.run_id)).status == "cancelled"
+
+
+async def test_a_database_that_fails_stops_the_run_at_once(tmp_path: Path) -> None:
+    async with await Store.open(f"sqlite:///{tmp_path / 'tablewright.db'}") as store:
+        table = await sales(store, [(given(f"row {number}"), given(1), given(1)) for number in range(20_000)])
+        news: list[Progress] = []
+
+        def fill_the_disk(connection: Connection) -> None:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 40}")
+
+        await store.database.write(fill_the_disk)
+        with pytest.raises(StoreError, match="The disk is full"):
+            await Fill(store, table, [TOTAL], ComputationStrategy(), watch=news.append).run()
+        assert max(event.done for event in news) < 20_000
+        assert await store.tables.count(table.id) == 20_000
 
 
 class Broken(Fixed):

@@ -137,6 +137,18 @@ async def test_a_proposal_whose_run_has_not_finished_cannot_be_applied(store: St
         await store.proposals.apply(proposal_id)
 
 
+async def test_what_a_run_that_died_had_found_can_be_applied_by_force_or_rejected(store: Store) -> None:
+    table_id = (await store.tables.create("t", FIELDS, [(given_cell("a"),)])).id
+    for decide in ("apply", "reject"):
+        proposal_id = await store.proposals.create(table_id, "r1", [TOTAL])
+        await store.proposals.add(proposal_id, [Operation(row_id=1, field="Total", cell=found(10))])
+        if decide == "apply":
+            assert (await store.proposals.apply(proposal_id, force=True)).cells == 1
+        else:
+            assert await store.proposals.reject(proposal_id) == 1
+        assert (await store.proposals.get(proposal_id)).status in ("applied", "rejected")
+
+
 async def test_unknown_names_are_said(store: Store) -> None:
     _, _, proposal_id = await proposal(store)
     with pytest.raises(NotFound, match="says nothing about 'Colour'"):

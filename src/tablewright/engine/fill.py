@@ -88,6 +88,9 @@ class Fill:
         try:
             await self._work(answer)
             status = "cancelled" if self._cancelled else "done"
+        except asyncio.CancelledError:
+            self._cancelled, status = True, "cancelled"
+            raise
         except TablewrightError as error:
             problem = str(error)
             raise
@@ -124,7 +127,13 @@ class Fill:
                 await self._answer_row(answer, *waiting.popleft())
 
         self._workers = [asyncio.create_task(worker()) for _ in range(self._strategy.concurrency)]
-        results = await asyncio.gather(*self._workers, return_exceptions=True)
+        try:
+            await asyncio.wait(self._workers, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            # One that fails has met something that all will meet, such as a full disk.
+            for each in self._workers:
+                each.cancel()
+            results = await asyncio.gather(*self._workers, return_exceptions=True)
         for result in results:
             if isinstance(result, Exception):
                 raise result
@@ -204,10 +213,13 @@ class Fill:
         self._buffer.append(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
 
     async def _flush(self) -> None:
+        """A batch leaves the buffer when it is written. If this is cancelled in between it is written again, which
+        changes nothing: the same attempt counts once."""
         async with self._writing:
-            batch, self._buffer = self._buffer, []
+            batch = tuple(self._buffer)
             self._flushed_at, self._now = time.monotonic(), now()
             await self._store.proposals.add(self._proposal_id, batch)
+            del self._buffer[: len(batch)]
 
     def _reasoning(self) -> str:
         questions = "; ".join(field.question for field in self._fields if field.question)

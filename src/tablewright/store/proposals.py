@@ -176,7 +176,8 @@ class Proposals:
     async def apply(
         self, proposal_id: str, selection: Selection = EVERYTHING, *, actor: str = "", force: bool = False
     ) -> Applied:
-        """Writes the chosen cells, all in one transaction. `force` also overwrites what was changed since."""
+        """Writes the chosen cells, all in one transaction. `force` also overwrites what was changed since, and applies
+        what a run that never finished had found."""
         return await self._database.write(
             lambda connection: apply_operations(connection, proposal_id, selection, actor=actor, force=force)
         )
@@ -185,7 +186,7 @@ class Proposals:
         """How many operations were refused."""
 
         def work(connection: Connection) -> int:
-            proposal = open_head(connection, proposal_id)
+            proposal = open_head(connection, proposal_id, even_unfinished=True)
             chosen = choose(connection, proposal, selection)
             refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
             settle(connection, proposal_id)
@@ -198,7 +199,7 @@ def apply_operations(
     connection: Connection, proposal_id: str, selection: Selection, *, actor: str, force: bool
 ) -> Applied:
     operations = schema.operations
-    proposal = open_head(connection, proposal_id)
+    proposal = open_head(connection, proposal_id, even_unfinished=force)
     found = head(connection, proposal.table_id, lock=True)
     chosen = choose(connection, proposal, selection)
     entries, found = write_fields(connection, found, proposal, chosen)
@@ -309,14 +310,14 @@ def proposed_names(connection: Connection, proposal: ProposalHead, wanted: Seque
     return [by_folded[name.strip().casefold()] for name in wanted]
 
 
-def open_head(connection: Connection, proposal_id: str) -> ProposalHead:
+def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool) -> ProposalHead:
     proposal = read_head(connection, proposal_id, counted=False)
-    if proposal.status == "building":
+    if proposal.status == "building" and not even_unfinished:
         raise UsageError(
             f"The run of proposal {proposal_id} has not finished.",
-            advice=f"Watch run {proposal.run_id}, or cancel it to review what it has found so far.",
+            advice="If its process is gone, --force applies what it had found, and `proposal reject` discards it.",
         )
-    if proposal.status != "open":
+    if proposal.status not in ("open", "building"):
         raise UsageError(f"Proposal {proposal_id} is already {proposal.status}.", kept="Nothing was changed.")
     return proposal
 

@@ -67,7 +67,9 @@ def apply(
     row: Rows = None,
     field: Fields = None,
     min_confidence: Above = None,
-    force: Annotated[bool, typer.Option("--force", help="Also overwrite cells that were changed since.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also overwrite what was changed since; also apply an unfinished run.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Write a proposal into its table: all of it, or only some cells."""
