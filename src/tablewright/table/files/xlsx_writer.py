@@ -156,7 +156,7 @@ class _EvidenceSheet:
 
     def _write_line(self, row: Row, name: str, field: Field, cell: Cell, evidence: Evidence | None) -> None:
         self._sheet.write_number(self._line, 0, row.id)
-        texts = [name, field.name, cell_text(cell), cell.status, cell.error or cell.reason or ""]
+        texts = [name, field.name, cell_text(cell), cell.status, why(cell)]
         for column, text in enumerate(texts, start=1):
             self._put(column, text)
         if cell.confidence is not None:
@@ -272,3 +272,8 @@ def cut(text: str) -> str:
 
 def _width(text: str) -> int:
     return max(map(len, text.splitlines()), default=0)
+
+
+def why(cell: Cell) -> str:
+    """The reason for an empty cell and what was noted with it: "not_found: looked at 3 pages"."""
+    return ": ".join(part for part in (cell.reason, cell.error) if part)
