@@ -37,6 +37,8 @@ class Money(Noun, frozen=True):
     def __str__(self) -> str:
         cents = f"{self.amount:.2f}" if isinstance(self.amount, float) else str(self.amount)
         amount = cents if float(cents) == self.amount else repr(self.amount)
+        if len(amount.partition(".")[2]) == 3:
+            amount += "0"  # "1.234 EUR" would be read as a thousand and more
         return f"{amount} {self.currency}".strip()
 
 
