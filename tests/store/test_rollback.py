@@ -103,6 +103,23 @@ async def test_a_removed_field_does_not_come_back_over_another_of_its_name(store
     assert [field.name for field in (await store.tables.find(table_id)).fields] == ["Name", "Price"]
 
 
+async def test_a_renamed_naming_field_gets_its_name_back(store: Store) -> None:
+    table_id = await kettles(store)
+    before = await store.tables.load(table_id)
+    await store.log.commit(table_id, [ChangeField(name="Name", field=Field(name="Kettle"))], run_id="r1")
+    assert (await store.tables.find(table_id)).key_field == "Kettle"
+    await store.history.undo_run(table_id, "r1")
+    assert await store.tables.load(table_id) == before
+
+
+async def test_a_definition_that_somebody_changed_since_is_kept(store: Store) -> None:
+    table_id = await kettles(store)
+    await store.log.commit(table_id, [ChangeField(name="Price", field=Field(name="Cost"))], run_id="r1")
+    await store.log.commit(table_id, [ChangeField(name="Cost", field=Field(name="Cost", unit="EUR"))])
+    await store.history.undo_run(table_id, "r1")
+    assert (await store.tables.find(table_id)).fields[1] == Field(name="Cost", unit="EUR")
+
+
 async def test_what_cannot_be_undone_is_said(store: Store) -> None:
     table_id = await kettles(store)
     with pytest.raises(NotFound, match="Run r9 has changed nothing"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, select
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, select, update
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
@@ -186,7 +186,8 @@ def undo_rows_and_fields(
                     continue
                 set_field(connection, found.no, edit.field_id, removed=removed)
             case "change_field":
-                set_field(connection, found.no, edit.field_id, spec=edit.before)
+                if not restore_definition(connection, found, edit):
+                    continue
                 entry |= {"before": edit.after, "after": edit.before}
         entries.append(entry)
     return entries, kept_fields
@@ -206,8 +207,22 @@ def touched_by_others(connection: Connection, found: Head, edit: Any, in_scope: 
     return connection.execute(query.where(edits.c.seq <= found.last_seq).limit(1)).one_or_none() is not None
 
 
-def name_is_taken(connection: Connection, found: Head, field_id: int) -> bool:
-    """A field cannot come back while another one has its name."""
+def restore_definition(connection: Connection, found: Head, edit: Any) -> bool:
+    """Whether the field got its old definition back; not if somebody changed it since or took its old name."""
+    fields, tables = schema.fields, schema.tables
+    this = (fields.c.table_no == found.no) & (fields.c.field_id == edit.field_id)
+    now = connection.execute(select(fields.c.spec).where(this)).scalar_one()
+    before, after = decode_field(edit.before).name, decode_field(edit.after).name
+    if now != edit.after or name_is_taken(connection, found, edit.field_id, before):
+        return False
+    set_field(connection, found.no, edit.field_id, spec=edit.before)
+    names_rows = (tables.c.no == found.no) & (tables.c.key_field == after)
+    connection.execute(update(tables).where(names_rows).values(key_field=before))
+    return True
+
+
+def name_is_taken(connection: Connection, found: Head, field_id: int, name: str | None = None) -> bool:
+    """A field cannot come back, or take `name`, while another one has that name."""
     fields = schema.fields
     specs = connection.execute(
         select(fields.c.field_id, fields.c.spec).where(
@@ -215,4 +230,5 @@ def name_is_taken(connection: Connection, found: Head, field_id: int) -> bool:
         )
     ).all()
     names = {number: decode_field(spec).name.casefold() for number, spec in specs}
-    return any(name == names[field_id] for number, name in names.items() if number != field_id)
+    wanted = name.casefold() if name is not None else names.get(field_id)
+    return any(taken == wanted for number, taken in names.items() if number != field_id)
