@@ -167,7 +167,10 @@ def test_texts_and_names_survive_csv(table: Table) -> None:
 @example(one_column("x" * 32_767, "😀" * 16_383))
 @given_any(tables())
 def test_texts_and_names_survive_xlsx(table: Table) -> None:
-    expected = filled([[xlsx_text(row.cell(field.name)) for field in table.fields] for row in table.rows])
+    stated = {field.name for field in table.fields if any(has_currency(row.cell(field.name)) for row in table.rows)}
+    expected = filled(
+        [[xlsx_text(row.cell(field.name), field.name in stated) for field in table.fields] for row in table.rows]
+    )
     with exported(table, "xlsx") as path:
         back = read_table(path)
         texts = [[cell_text(cell) for cell in row] for row in back.rows()]
@@ -229,10 +232,14 @@ def test_a_number_as_its_owner_wrote_it_survives_csv(tmp_path: Path) -> None:
     assert stream.getvalue() == b"Item,Price\r\nBread,2.50\r\nWine,12.90\r\n"
 
 
-def xlsx_text(cell: Cell) -> str:
-    """Money is a number in a workbook, its currency is in the number's format."""
-    if isinstance(cell.value, Money):
-        return show(cell.value.amount)
+def has_currency(cell: Cell) -> bool:
+    return isinstance(cell.value, Money) and bool(cell.value.currency)
+
+
+def xlsx_text(cell: Cell, among_currencies: bool) -> str:
+    """An amount without a currency is a number, or, in a column of amounts with one, an amount with cents."""
+    if isinstance(cell.value, Money) and not cell.value.currency:
+        return show(Money(amount=float(cell.value.amount)) if among_currencies else cell.value.amount)
     return cut(cell_text(cell))
 
 

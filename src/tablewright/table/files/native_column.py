@@ -17,7 +17,7 @@ from typing import Any
 from tablewright.errors import BadFile
 from tablewright.table.files.limits import MAX_FIELD_CHARS
 from tablewright.table.files.text_column import MAX_DIGITS, NOT_NUMBERS, TextColumn
-from tablewright.table.model import PENDING, Cell, FieldType, Value, given
+from tablewright.table.model import PENDING, Cell, FieldType, Money, Value, given
 from tablewright.table.text import show
 
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -59,6 +59,8 @@ class NativeColumn:
                 return "date"
             case ["list"]:
                 return "list"
+            case ["money"] | ["money", "number"]:
+                return "money"
             case ["text"]:
                 return self._texts.type
             case ["date", "text"] if self._texts.type == "date":
@@ -84,6 +86,8 @@ class NativeColumn:
             return self._texts.cells([value if type(value) is str else "" for value in values])
         if wanted == "number":
             return [PENDING if is_empty(value) else _number_cell(value) for value in values]
+        if wanted == "money":
+            return [PENDING if is_empty(value) else given(_money(value)) for value in values]
         if wanted in ("boolean", "list"):
             return [PENDING if is_empty(value) else given(_value(value)) for value in values]
         return [PENDING if is_empty(value) else given(text_of(value)) for value in values]
@@ -110,7 +114,7 @@ def text_of(value: Any) -> str:
     """What a value is as text: dates in ISO form, nested things as compact JSON."""
     if isinstance(value, str):
         return plain_text(value)
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int | float | Money):
         return show(value)
     if isinstance(value, datetime):
         midnight = value.time() == _MIDNIGHT and value.tzinfo is None
@@ -145,6 +149,8 @@ def _family(value: Any) -> str:
         return "number" if len(value.as_tuple().digits) <= MAX_DIGITS and -20 < value.adjusted() < 20 else "other"
     if isinstance(value, datetime | date):
         return "date"
+    if isinstance(value, Money):
+        return "money"
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return "list"
     return "text" if isinstance(value, str) else "other"
@@ -165,6 +171,11 @@ def _number_cell(value: int | float | Decimal) -> Cell:
 
 def _text_cell(text: str) -> Cell:
     return given(plain_text(text))
+
+
+def _money(value: Money | int | float | Decimal) -> Money:
+    """A number among amounts is an amount whose currency is not stated."""
+    return value if isinstance(value, Money) else Money(amount=float(value))
 
 
 def _value(value: Any) -> Value:

@@ -15,6 +15,7 @@ from tablewright.table.files.archive import SheetSize, look_through
 from tablewright.table.files.grid import Batch, Grid, survey
 from tablewright.table.files.incoming import Incoming
 from tablewright.table.files.limits import BATCH_CELLS
+from tablewright.table.files.money_formats import MoneyFormat, Place, money_cells, with_money
 from tablewright.table.files.native_column import NativeColumn, header_text, is_empty
 
 MAX_INDEX_BYTES = 4 * 1024**2
@@ -24,17 +25,19 @@ _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id
 
 def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> Incoming:
     sizes = {} if kind == "xls" else look_through(path)
-    by_name = _sizes_by_name(path, sizes) if kind == "xlsx" else {}
+    members = _members_by_name(path, sizes) if kind == "xlsx" else {}
+    by_name = {name: sizes[member] for name, member in members.items()}
     book = _opened(path)
     chosen, warnings = _choose(path, book, sheet, by_name)
     errors = by_name[chosen.name].errors if chosen.name in by_name else 0
     if errors:
         cells = "1 cell holds an error" if errors == 1 else f"{errors:,} cells hold errors"
         warnings.append(f"{cells} such as #N/A in the sheet '{chosen.name}'; left empty.")
+    formats = money_cells(path, members[chosen.name]) if chosen.name in members else {}
     grid = Grid(
         file=path.name,
         name=path.stem,
-        batches=lambda: _batches(chosen),
+        batches=lambda: _batches(chosen, formats),
         column=NativeColumn,
         header_text=header_text,
         is_empty=is_empty,
@@ -44,15 +47,15 @@ def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> 
     return survey(grid, header=header, warnings=warnings)
 
 
-def _batches(sheet: CalamineSheet) -> Iterator[Batch]:
+def _batches(sheet: CalamineSheet, formats: dict[Place, MoneyFormat]) -> Iterator[Batch]:
     records: list[list[Any]] = []
     lines: list[int] = []
     size = max(1, BATCH_CELLS // max(1, sheet.width))
-    first = sheet.start[0] + 1 if sheet.start else 1
-    for line, record in enumerate(sheet.iter_rows(), start=first):
+    first_column = sheet.start[1] if sheet.start else 0  # calamine gives the empty rows above a table, not the columns
+    for line, record in enumerate(sheet.iter_rows(), start=1):
         if all(map(is_empty, record)):
             continue
-        records.append(record)
+        records.append(with_money(record, line - 1, first_column, formats) if formats else record)
         lines.append(line)
         if len(records) >= size:
             yield Batch(records=list(records), lines=lines)
@@ -94,8 +97,8 @@ def _choose(
     return chosen, [f"{path.name} has {count} sheets with values; '{chosen.name}' was read, name another with --sheet."]
 
 
-def _sizes_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, SheetSize]:
-    """`sizes` by the names of the sheets. Without what cannot be followed: it only serves warnings and speed."""
+def _members_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, str]:
+    """The sheets' files by the sheets' names, without those that cannot be followed."""
     try:
         with zipfile.ZipFile(path) as archive:
             links = {
@@ -109,7 +112,7 @@ def _sizes_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, SheetSi
         return {}
     found = {name: target.lstrip("/") for name, target in sheets if target}
     members = {name: target if target in sizes else str(PurePosixPath("xl") / target) for name, target in found.items()}
-    return {name: sizes[member] for name, member in members.items() if member in sizes}
+    return {name: member for name, member in members.items() if member in sizes}
 
 
 def _xml(archive: zipfile.ZipFile, member: str) -> ElementTree.Element:
