@@ -111,9 +111,6 @@ class Tablewright:
     async def count(self, table_id: str) -> int:
         return await self._store.tables.count(table_id)
 
-    async def status_counts(self, table_id: str) -> dict[str, dict[str, int]]:
-        return await self._store.tables.status_counts(table_id)
-
     async def remove_table(self, table_id: str) -> None:
         await self._store.tables.remove(table_id)
 

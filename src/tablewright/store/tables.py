@@ -151,27 +151,6 @@ class Tables:
 
         await self._database.read(work)
 
-    async def status_counts(self, table_id: str) -> dict[str, dict[str, int]]:
-        """For each field, how many of the cells that were written since the import have which status."""
-
-        def work(connection: Connection) -> dict[str, dict[str, int]]:
-            found = head(connection, table_id)
-            cells, rows = schema.cells, schema.rows
-            query = (
-                select(cells.c.field_id, cells.c.status, func.count())
-                .join(rows, (rows.c.table_no == cells.c.table_no) & (rows.c.row_id == cells.c.row_id))
-                .where(cells.c.table_no == found.no, ~rows.c.removed)
-                .group_by(cells.c.field_id, cells.c.status)
-            )
-            names = found.names
-            counts: dict[str, dict[str, int]] = {}
-            for field_id, status, count in connection.execute(query):
-                if field_id in names:
-                    counts.setdefault(names[field_id], {})[status] = count
-            return counts
-
-        return await self._database.read(work)
-
     async def remove(self, table_id: str) -> None:
         """The table and all that belongs to it, for good."""
 

@@ -3,7 +3,7 @@
 Values are bound to names, never pasted into the text, so a cell that reads `1; import os` is only ever a string. The
 language is arithmetic, comparison, `a if b else c` and eight functions. Python's parser reads the text, no more:
 each permitted node becomes a small function of ours, and every operation is bounded in size, so no formula can reach
-anything or take long. (A general evaluator such as simpleeval does the same at a quarter of the speed.)
+anything or take long.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from tablewright.errors import BadField
-from tablewright.table.model import Field, Row
-from tablewright.table.text import cell_text
+from tablewright.table.model import Field
 
 PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 
@@ -23,12 +22,6 @@ def columns_in(template: str, fields: Sequence[Field]) -> tuple[str, ...]:
             raise BadField(f"{{{name}}} is not a column of this table.", advice=f"It has: {known}.")
         found[field] = None
     return tuple(found)
-
-
-def interpolate(template: str, row: Row) -> str:
-    """The template with the row's texts in place of its placeholders; for people and search engines, never for code."""
-    texts = {name.casefold(): cell_text(cell) for name, cell in row.cells.items()}
-    return replace_columns(template, lambda name: texts.get(name.casefold(), ""))
 
 
 def replace_columns(template: str, text_of: Callable[[str], str]) -> str:
