@@ -101,8 +101,8 @@ async def test_a_file_name_that_is_no_text_still_names_a_table(store: Store) -> 
 
 
 async def test_two_processes_that_start_together_migrate_once(tmp_path: Path, postgres_url: str) -> None:
-    for url in (f"sqlite:///{tmp_path / 'new.db'}", postgres_url):
-        stores = await asyncio.gather(*(Store.open(url) for _ in range(4)))
+    for url in (*(f"sqlite:///{tmp_path / f'new{number}.db'}" for number in range(25)), postgres_url):
+        stores = await asyncio.gather(*(Store.open(url) for _ in range(6)))
         for store in stores:
             assert await store.tables.all() == []
             await store.close()

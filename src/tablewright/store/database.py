@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -110,7 +111,7 @@ def prepare_sqlite(engine: Engine) -> None:
         connection.isolation_level = None  # the driver's own BEGIN comes too late for BEGIN IMMEDIATE
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
-        cursor.execute("PRAGMA journal_mode = WAL")
+        use_wal(cursor)
         cursor.execute("PRAGMA synchronous = NORMAL")
         cursor.execute("PRAGMA cache_size = -64000")
         cursor.execute("PRAGMA temp_store = MEMORY")
@@ -121,6 +122,20 @@ def prepare_sqlite(engine: Engine) -> None:
     def _begun(connection: Connection) -> None:
         write = connection.get_execution_options().get("tablewright_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def use_wal(cursor: sqlite3.Cursor) -> None:
+    """Several processes may open a new database at once. Only one turns it to WAL, and SQLite refuses the others at once:
+    its busy timeout does not hold for this statement."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def safe_location(url: str) -> str:
