@@ -9,7 +9,13 @@ TablewrightError              something a person should read; says what happened
 │   └── BadSetting            a setting with a value that cannot work
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
-│   └── EditConflict          a cell was changed by someone else in the meantime; nothing was written
+│   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
+│   ├── SearchError           a search provider refused, failed or answered nonsense; `retry_after` says when to try again
+│   └── ModelError            a language model did not give a usable answer
+│       ├── ModelRefused      the request can never work: wrong key, unknown model, too long (never retried)
+│       ├── ModelUnavailable  the model cannot be reached, is overloaded or too slow, after all retries
+│       ├── BadAnswer         it answered, but not in the asked form, even after a second try
+│       └── OverBudget        the cap on dollars, tokens or calls is reached; nothing more is spent
 └── Cancelled                 the person stopped it; partial results are kept (exit code 130)
 """
 
@@ -64,6 +70,35 @@ class StoreError(RunError):
 
 
 class EditConflict(RunError):
+    pass
+
+
+class SearchError(RunError):
+    def __init__(
+        self, what: str, *, kept: str = "", advice: str = "", retryable: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(what, kept=kept, advice=advice)
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class ModelError(RunError):
+    pass
+
+
+class ModelRefused(ModelError):
+    pass
+
+
+class ModelUnavailable(ModelError):
+    pass
+
+
+class BadAnswer(ModelError):
+    pass
+
+
+class OverBudget(ModelError):
     pass
 
 

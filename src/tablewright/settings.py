@@ -31,6 +31,34 @@ class Settings:
     database_url: str = setting(
         "", "PostgreSQL (postgresql://user:password@host/name) instead of the SQLite file in the home folder."
     )
+    model: str = setting(
+        "builtin",
+        "Who thinks: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, ollama:NAME, "
+        "local:FILE.gguf, or the name of a pulled model as local:NAME.",
+    )
+    model_base_url: str = setting("", "An OpenAI-compatible endpoint to use instead of the provider's own.")
+    model_api_key: str = setting("", "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY.")
+    model_fallback: str = setting("", "A second model, asked when the first cannot be reached.")
+    model_requests_per_minute: str = setting("", "At most so many model calls a minute, for each provider.")
+    model_tokens_per_minute: str = setting("", "At most so many tokens a minute, for each provider.")
+    model_timeout: str = setting("120", "Seconds to wait for a model's answer.")
+    search: str = setting(
+        "ddgs",
+        "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that comes "
+        "with Tablewright).",
+    )
+    search_api_key: str = setting("", "The key for brave, tavily, serper or exa.")
+    embedder: str = setting(
+        "wordllama", "What turns texts into vectors: wordllama (on this machine) or openai:NAME (an endpoint)."
+    )
+    embedder_base_url: str = setting("", "An OpenAI-compatible embeddings endpoint.")
+    embedder_api_key: str = setting("", "The key for the embeddings endpoint.")
+    fetch_allow: str = setting(
+        "", "Hosts that may be fetched although their address is private, separated by commas, e.g. 127.0.0.1."
+    )
+    fetch_delay: str = setting("0.5", "Seconds between two requests to one domain (private hosts allowed above: none).")
+    fetch_robots: str = setting("yes", "Whether robots.txt is obeyed: yes or no.")
+    budget: str = setting("", "The most dollars a run may spend on models.")
 
     @property
     def home_folder(self) -> Path:

@@ -15,12 +15,13 @@ from tablewright.engine.progress import Progress, Stage, Watch, ignore
 from tablewright.errors import TablewrightError
 from tablewright.store.proposals import Operation
 from tablewright.store.records import now
-from tablewright.store.runs import RunStatus, Usage
+from tablewright.store.runs import RunStatus
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Answer, Strategy
 from tablewright.table.coerce import Coerced, coerce
 from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table, Value
 from tablewright.table.text import cell_text, show
+from tablewright.table.usage import Usage
 
 BATCH = 2_000
 FLUSH_SECONDS = 1.0

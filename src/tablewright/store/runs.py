@@ -13,21 +13,9 @@ from tablewright.store.database import Database
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.tables import head
 from tablewright.table.model import Noun
+from tablewright.table.usage import Usage
 
 RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled"]
-
-
-class Usage(Noun, frozen=True, omit_defaults=False):
-    """What a run took, in the units people pay and wait in."""
-
-    llm_calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    searches: int = 0
-    fetches: int = 0
-    cache_hits: int = 0
-    cost_usd: float = 0.0
-    seconds: float = 0.0
 
 
 class Run(Noun, frozen=True):

@@ -1,0 +1,37 @@
+"""What every place that evidence comes from can do: the web does it, and the user's own documents do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from tablewright.table.model import Noun
+from tablewright.table.retrieved import Refusal, Retrieved
+
+Since: TypeAlias = Literal["", "day", "week", "month", "year"]
+
+
+class Query(Noun, frozen=True):
+    text: str
+    site: str = ""
+    """Only results of this domain."""
+    since: Since = ""
+    """Only results of the last day, week, month or year."""
+    limit: int = 10
+
+
+class Hit(Noun, frozen=True):
+    """A search result. `snippet` is plain text; `published` is what the provider says of the date, or empty."""
+
+    origin: str
+    title: str = ""
+    snippet: str = ""
+    published: str = ""
+
+
+class Source(Protocol):
+    async def search(self, query: Query) -> Sequence[Hit]:
+        """Raises SearchError when the search itself did not work; nothing found is an empty sequence."""
+        ...
+
+    async def open(self, origin: str) -> Retrieved | Refusal: ...
