@@ -10,7 +10,7 @@ TablewrightError              something a person should read; says what happened
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
-│   ├── SearchError           a search provider refused, failed or answered nonsense; `retry_after` says when to try again
+│   ├── SearchError           a search provider refused, failed or answered nonsense
 │   └── ModelError            a language model did not give a usable answer
 │       ├── ModelRefused      the request can never work: wrong key, unknown model, too long (never retried)
 │       ├── ModelUnavailable  the model cannot be reached, is overloaded or too slow, after all retries

@@ -37,7 +37,9 @@ class Settings:
         "local:FILE.gguf, or the name of a pulled model as local:NAME.",
     )
     model_base_url: str = setting("", "An OpenAI-compatible endpoint to use instead of the provider's own.")
-    model_api_key: str = setting("", "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY.")
+    model_api_key: str = setting(
+        "", "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY."
+    )
     model_fallback: str = setting("", "A second model, asked when the first cannot be reached.")
     model_requests_per_minute: str = setting("", "At most so many model calls a minute, for each provider.")
     model_tokens_per_minute: str = setting("", "At most so many tokens a minute, for each provider.")
