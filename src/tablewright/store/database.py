@@ -125,8 +125,8 @@ def prepare_sqlite(engine: Engine) -> None:
 
 
 def use_wal(cursor: sqlite3.Cursor) -> None:
-    """Several processes may open a new database at once. Only one turns it to WAL, and SQLite refuses the others at once:
-    its busy timeout does not hold for this statement."""
+    """Several processes may open a new database at once. One turns it to WAL, and SQLite refuses the others straight
+    away: its busy timeout does not hold for this statement."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
