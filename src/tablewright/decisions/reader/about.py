@@ -1,0 +1,191 @@
+"""Which row a text is about. A fact on a page about something else is no answer, however well it fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from tablewright.table.model import Noun
+from tablewright.table.rowkey import fold, tokenize, trim
+
+HEAD = 400  # characters of a page in which it says what it is about
+ANYTHING = 1.0
+
+
+class Subject(Noun, frozen=True):
+    """What a row is about: its name, and the other cells that tell it from others of the same name.
+
+    Without a name every text is about it: one document, asked about itself.
+    """
+
+    name: str
+    context: Mapping[str, str] = {}
+
+
+def about(subject: Subject, title: str, text: str) -> float:
+    """How surely the page is about the subject: 1 is its own page, below 0.5 it is another's."""
+    if not subject.name.strip():
+        return ANYTHING
+    best = max((_match(name, title, text) for name in names_of(subject.name)), default=0.0)
+    if 0 < best < 1:
+        best += 0.12 * _shared_context(subject, title, text)
+    return min(1.0, best)
+
+
+def _match(name: tuple[str, ...], title: str, text: str) -> float:
+    best = 0.0
+    for own in titles_of(title):
+        best = max(best, _alike(name, own))
+    if best < 0.9:
+        best = max(best, _in_head(name, text, bool(title)))
+    return best
+
+
+def _alike(name: tuple[str, ...], title: tuple[str, ...]) -> float:
+    if not title or not name:
+        return 0.0
+    if name == title:
+        return 1.0
+    joined, whole = " ".join(name), " ".join(title)
+    if joined.replace(" ", "") == whole.replace(" ", ""):
+        return 1.0
+    if _spells_out(name, title) or _spells_out(title, name):
+        return 0.9
+    if _contains(title, name):
+        extra = len(title) - len(name)
+        leads = title[: len(name)] == name
+        # "Daimler" on "Daimler AG", "Albacete" on "Albacete Balompié"; "Paris" is not "Treaty of Paris".
+        return max(0.3, (0.78 if leads else 0.62) - 0.07 * (extra - 1))
+    if len(joined) >= 8 and fuzz.ratio(joined, whole) >= 92 and _numbers(name) == _numbers(title):
+        return 0.88
+    if len(title) >= 2 and _contains(name, title) and len(title) / len(name) >= 0.6 and _numbers(name) <= _numbers(title):
+        return 0.62
+    return 0.0
+
+
+def _in_head(name: tuple[str, ...], text: str, titled: bool) -> float:
+    """A page may carry another title: "Red Star Stadium, also known as Rajko Mitić Stadium, is …"."""
+    head = _head_words(text[:HEAD])
+    if len(" ".join(name)) < 4:
+        return 0.0
+    for place in range(len(head) - len(name) + 1):
+        if head[place : place + len(name)] == name:
+            subject_part = place <= 2 or any(word in head[:place] for word in ("known", "called", "formerly", "named"))
+            verb = next((at for at, word in enumerate(head) if word in _VERBS), len(head))
+            if place < verb and subject_part:
+                return 0.85 if len(name) > 1 or not titled else 0.6
+            return 0.55 if len(name) > 1 and place < verb else 0.35
+    return 0.0
+
+
+_VERBS = frozenset(("is", "was", "are", "were", "has", "offers", "makes", "provides"))
+
+
+def mentions(subject: Subject, sentence: str) -> bool:
+    """Whether the sentence names the subject in full."""
+    words = _head_words(sentence)
+    for name in names_of(subject.name):
+        if (len(" ".join(name)) < 4 and len(name) < 2) or all(word.isdigit() for word in name):
+            continue
+        if _contains(words, name):
+            return True
+    return False
+
+
+def short_names(subject: Subject, title: str) -> frozenset[str]:
+    """Words that stand for the subject in running text: any telling word of its name or of the page's title."""
+    words = {word for name in names_of(subject.name) for word in name}
+    words |= {word for own in titles_of(title)[:2] for word in own}
+    return frozenset(word for word in words if len(word) > 2 and word not in _STOP)
+
+
+_STOP = frozenset("the and for with from not inc ltd corp company list new".split())
+
+
+def _shared_context(subject: Subject, title: str, text: str) -> float:
+    """The share of the row's other cells that the page knows too."""
+    known = 0.0
+    cells = [value for value in subject.context.values() if len(value) >= 3 and len(value) <= 80][:8]
+    if not cells:
+        return 0.0
+    page = fold(f"{title} {text[:4000]}")
+    for value in cells:
+        folded = fold(value)
+        known += folded in page or (any(word in page for word in tokenize(folded) if len(word) > 4) and 0.5)
+    return min(1.0, known / max(1, min(3, len(cells))))
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_BULLET = re.compile(r"^[\W_]+|[†‡*§#^]+|[\W_]+$")
+_NUMBERED = re.compile(r"^\d{1,3}[.)]?\s+(?=\D)")
+_PARENTHESES = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]\s*")
+_SITE = re.compile(r"\s+[|·–—»:]\s+|\s+-\s+")
+_INVERTED = re.compile(r"^(.+), (The|A|An|Le|La|Les|Los|El|Die|Der|Das)$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=2048)
+def names_of(name: str) -> tuple[tuple[str, ...], ...]:
+    """The ways a cell names its row: "10 Fort Cass", "Calling, The", "The Little Prince (Le Petit Prince)"."""
+    name = _BULLET.sub("", name.strip()) or name
+    forms = [name]
+    if inverted := _INVERTED.match(name):
+        forms.append(f"{inverted[2]} {inverted[1]}")
+    if "(" in name:
+        outside = _PARENTHESES.sub(" ", name).strip()
+        forms.append(outside)
+        forms.extend(inside for inside in _PARENTHESES.findall(name) if len(inside) > 6 and not inside[0].isdigit())
+    if numbered := _NUMBERED.match(name):
+        forms.append(name[numbered.end() :])
+    return tuple(dict.fromkeys(words for form in forms if (words := _words(form))))
+
+
+@lru_cache(maxsize=2048)
+def titles_of(title: str) -> tuple[tuple[str, ...], ...]:
+    """A page's title, without what is in brackets, and its parts: "About us | Acme"."""
+    forms = [title]
+    if "(" in title:
+        forms.append(_PARENTHESES.sub(" ", title).strip())
+    forms.extend(part for part in _SITE.split(title) if part != title)
+    if ", " in title:
+        forms.append(title.split(", ")[0])
+    return tuple(dict.fromkeys(words for form in forms if (words := _words(form))))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(trim(tokenize(fold(text))))
+
+
+@lru_cache(maxsize=1024)
+def _head_words(text: str) -> tuple[str, ...]:
+    return tuple(tokenize(fold(text)))
+
+
+def _contains(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    width = len(part)
+    return any(words[place : place + width] == part for place in range(len(words) - width + 1))
+
+
+def _numbers(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word for word in words if any(character.isdigit() for character in word))
+
+
+def _spells_out(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    """ "IIT Madras" and "Indian Institute of Technology Madras"."""
+    if len(short) >= len(long):
+        return False
+    for place, word in enumerate(short):
+        if not 2 <= len(word) <= 6 or not word.isalpha():
+            continue
+        rest = short[:place], short[place + 1 :]
+        middle = long[len(rest[0]) : len(long) - len(rest[1])]
+        if long[: len(rest[0])] != rest[0] or (rest[1] and long[len(long) - len(rest[1]) :] != rest[1]):
+            continue
+        initials = "".join(part[0] for part in middle)
+        telling = "".join(part[0] for part in middle if part not in ("of", "the", "and", "for", "in"))
+        if len(middle) >= 2 and word in (initials, telling):
+            return True
+    return False

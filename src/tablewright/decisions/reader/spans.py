@@ -1,0 +1,280 @@
+"""Finds what an answer of some kind looks like, with its place in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from tablewright.decisions.reader.geography import COUNTRIES, COUNTRY_OF, STATES
+from tablewright.decisions.reader.relations import Kind
+from tablewright.table.dates import read_dates
+from tablewright.table.measures import in_unit, read_measures
+from tablewright.table.model import Noun
+from tablewright.table.money_text import read_amounts
+from tablewright.table.numbers import read_numbers
+
+
+class Span(Noun, frozen=True):
+    """`value` is the answer as it would be written in a cell; `text[start:end]` is what it was read from."""
+
+    value: str
+    start: int
+    end: int
+    sure: float = 1.0
+
+
+@lru_cache(maxsize=4096)
+def spans(kind: Kind, text: str, unit: str = "") -> Sequence[Span]:
+    """All answers of that kind in a short text, in order."""
+    match kind:
+        case "year":
+            return tuple(_years(text))
+        case "date":
+            return tuple(_dates(text))
+        case "money":
+            return tuple(_amounts(text, unit))
+        case "measure":
+            return tuple(_measures(text, unit))
+        case "count" | "number":
+            return tuple(_numbers(text, kind, unit))
+        case "city":
+            return tuple(_places(text, "city"))
+        case "state":
+            return tuple(_of_level(text, STATES))
+        case "country":
+            return tuple(_countries(text))
+        case "place":
+            return tuple(_places(text, "place"))
+        case "nationality":
+            return tuple(_nationalities(text))
+        case "person":
+            return tuple(_people(text))
+        case "organisation" | "name":
+            return tuple(_names(text))
+        case "title":
+            return tuple(_titles(text))
+        case "code":
+            return tuple(_codes(text))
+        case "url":
+            return tuple(_urls(text))
+        case _:
+            return ()
+
+
+# ── numbers, dates, money ────────────────────────────────────────────────────────────────────────────────────────────
+
+_YEAR = re.compile(r"(?<![\d.,/$£€-])(1[0-9]{3}|20[0-9]{2})(?![\d/]|[.,]\d|-\d{4}|(?:\s|-)(?:people|employees|km|m|seats?|seat"
+                   r"|spectators|mm|kg|units|rooms|copies|members|feet|ft|miles|metres|meters|acres|kHz|MHz|MW|W|hectares)\b)")  # fmt: skip
+
+
+def _years(text: str) -> Iterator[Span]:
+    for match in _YEAR.finditer(text):
+        yield Span(value=match[1], start=match.start(), end=match.end())
+
+
+def _dates(text: str) -> Iterator[Span]:
+    if not any(character.isdigit() for character in text):
+        return
+    for date in read_dates(text):
+        if not date.doubtful:
+            sure = (0.55, 0.8, 1.0)[min(2, date.iso.count("-"))]
+            yield Span(value=text[date.start : date.end].strip(), start=date.start, end=date.end, sure=sure)
+
+
+def _amounts(text: str, unit: str) -> Iterator[Span]:
+    for amount in read_amounts(text, unit):
+        written = text[amount.start : amount.end]
+        cents = re.search(r"\d[.,]\d{2}(?!\d)", written)
+        sure = 1.0 if amount.money.currency else 0.8 if cents else 0.5
+        yield Span(value=written.strip(), start=amount.start, end=amount.end, sure=sure)
+
+
+def _measures(text: str, unit: str) -> Iterator[Span]:
+    for measure in read_measures(text, unit):
+        written = text[measure.start : measure.end].strip()
+        if not measure.unit:
+            yield Span(value=written, start=measure.start, end=measure.end, sure=0.3)
+        elif not unit or in_unit(measure, unit) is not None:
+            yield Span(value=written, start=measure.start, end=measure.end)
+
+
+_NOT_A_COUNT = re.compile(r"\s?(?:%|percent|per cent|km|mi|m|ft|kg|years?|months?|days?|am|pm|°|th|st|nd|rd)\b", re.IGNORECASE)
+
+
+def _numbers(text: str, kind: Kind, unit: str) -> Iterator[Span]:
+    years = {(span.start, span.end) for span in _years(text)}
+    for number in read_numbers(text):
+        written = text[number.start : number.end]
+        if kind == "count" and (number.percent or number.value < 0 or _NOT_A_COUNT.match(text, number.end)):
+            continue
+        if re.search(r"[$£€¥]\s?$", text[max(0, number.start - 2) : number.start]):
+            continue
+        is_year = (number.start, number.end) in years
+        yield Span(value=written.strip(), start=number.start, end=number.end, sure=0.25 if is_year else 1.0)
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĢĪĶĻĽŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽƏǍȘȚЀ-ЯḤṢṬẒ]"
+_WORD = rf"(?:(?:(?:Lt|St|Mt|Ft|Dr|Sgt|Capt)\. )?{_CAPITAL}(?:[\w’'&+-]|\.(?=\w)|(?<=\b{_CAPITAL})\.)*)"
+_PARTICLE = r"(?:of|the|de|del|della|dell|di|da|do|dos|du|des|la|le|les|el|los|las|van|von|der|den|und|y|e|al|bin|ibn|upon|am|an der|sur|zu|&)"
+_NAME = re.compile(rf"(?<![\w-]){_WORD}(?:(?: | (?:{_PARTICLE} ){{1,2}}){_WORD}| \d{{1,3}}(?![\d.,:]| (?:[a-z%]|seats|MW)))*(?:,? (?:Inc|Corp|Ltd|Co)\.)?")
+_PERSON = re.compile(
+    rf"(?<![\w-]){_CAPITAL}[\w’'-]+(?: (?:{_CAPITAL}\.)+| {_CAPITAL}(?=\s)|)*(?: (?:van|von|de|da|di|der|den|del|la|le|bin|al|el|ter|dos|Mac|St\.)){{0,3}}"
+    rf"(?: {_CAPITAL}[\w’'-]+){{1,3}}(?: (?:Jr|Sr)\.?| I{{2,3}}| IV)?"
+)
+_LONE_START = frozenset(
+    """The A An In On At It Its He She They This That These Those His Her Their As After Before During While When Since
+    From For With By And But Or Although Though However Also Both Each Under Over Between Following According There
+    Today Currently Originally Formerly Born Founded Established Based Located Despite Until Upon Among Like Unlike
+    January February March April May June July August September October November December Monday Tuesday Wednesday
+    Thursday Friday Saturday Sunday""".split()
+)
+
+
+def _trim(match: re.Match[str]) -> tuple[str, int]:
+    """Without an opening word that is capital only because a sentence starts with it."""
+    name, start = match[0], match.start()
+    while True:
+        first, _, rest = name.partition(" ")
+        if first in _LONE_START and (rest or first != "May"):
+            start += len(name) - len(rest)
+            name = rest
+            if not name:
+                return "", start
+            while name and name.split(" ", 1)[0] in ("of", "the", "de", "la", "&"):
+                first, _, rest = name.partition(" ")
+                start += len(name) - len(rest)
+                name = rest
+            continue
+        return name, start
+
+
+def _names(text: str) -> Iterator[Span]:
+    for match in _NAME.finditer(text):
+        name, start = _trim(match)
+        name = _unowned(name, text, start).rstrip("'’-&")
+        words = re.split(r"[ -]", name)
+        if len(name) > 1 and name not in _NO_NAME and not all(word in COUNTRY_OF or word == "born" for word in words):
+            yield Span(value=name, start=start, end=start + len(name))
+
+
+_POSSESSIVE = re.compile(r"(?:'s|’s|['’])$")
+_NO_NAME = frozenset("Inc Ltd Corp Co LLC Lt Dr Mr Mrs Ms St Jr Sr II III Sgt Capt".split())
+
+
+def _unowned(name: str, text: str, start: int) -> str:
+    """ "Vietnam" of "Vietnam's top division", but all of "St. George's"."""
+    follows = text[start + len(name) : start + len(name) + 2]
+    return _POSSESSIVE.sub("", name) if len(follows) == 2 and follows[0] == " " and follows[1].isalpha() else name
+
+
+def _people(text: str) -> Iterator[Span]:
+    for match in _PERSON.finditer(text):
+        name, start = _trim(match)
+        if " " in name:
+            yield Span(value=name, start=start, end=start + len(name))
+
+
+# ── places ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PLACE_WORD = rf"{_CAPITAL}(?:[\w’'-]|\.(?=\s{_CAPITAL}))*"
+_PLACE_NAME = rf"(?:(?:St|Ft|Mt|Pt)\. )?{_PLACE_WORD}(?:(?: | (?:of|de|del|la|le|upon|on|am|an der|sur|the|do|da|dos|y) |-){_PLACE_WORD}){{0,4}}"
+_CHAIN = re.compile(rf"(?<![\w-]){_PLACE_NAME}(?:(?: and |, )(?:and )?(?:the )?{_PLACE_NAME}|, D\.C\.){{0,3}}")
+_NOT_A_CITY = frozenset("The A An January February March April May June July August September October November December".split())
+
+
+def _places(text: str, level: str) -> Iterator[Span]:
+    for match in _CHAIN.finditer(text):
+        chain, start = _trim(match)
+        if not chain or chain.split()[0] in _NOT_A_CITY:
+            continue
+        if level == "place":
+            yield Span(value=chain, start=start, end=start + len(chain))
+            continue
+        first = chain.split(", ")[0]
+        wide = first in COUNTRIES or first in STATES
+        if wide and first == chain and first not in ("New York", "Washington", "Singapore", "Luxembourg", "Hong Kong", "Monaco"):
+            continue
+        if (first in COUNTRY_OF and first == chain) or _NO_TOWN.search(first):
+            continue
+        placed = any(part in COUNTRIES or part in STATES for part in chain.split(", ")[1:])
+        first = _unowned(first, text, start)
+        yield Span(value=first, start=start, end=start + len(first), sure=1.0 if placed else 0.8)
+
+
+_NO_TOWN = re.compile(
+    r"\b(?:Street|St|Avenue|Ave|Road|Rd|Drive|Boulevard|Lane|Highway|Route|Stadium|Arena|Park|Hall|University|College|School|"
+    r"League|Championship|Division|Association|Conference|Cup|Company|Inc|Corporation|County|District|River|Lake|Island|"
+    r"Building|Tower|Studios|Plaza|Campus|Complex|Freeway|Square|House|Headquarters|Parkway|Way|Resort|Center|Centre|Airport|Church|Museum|Hospital|Club|Union|Army|Navy|Party|Club|Records|LLC|Ltd)$"
+)
+_KNOWN = re.compile(rf"{_CAPITAL}[\w.’'-]*(?: (?:and |of )?{_CAPITAL}[\w.’'-]*)*")
+
+
+def _of_level(text: str, known: frozenset[str]) -> Iterator[Span]:
+    for match in _KNOWN.finditer(text):
+        yield from _longest(match[0], match.start(), known)
+
+
+def _longest(run: str, start: int, known: frozenset[str] | dict[str, str]) -> Iterator[Span]:
+    """The known names inside a run of capitals: "United States" in "the United States Navy"."""
+    words = [(word.group(), word.start()) for word in re.finditer(r"\S+", run)]
+    place = 0
+    while place < len(words):
+        for stop in range(len(words), place, -1):
+            begin, end = words[place][1], words[stop - 1][1] + len(words[stop - 1][0])
+            name = run[begin:end]
+            found = name if name in known else name.rstrip(".'’") if name.rstrip(".'’") in known else ""
+            if found:
+                whole = begin == 0 and end == len(run)
+                yield Span(value=found, start=start + begin, end=start + begin + len(found), sure=1.0 if whole else 0.7)
+                place = stop
+                break
+        else:
+            place += 1
+
+
+def _countries(text: str) -> Iterator[Span]:
+    found = list(_of_level(text, COUNTRIES))
+    for span in _of_level(text, frozenset(COUNTRY_OF)):
+        if not any(other.start <= span.start < other.end for other in found):
+            found.append(Span(value=COUNTRY_OF[span.value], start=span.start, end=span.end, sure=0.8 * span.sure))
+    yield from sorted(found, key=lambda span: span.start)
+
+
+def _nationalities(text: str) -> Iterator[Span]:
+    yield from _of_level(text, frozenset(COUNTRY_OF))
+
+
+# ── titles, codes, addresses ─────────────────────────────────────────────────────────────────────────────────────────
+
+_QUOTED = re.compile(r"[\"“„«]([^\"”“»]{2,80})[\"”»]")
+_FOREIGN = re.compile(r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
+                      r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af\u3000-\u303f\s·!?]*")  # fmt: skip
+_AFTER_COLON = re.compile(r"(?<=: )[^\W\d_][^;:,()\[\]]{1,80}(?:, [^;:,()\[\]]{1,40}(?=[;)]))?")
+_CODE = re.compile(r"(?<![\w-])(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,}(?:-[A-Z0-9]+)*(?![\w])")
+_URL = re.compile(r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)(?:/[^\s<>\"')\]]*)?(?![\w@])")
+
+
+def _titles(text: str) -> Iterator[Span]:
+    for match in _AFTER_COLON.finditer(text):
+        title = match[0].strip()
+        yield Span(value=title, start=match.start(), end=match.start() + len(title))
+    for match in _QUOTED.finditer(text):
+        yield Span(value=match[1], start=match.start(1), end=match.end(1))
+    for match in _FOREIGN.finditer(text):
+        title = match[0].strip()
+        yield Span(value=title, start=match.start(), end=match.start() + len(title))
+    yield from _names(text)
+
+
+def _codes(text: str) -> Iterator[Span]:
+    for match in _CODE.finditer(text):
+        yield Span(value=match[0], start=match.start(), end=match.end())
+
+
+def _urls(text: str) -> Iterator[Span]:
+    for match in _URL.finditer(text):
+        address = match[0].rstrip(".,;:!?")
+        yield Span(value=address, start=match.start(), end=match.start() + len(address))

@@ -1,0 +1,179 @@
+"""What a field asks for: the kind of answer, the words it goes by, and how texts say it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from msgspec import structs
+
+from tablewright.decisions.reader.relations import Kind, Relation, by_name, normal
+from tablewright.table.model import Field, Noun
+from tablewright.table.template import PLACEHOLDER
+from tablewright.table.units import parse_unit
+
+
+class Wanted(Noun, frozen=True):
+    """`labels` are the names of "Label: value" lines that answer it; `words` its own telling words."""
+
+    field: Field
+    kind: Kind
+    relation: Relation
+    labels: frozenset[str]
+    words: frozenset[str]
+    known: bool
+    """Whether the relation is one of the list, and not made up from the field's own words."""
+    unit: str = ""
+    """The field's unit, or one that its name gives: "Capacity (MW)"."""
+    bare: bool = False
+    """The answer is the number alone, because the field's name says the unit."""
+    noun: str = ""
+    """The thing asked for, where it stands beside its name: "Noble County" for County."""
+
+
+_STOP = frozenset(
+    """a an and are as at be by can did do does for from had has have how in is it its many much of on or s that the this
+    to was were what when where which who whom whose with year name names value number amount date find give list tell
+    me us please current currently exact full official company product first main called""".split()
+)
+_QUESTION_KINDS: tuple[tuple[str, Kind], ...] = (
+    (r"\b(?:what|which|in what|in which) year\b|\byear\b", "year"),
+    (r"\bwhat date\b|\bon which date\b|\bdate\b", "date"),
+    (r"\bwhen\b", "date"),
+    (r"\bwho\b|\bwhose\b", "person"),
+    (r"\b(?:which|what) (?:city|town)\b|\bcity\b", "city"),
+    (r"\b(?:which|what) (?:state|province)\b", "state"),
+    (r"\b(?:which|what) country\b|\bcountry\b", "country"),
+    (r"\bwhere\b", "place"),
+    (r"\bhow many\b|\bnumber of\b", "count"),
+    (r"\bhow much (?:does|is|did|do)\b.*\bcosts?\b|\bprice\b", "money"),
+)
+_TYPE_KINDS: dict[str, Kind] = {
+    "money": "money",
+    "date": "date",
+    "url": "url",
+    "boolean": "yesno",
+    "select": "option",
+}
+_FITS: dict[str, frozenset[Kind]] = {
+    "number": frozenset({"year", "count", "number", "measure", "money"}),
+    "money": frozenset({"money"}),
+    "date": frozenset({"date", "year"}),
+    "url": frozenset({"url"}),
+}
+
+
+@lru_cache(maxsize=512)
+def wanted(field: Field) -> Wanted:
+    asked = PLACEHOLDER.sub(" ", field.question)
+    name = normal(field.name)
+    words = _telling(f"{field.name} {asked} {field.description}")
+    relation, known = _relation(field, asked)
+    in_name = unit_in(field.name)
+    kind = _kind(field, asked, relation, known)
+    if in_name and kind in ("count", "number"):
+        kind = "measure"
+    labels = {name} if name else set()
+    if known and not relation.own_labels:
+        labels |= {normal(each) for each in relation.names.split("|")}
+    if relation.own_labels:
+        labels |= {normal(part) for part in re.split(r"[/,;()]|\bcode\b", field.name)}
+    if own := _telling(field.name):
+        labels.add(" ".join(word for word in name.split() if word in own))
+    return Wanted(
+        field=field,
+        kind=kind,
+        relation=relation,
+        labels=frozenset(label for label in labels if label),
+        words=words,
+        known=known,
+        unit=field.unit or in_name,
+        bare=not field.unit and bool(in_name) and field.type in ("text", "number"),
+        noun=_noun(field.name),
+    )
+
+
+def _relation(field: Field, asked: str) -> tuple[Relation, bool]:
+    """The listed relation whose name the field has, or else contains, or that its question speaks of."""
+    listed = by_name()
+    name = normal(field.name)
+    parts = [normal(part) for part in re.split(r"[/,(;]|\bor\b|\band\b", field.name)]
+    candidates = [name, *(part for part in parts if part)]
+    for candidate in candidates:
+        if candidate in listed and not (candidate in _VAGUE and _named_in(asked, listed)):
+            return _fitting(listed[candidate], field), True
+    for text in (asked, field.name, field.description):
+        if found := _named_in(text, listed):
+            return _fitting(found, field), True
+    if name in listed:
+        return _fitting(listed[name], field), True
+    own = _telling(field.name) or _telling(asked)
+    cue = "|".join(re.escape(word) for word in sorted(own)) or r"(?!)"
+    return Relation(names=field.name, kind="text", cue=rf"\b(?:{cue})"), False
+
+
+_VAGUE = frozenset({"year", "date", "location", "place", "when", "where", "origin", "capacity", "title", "from", "start"})
+_WEAK = frozenset({"from", "head", "base", "place", "start", "seat", "rate", "field", "site", "web", "link", "host", "part",
+                   "release", "rise", "total", "class", "code", "symbol", "band", "label", "size", "long", "wide", "home"})  # fmt: skip
+
+
+def _named_in(text: str, listed: dict[str, Relation]) -> Relation | None:
+    """The relation with the longest name that stands in the text; vague ones only if nothing else does."""
+    spaced = f" {normal(text)} "
+    found = [name for name in listed if f" {name} " in spaced and name not in _WEAK]
+    if not found:
+        return None
+    return listed[max(found, key=lambda name: (name not in _VAGUE, len(name)))]
+
+
+def _fitting(relation: Relation, field: Field) -> Relation:
+    """ "Capacity (MW)" is a power, "Capacity:number(l)" a volume, "Founded:date" a date."""
+    if relation.kind == "count" and (field.unit or re.search(r"\((?:MW|GW|kW|W|l|L|litres?|liters?|ml|kg|t)\)", field.name)):
+        return structs.replace(relation, kind="measure", before="", cue=relation.cue)
+    return relation
+
+
+def _kind(field: Field, asked: str, relation: Relation, known: bool) -> Kind:
+    if field.type == "select" and field.options:
+        return "option"
+    if field.type == "boolean":
+        return "yesno"
+    by_question = next((kind for pattern, kind in _QUESTION_KINDS if re.search(pattern, asked, re.IGNORECASE)), None)
+    by_name = next((kind for pattern, kind in _QUESTION_KINDS if re.search(pattern, field.name, re.IGNORECASE)), None)
+    fits = _FITS.get(field.type)
+    for kind in (relation.kind if known else None, by_question, by_name):
+        if kind is None or kind == "text":
+            continue
+        if kind == "year" and (field.type == "date" or by_name == "date" or (by_question == "date" and field.type != "number")):
+            return "date"
+        if fits is None or kind in fits:
+            return "measure" if field.type == "number" and field.unit and kind in ("count", "number") else kind
+    if field.type == "number":
+        return "measure" if field.unit else "number"
+    return _TYPE_KINDS.get(field.type, "text")
+
+
+_UNIT = re.compile(r"\(\s*([^()\d]{1,12})\s*\)|\bin ([A-Za-z²³/%°]{1,8})$")
+
+
+def unit_in(name: str) -> str:
+    """ "Capacity (MW)", "Frequency in kHz"."""
+    match = _UNIT.search(name)
+    unit = (match[1] or match[2]).strip() if match else ""
+    return unit if unit and parse_unit(unit) else ""
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(word for word in normal(text).split() if word not in _STOP and len(word) > 1)
+
+
+_NOUNS = re.compile(
+    r"\b(county|river|island|region|department|province|district|conference|university|college|stadium|arena|lake|"
+    r"municipality|county seat|island group|parish|prefecture|canton|division|league|network|channel|party|airport)\b"
+)
+
+
+def _noun(name: str) -> str:
+    words = normal(name).replace("counties", "county").replace("islands", "island").split(" or ")[0]
+    match = _NOUNS.search(words)
+    return match[1] if match and words.endswith(match[1]) else ""

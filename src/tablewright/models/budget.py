@@ -1,0 +1,124 @@
+"""A hard cap on dollars, tokens and calls, shared by everything that runs at once.
+
+Before a request the most that it can take is set aside, after it what it took is counted: so the cap holds even when
+many requests are under way. A request that would only fit once others have given back what they did not need, waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from tablewright.errors import OverBudget
+from tablewright.models.layer import Layer
+from tablewright.models.price import estimate
+from tablewright.models.size import most_tokens
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Amount:
+    usd: float = 0.0
+    tokens: int = 0
+    calls: int = 0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.usd + other.usd, self.tokens + other.tokens, self.calls + other.calls)
+
+    def __sub__(self, other: Amount) -> Amount:
+        return Amount(self.usd - other.usd, self.tokens - other.tokens, self.calls - other.calls)
+
+
+NOTHING = Amount()
+
+
+class Budget:
+    def __init__(self, *, usd: float | None = None, tokens: int | None = None, calls: int | None = None) -> None:
+        self.usd = usd
+        self.tokens = tokens
+        self.calls = calls
+        self.spent = NOTHING
+        self.unpriced: set[str] = set()
+        """Models whose price nobody knows: the cap on dollars cannot hold for them."""
+        self._held = NOTHING
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def needs_estimates(self) -> bool:
+        return self.usd is not None or self.tokens is not None
+
+    async def reserve(self, amount: Amount) -> None:
+        while True:
+            if reached := self._reached(self.spent + amount):
+                raise OverBudget(f"The cap of {reached} is reached.", advice="Raise the cap to go on.")
+            if not self._reached(self.spent + self._held + amount):
+                self._held += amount
+                return
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
+
+    def settle(self, reserved: Amount, used: Amount) -> None:
+        self._held -= reserved
+        self.spent += used
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def price_unknown(self, model: str) -> None:
+        if model not in self.unpriced:
+            self.unpriced.add(model)
+            log.warning(
+                "The price of %s is not known: its tokens are counted, but the cap on dollars cannot hold.", model
+            )
+
+    def _reached(self, total: Amount) -> str:
+        """The cap that would be passed, in words."""
+        if self.calls is not None and total.calls > self.calls:
+            return f"{self.calls} model calls"
+        if self.tokens is not None and total.tokens > self.tokens:
+            return f"{self.tokens:,} tokens"
+        if self.usd is not None and total.usd > self.usd + 1e-9:
+            return f"${self.usd:g}"
+        return ""
+
+
+class Budgeted(Layer):
+    def __init__(self, wrapped: Model, budget: Budget) -> None:
+        super().__init__(wrapped)
+        self._budget = budget
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        most = self._most(messages, model_settings, model_request_parameters)
+        await self._budget.reserve(most)
+        used = NOTHING
+        try:
+            response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+            usage = response.usage
+            used = Amount(float(usage.cost or 0), usage.total_tokens, 1)
+            return response
+        finally:
+            self._budget.settle(most, used)
+
+    def _most(
+        self, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
+    ) -> Amount:
+        if not self._budget.needs_estimates:
+            return Amount(calls=1)
+        read, written = most_tokens(messages, settings, asked)
+        price = estimate(self.wrapped, read, written)
+        if price is None and self._budget.usd is not None:
+            self._budget.price_unknown(self.model_name)
+        return Amount(float(price or 0), read + written, 1)

@@ -1,0 +1,74 @@
+"""From settings to a model that can be asked. This is the one place that says in which order the layers lie.
+
+    Fallback        the second model, while the first is unavailable
+      Cached        a kept answer is free: it passes neither budget nor limits
+        Budgeted    sets aside the most a request can take; raises OverBudget
+          Metered   tells tokens and dollars of every answer
+            Retrying    tries again; from here up there are only our own errors
+              Governed  every try takes its turn in requests and tokens a minute
+                Fitted  the form of the request that this model understands
+                  the provider's model
+"""
+
+from __future__ import annotations
+
+from pydantic_ai.models import Model
+
+from tablewright.models.budget import Budget, Budgeted
+from tablewright.models.cache import AnswerCache, Cached
+from tablewright.models.fallback import Fallback
+from tablewright.models.fitted import Fitted
+from tablewright.models.governor import Governed, Limits
+from tablewright.models.metering import Metered
+from tablewright.models.model import LanguageModel
+from tablewright.models.retry import Retrying
+from tablewright.models.spec import ModelSpec, ModelValues, create, parse, positive
+
+
+def build(
+    values: ModelValues,
+    cache: AnswerCache | None = None,
+    budget: Budget | None = None,
+    *,
+    limits: Limits | None = None,
+    replay_only: bool = False,
+) -> LanguageModel | None:
+    """None when no model is configured. Raises BadSetting for what can never work; nothing is contacted or loaded yet.
+
+    Use it as `async with model:` to close its connections, and a local model, at the end. Give several models of one
+    process the same `limits` (`limits_from(values)`) to share requests and tokens a minute.
+    """
+    spec = parse(values.model)
+    if spec is None:
+        return None
+    limits = limits or limits_from(values)
+    model = layered(spec, values, cache, budget, limits, replay_only)
+    second = parse(values.model_fallback)
+    if second is None:
+        return LanguageModel(model, name=str(spec))
+    spare = layered(second, values, cache, budget, limits, replay_only)
+    return LanguageModel(Fallback(model, spare), name=f"{spec}, else {second}")
+
+
+def limits_from(values: ModelValues) -> Limits:
+    return Limits(
+        requests=positive(values.model_requests_per_minute, "model_requests_per_minute"),
+        tokens=positive(values.model_tokens_per_minute, "model_tokens_per_minute"),
+    )
+
+
+def layered(
+    spec: ModelSpec,
+    values: ModelValues,
+    cache: AnswerCache | None,
+    budget: Budget | None,
+    limits: Limits,
+    replay_only: bool,
+) -> Model:
+    model: Model = Fitted(create(spec, values))
+    model = Metered(Retrying(Governed(model, limits.of(spec.provider))))
+    if budget is not None:
+        model = Budgeted(model, budget)
+    if cache is not None:
+        model = Cached(model, cache, replay_only=replay_only)
+    return model

@@ -1,0 +1,57 @@
+"""A second model for the time that the first cannot be reached. Not for a refusal, nor for an empty budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from tablewright.errors import ModelUnavailable
+from tablewright.models.layer import Layer
+
+REST = 30.0
+"""Seconds in which a model that was unavailable is not asked again: else every cell would wait for all its retries."""
+
+
+class Fallback(Layer):
+    def __init__(self, first: Model, second: Model, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(first)
+        self._second = second
+        self._clock = clock
+        self._resting_until = 0.0
+        self._why = ""
+
+    async def __aenter__(self) -> Self:
+        await self._second.__aenter__()
+        return await super().__aenter__()
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> bool | None:
+        await self._second.__aexit__(exc_type, exc_val, exc_tb)
+        return await super().__aexit__(exc_type, exc_val, exc_tb)
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        if self._clock() >= self._resting_until:
+            try:
+                return await self.wrapped.request(messages, model_settings, model_request_parameters)
+            except ModelUnavailable as error:
+                self._resting_until = self._clock() + REST
+                self._why = error.what
+        try:
+            return await self._second.request(messages, model_settings, model_request_parameters)
+        except ModelUnavailable as error:
+            raise ModelUnavailable(f"{self._why} {error.what}", advice=error.advice) from error

@@ -1,0 +1,84 @@
+"""The providers that are reached over the network. Each function is an entry point of `tablewright.models`."""
+
+from __future__ import annotations
+
+import os
+
+from pydantic_ai.models import Model
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.google import GoogleModel
+from pydantic_ai.models.ollama import OllamaModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.google import GoogleProvider
+from pydantic_ai.providers.ollama import OllamaProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
+
+from tablewright.errors import BadSetting
+from tablewright.models.spec import ModelValues, seconds
+
+COMPATIBLE = "openai-compatible"
+OLLAMA_URL = "http://127.0.0.1:11434/v1"
+OLDER_TOKEN_LIMIT = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+"""Servers other than OpenAI's own understand `max_tokens`; only some of them its newer name."""
+
+
+def openai(name: str, values: ModelValues) -> Model:
+    settings = ModelSettings(timeout=seconds(values))
+    if values.model_base_url:
+        return compatible(name, checked_url(values.model_base_url), values.model_api_key, settings)
+    provider = OpenAIProvider(api_key=key(values, "openai", "OPENAI_API_KEY"))
+    provider.client.max_retries = 0  # retry.py does it, for all providers alike
+    return OpenAIChatModel(name, provider=provider, settings=settings)
+
+
+def compatible(name: str, base_url: str, api_key: str, settings: ModelSettings) -> OpenAIChatModel:
+    """OPENAI_API_KEY stays out of it: a key for OpenAI is nobody else's business."""
+    provider = OpenAICompatibleProvider(COMPATIBLE, base_url=base_url, api_key=api_key or None)
+    provider.client.max_retries = 0
+    thinks = (provider.model_profile(name) or {}).get("supports_thinking", False)
+    return OpenAIChatModel(name, provider=provider, settings=settings, profile=None if thinks else OLDER_TOKEN_LIMIT)
+
+
+def ollama(name: str, values: ModelValues) -> Model:
+    url = values.model_base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA_URL
+    provider = OllamaProvider(base_url=checked_url(url), api_key=values.model_api_key or None)
+    provider.client.max_retries = 0
+    return OllamaModel(name, provider=provider, settings=ModelSettings(timeout=seconds(values)))
+
+
+def anthropic(name: str, values: ModelValues) -> Model:
+    provider = AnthropicProvider(
+        api_key=key(values, "anthropic", "ANTHROPIC_API_KEY"), base_url=values.model_base_url or None
+    )
+    provider.client.max_retries = 0
+    return AnthropicModel(name, provider=provider, settings=ModelSettings(timeout=seconds(values)))
+
+
+def google(name: str, values: ModelValues) -> Model:
+    provider = GoogleProvider(
+        api_key=key(values, "google", "GOOGLE_API_KEY", "GEMINI_API_KEY"), base_url=values.model_base_url or None
+    )
+    return GoogleModel(name, provider=provider, settings=ModelSettings(timeout=seconds(values)))
+
+
+def key(values: ModelValues, provider: str, *variables: str) -> str:
+    found = values.model_api_key or next((os.environ[name] for name in variables if os.environ.get(name)), "")
+    if not found:
+        raise BadSetting(
+            f"There is no key for {provider}.",
+            advice=f"Set {' or '.join(variables)}, or TABLEWRIGHT_MODEL_API_KEY; or use another model.",
+        )
+    return found
+
+
+def checked_url(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise BadSetting(
+            f"model_base_url must begin with http:// or https://, not {url!r}.",
+            advice="For example http://127.0.0.1:8000/v1.",
+        )
+    return url

@@ -1,0 +1,131 @@
+"""Tries again what may work a little later, and says the rest in our own words: above this layer there are only the
+errors of `tablewright.errors`."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+    ModelRequestRejectedError,
+    ModelRequestTimeout,
+    ModelTimeoutError,
+    UserError,
+)
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from tablewright.errors import BadAnswer, ModelError, ModelRefused, ModelUnavailable
+from tablewright.models.layer import Layer
+
+TRIES = 4
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 60.0
+"""A server that asks for more patience than this is unavailable."""
+WORTH_ANOTHER_TRY = (408, 409, 429)
+
+
+class Retrying(Layer):
+    def __init__(
+        self,
+        wrapped: Model,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        super().__init__(wrapped)
+        self._sleep = sleep
+        self._jitter = jitter
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        for tried in range(1, TRIES + 1):
+            try:
+                return await self.wrapped.request(messages, model_settings, model_request_parameters)
+            except (AgentRunError, UserError) as error:
+                wait = self._wait(error, tried)
+                if wait is None:
+                    raise explain(error, self.model_name, tried) from error
+            await self._sleep(wait)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    def _wait(self, error: Exception, tried: int) -> float | None:
+        """Seconds until the next try, or None when there is none."""
+        if tried == TRIES or not isinstance(error, ModelAPIError) or not passes(error):
+            return None
+        if error.retry_after is not None:
+            return error.retry_after if error.retry_after <= LONGEST_WAIT else None
+        return float(FIRST_WAIT * 2 ** (tried - 1) * (0.5 + self._jitter()))
+
+
+def passes(error: ModelAPIError) -> bool:
+    """Whether the same request may work later: busy, failing, slow or unreachable, rather than refused."""
+    if isinstance(error, ModelQuotaExceededError | ModelRequestRejectedError):
+        return False
+    if isinstance(error, ModelHTTPError):
+        return error.status_code >= 500 or error.status_code in WORTH_ANOTHER_TRY
+    return True
+
+
+def explain(error: Exception, name: str, tried: int) -> ModelError:
+    if not isinstance(error, ModelAPIError):
+        if isinstance(error, UserError):
+            return ModelRefused(f"{name} cannot be asked this way: {short(error)}.")
+        return BadAnswer(f"{name} answered something that is not an answer: {short(error)}.")
+    if passes(error):
+        return unavailable(error, name, tried)
+    if isinstance(error, ModelAuthenticationError):
+        return ModelRefused(
+            f"{name} refused the key.", advice="Check TABLEWRIGHT_MODEL_API_KEY or the provider's own variable."
+        )
+    if isinstance(error, ModelNotFoundError):
+        return ModelRefused(f"There is no model {name} there.", advice="Check its name and model_base_url.")
+    if isinstance(error, ModelContextWindowExceededError):
+        return ModelRefused(f"The request is too long for {name}.", advice="Use a model with a longer context.")
+    if isinstance(error, ModelQuotaExceededError):
+        return ModelRefused(f"The account for {name} has no credit left.", advice="Add credit, or use another model.")
+    return ModelRefused(f"{name} refused the request: {reason(error)}.")
+
+
+def unavailable(error: ModelAPIError, name: str, tried: int) -> ModelUnavailable:
+    times = "" if tried == 1 else f", {tried} times"
+    if isinstance(error, ModelTimeoutError | ModelRequestTimeout):
+        return ModelUnavailable(f"{name} did not answer in time{times}.", advice="Raise model_timeout, or try later.")
+    if isinstance(error, ModelHTTPError):
+        later = f" It asks to wait {error.retry_after:.0f} seconds." if error.retry_after else ""
+        return ModelUnavailable(f"{name} is not able to answer{times}: {reason(error)}.{later}", advice="Try later.")
+    return ModelUnavailable(f"{name} cannot be reached{times}: {short(error)}.", advice="Check the address and network.")
+
+
+def reason(error: ModelAPIError) -> str:
+    """What the provider said, in one line."""
+    body = error.body
+    if isinstance(body, dict):
+        inner = body.get("error")
+        body = inner if isinstance(inner, dict) else body
+        body = body.get("message") or body.get("detail") or body
+    status = f"{error.status_code}" if isinstance(error, ModelHTTPError) else ""
+    said = clip(str(body)) if body else ""
+    return ", ".join(part for part in (status, said) if part) or short(error)
+
+
+def short(error: Exception) -> str:
+    return clip(str(error) or type(error).__name__)
+
+
+def clip(text: str) -> str:
+    line = " ".join(text.split()).rstrip(".")
+    return line if len(line) <= 200 else line[:199] + "…"

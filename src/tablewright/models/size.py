@@ -1,0 +1,35 @@
+"""How large a request is at most, for those who must know before it is sent: the budget and the governor."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic_ai.messages import ModelMessage, ModelRequest
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from tablewright.models.tokens import estimate_tokens
+
+OUTPUT_WHEN_UNLIMITED = 4_096
+AROUND_A_MESSAGE = 8
+"""Tokens a chat template puts around each message."""
+
+
+def most_tokens(
+    messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
+) -> tuple[int, int]:
+    """Input and output."""
+    texts = [text_of(message) for message in messages]
+    if asked.output_object is not None:
+        texts.append(json.dumps(asked.output_object.json_schema))
+    texts.extend(json.dumps(tool.parameters_json_schema) + (tool.description or "") for tool in asked.function_tools)
+    instructions = [part.content for part in asked.instruction_parts or []]
+    read = estimate_tokens("\n".join([*texts, *instructions])) + AROUND_A_MESSAGE * (len(messages) + 1)
+    return read, (settings or {}).get("max_tokens", OUTPUT_WHEN_UNLIMITED)
+
+
+def text_of(message: ModelMessage) -> str:
+    said = [str(getattr(part, "content", None) or getattr(part, "args", "") or "") for part in message.parts]
+    if isinstance(message, ModelRequest) and message.instructions:
+        said.append(message.instructions)
+    return "\n".join(said)

@@ -1,0 +1,104 @@
+"""Model strings: `PROVIDER:NAME`, and how a provider's name becomes a model.
+
+Every provider, ours and those of other packages, is an entry point of the group `tablewright.models`: a function that
+takes what stands after the colon and the settings, and returns a pydantic-ai `Model`.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from tablewright.errors import BadSetting
+from tablewright.table.model import Noun
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+GROUP = "tablewright.models"
+BUILTIN = "builtin"
+"""No model: every decision is made by its rule."""
+
+
+class ModelValues(Protocol):
+    """The settings that models are built from."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def model_base_url(self) -> str: ...
+    @property
+    def model_api_key(self) -> str: ...
+    @property
+    def model_fallback(self) -> str: ...
+    @property
+    def model_requests_per_minute(self) -> str: ...
+    @property
+    def model_tokens_per_minute(self) -> str: ...
+    @property
+    def model_timeout(self) -> str: ...
+    @property
+    def home_folder(self) -> Path: ...
+
+
+class Factory(Protocol):
+    def __call__(self, argument: str, values: ModelValues, /) -> Model:
+        """Raises BadSetting for what can never work: a missing key, file or extra."""
+        ...
+
+
+class ModelSpec(Noun, frozen=True):
+    provider: str
+    argument: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.argument}"
+
+
+def parse(text: str) -> ModelSpec | None:
+    """None for `builtin`."""
+    if text.strip() in ("", BUILTIN):
+        return None
+    provider, colon, argument = text.strip().partition(":")
+    if not colon or not argument.strip():
+        raise BadSetting(
+            f"The model {text!r} is not written as PROVIDER:NAME.", advice="For example openai:gpt-5-mini, or builtin."
+        )
+    return ModelSpec(provider=provider.strip().lower(), argument=argument.strip())
+
+
+def providers() -> list[str]:
+    return sorted({entry.name for entry in entry_points(group=GROUP)})
+
+
+def create(spec: ModelSpec, values: ModelValues) -> Model:
+    for entry in entry_points(group=GROUP, name=spec.provider):
+        try:
+            factory: Factory = entry.load()
+        except ImportError as error:
+            raise BadSetting(
+                f"The model provider {spec.provider!r} needs the Python package {error.name!r}, which is not installed."
+            ) from error
+        return factory(spec.argument, values)
+    raise BadSetting(
+        f"There is no model provider {spec.provider!r}.", advice=f"Installed: {', '.join([BUILTIN, *providers()])}."
+    )
+
+
+def seconds(values: ModelValues) -> float:
+    """How long to wait for an answer."""
+    return positive(values.model_timeout, "model_timeout") or 120.0
+
+
+def positive(text: str, setting: str) -> float | None:
+    """The number a setting says; None where it is not set."""
+    if not text.strip():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise BadSetting(f"{setting} must be a number above zero, not {text!r}.")
+    return number

@@ -1,0 +1,185 @@
+"""How the sites look: nine ways to wrap a page in navigation, banners, sidebars and footers, as real sites do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from html import escape
+
+from tablewright.sample.markup import to_html
+from tablewright.sample.site import Layout, Page, Site
+
+COOKIES = (
+    "We value your privacy. We and our 214 partners use cookies to store and access information on your device. "
+    "You can accept all, reject all or manage your choices."
+)
+_PRICE = re.compile(r"([£€$])\s?(\d[\d,.]*)")
+_CODES = {"£": "GBP", "€": "EUR", "$": "USD"}
+
+
+def render(site: Site, page: Page) -> str:
+    return _LAYOUTS[site.layout](site, page)
+
+
+def render_consent_wall(site: Site) -> str:
+    """All that a visitor sees who has not agreed to anything yet."""
+    return _document(
+        site,
+        f"{site.title} – before you continue",
+        '<div class="wall"><h1>Before you continue</h1>'
+        f'<p>{COOKIES}</p><form method="post"><button>Accept all</button> <button>Manage choices</button></form>'
+        "<p>By accepting you agree to our terms of use and privacy policy.</p></div>",
+    )
+
+
+def _plain(site: Site, page: Page) -> str:
+    return _document(
+        site,
+        f"{page.title} | {site.title}",
+        f"<header><p>{escape(site.title)}</p><nav>{_menu(site, ' | ')}</nav></header>\n"
+        f"<main><article><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</article></main>\n{_footer(site)}",
+    )
+
+
+def _cards(site: Site, page: Page) -> str:
+    sections = re.split(r"(?=<h2>)", to_html(page.body))
+    cards = "\n".join(f'<section class="card">{section}</section>' for section in sections if section.strip())
+    return _document(
+        site,
+        f"{site.title} – {page.title}",
+        f'<div id="cookie-banner" role="dialog"><p>{COOKIES}</p><button>Accept all</button><button>Reject</button></div>'
+        f'\n<div class="topbar"><a class="logo" href="/">{escape(site.title)}</a><ul><li>'
+        f"{_menu(site, '</li><li>')}</li></ul></div>\n"
+        f'<div class="hero"><h1>{escape(page.title)}</h1><p class="lead">{escape(site.tagline)}</p></div>\n'
+        f'<div class="content">{cards}</div>\n{_footer(site)}',
+    )
+
+
+def _frames(site: Site, page: Page) -> str:
+    """A site that has not been touched since tables held pages together."""
+    return _document(
+        site,
+        f"{site.title}: {page.title}",
+        f'<table width="100%" border="0" cellpadding="4"><tr><td colspan="2" bgcolor="#003366">'
+        f'<font color="white" size="5">{escape(site.title)}</font><br>'
+        f'<font color="white"><i>{escape(site.tagline)}</i></font></td></tr>\n'
+        f'<tr><td valign="top" width="160">{_menu(site, "<br>")}</td>\n'
+        f'<td valign="top"><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</td></tr>\n'
+        f'<tr><td colspan="2" align="center"><small>{escape(site.footer)}</small></td></tr></table>',
+    )
+
+
+def _news(site: Site, page: Page) -> str:
+    others = [other for other in site.pages.values() if other.byline and other.path != page.path][:4]
+    related = "".join(f'<li><a href="{other.path}">{escape(other.title)}</a></li>' for other in others)
+    byline = f'<p class="byline">By {escape(page.byline)} · <time datetime="{page.published}">{page.published}</time></p>'
+    return _document(
+        site,
+        f"{page.title} - {site.title}",
+        f'<div class="cookie">{COOKIES} <a href="/privacy">Manage choices</a></div>\n'
+        f'<header><a href="/">{escape(site.title)}</a> <span>{escape(site.tagline)}</span>'
+        f"<nav>{_menu(site, ' ')}<a href='/subscribe'>Subscribe</a></nav></header>\n"
+        f"<main><article><h1>{escape(page.title)}</h1>{byline if page.byline else ''}\n{to_html(page.body)}"
+        '<div class="share">Share this article: Mail · Link · Print</div></article>\n'
+        f"<aside><h3>Most read</h3><ol>{related}</ol><h3>Newsletter</h3>"
+        f"<p>The morning's business news in your inbox. <input type='email'><button>Sign up</button></p></aside></main>\n"
+        f"{_footer(site)}",
+        head=f'<meta property="article:published_time" content="{page.published}">',
+    )
+
+
+def _wiki(site: Site, page: Page) -> str:
+    return _document(
+        site,
+        f"{page.title} – {site.title}",
+        f'<div id="sidebar"><ul><li>{_menu(site, "</li><li>")}</li><li>Random article</li><li>Recent changes</li></ul>'
+        f'</div>\n<div id="content"><h1>{escape(page.title)}</h1><div id="siteSub">From {escape(site.title)}, '
+        f'{escape(site.tagline)}</div>\n<div id="bodyContent">{to_html(page.body)}</div>\n'
+        f'<div class="catlinks">Last edited {page.published}. Text is available under the terms of this encyclopedia.'
+        f"</div></div>\n{_footer(site)}",
+    )
+
+
+def _register(site: Site, page: Page) -> str:
+    return _document(
+        site,
+        f"{page.title} | {site.title}",
+        f'<header><h2>{escape(site.title)}</h2><form action="/find"><input name="q"><button>Find a business</button>'
+        f'</form></header>\n<div class="crumbs"><a href="/">All businesses</a> &rsaquo; {escape(page.title)}</div>\n'
+        f'<div class="record"><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</div>\n'
+        '<div class="ad">Is this your business? <a href="/claim">Claim this entry</a>. Advertise from $29 a month.</div>'
+        f"\n{_footer(site)}",
+    )
+
+
+def _shop(site: Site, page: Page) -> str:
+    price = _PRICE.search(page.text)
+    offer = {"@context": "https://schema.org", "@type": "Product", "name": page.title}
+    if price and page.path.count("/") > 1:
+        offer["offers"] = json.dumps({"price": price[2], "priceCurrency": _CODES[price[1]]})
+    data = f'<script type="application/ld+json">{json.dumps(offer, ensure_ascii=False)}</script>'
+    return _document(
+        site,
+        f"{page.title} – {site.title}",
+        f'<div class="promo">Free delivery on orders over 60</div><header><a href="/">{escape(site.title)}</a>'
+        f'<nav>{_menu(site, " ")}</nav><a href="/basket">Basket (0)</a></header>\n'
+        f'<div class="crumbs">Home / {escape(page.title)}</div>\n<main class="product"><h1>{escape(page.title)}</h1>\n'
+        f'{to_html(page.body)}<button class="buy">Add to basket</button></main>\n'
+        f'<div class="newsletter">10 off your first order when you join our newsletter.</div>\n{_footer(site)}',
+        head=data if "offers" in offer else "",
+    )
+
+
+def _app(site: Site, page: Page) -> str:
+    return _document(
+        site,
+        f"{page.title} · {site.title}",
+        f'<div id="root"><div class="nav"><div class="nav-in"><a href="/">{escape(site.title)}</a><div>'
+        f'{_menu(site, "</div><div>")}</div><a class="cta" href="/signup">Start free</a></div></div>\n'
+        f'<div class="view"><div class="title"><h1>{escape(page.title)}</h1></div><div class="body">'
+        f'{to_html(page.body)}</div></div>\n<div class="cta-band">Ready when you are. <a href="/contact">Talk to us</a>'
+        f"</div>{_footer(site)}</div>\n<script>window.__state = {{}};</script>",
+    )
+
+
+def _board(site: Site, page: Page) -> str:
+    return _document(
+        site,
+        f"{site.title} :: {page.title}",
+        f'<div class="head"><b>{escape(site.title)}</b> — {escape(site.tagline)} [{_menu(site, "] [")}]</div>\n'
+        f'<div class="thread"><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</div>\n'
+        f'<div class="rules">Be kind. Posts are the words of those who wrote them.</div>\n{_footer(site)}',
+    )
+
+
+_LAYOUTS: dict[Layout, Callable[[Site, Page], str]] = {
+    "plain": _plain,
+    "cards": _cards,
+    "frames": _frames,
+    "news": _news,
+    "wiki": _wiki,
+    "register": _register,
+    "shop": _shop,
+    "app": _app,
+    "board": _board,
+}
+
+
+def _document(site: Site, title: str, body: str, *, head: str = "") -> str:
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="{site.charset}"><title>{escape(title)}</title>'
+        f"{head}</head>\n<body>\n{body}\n</body></html>\n"
+    )
+
+
+def _menu(site: Site, between: str) -> str:
+    entries = [(page.path, page.menu) for page in site.pages.values() if page.menu]
+    return between.join(f'<a href="{path}">{escape(label)}</a>' for path, label in entries)
+
+
+def _footer(site: Site) -> str:
+    return (
+        f"<footer><p>{escape(site.footer or f'© 2026 {site.title}. All rights reserved.')}</p>"
+        '<p><a href="/privacy">Privacy</a> · <a href="/terms">Terms</a> · <a href="/contact">Contact</a></p></footer>'
+    )

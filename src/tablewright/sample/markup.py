@@ -1,0 +1,110 @@
+"""The few marks in which the pages of the sample world are written, as HTML and as the plain text a reader sees.
+
+Blocks are separated by empty lines, and the first line says what a block is:
+
+    ## A heading               - an item of a list        > a quotation
+    Term :: its definition     = Label: value             (lines of a definition list; of an address-like block)
+    | cell | cell              || label | value           (a table, headed if a line of |--- follows; an infobox)
+    ~ not shown                ~~ in an HTML comment      (what a person does not see on the page)
+
+Anything else is a paragraph. Inside: **bold** and [a link](http://www.site.example/).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+_LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+_MARKS = ("## ", "### ", "- ", "> ", "= ", "|| ", "| ", "~~ ", "~ ")
+
+
+def to_html(body: str) -> str:
+    return "\n".join(_block_html(block) for block in _blocks(body))
+
+
+def to_text(body: str) -> str:
+    """What a person reads, without the hidden parts."""
+    return "\n\n".join(text for block in _blocks(body) if (text := _block_text(block)))
+
+
+def links(body: str) -> list[str]:
+    return [match[2] for match in _LINK.finditer(body)]
+
+
+def _blocks(body: str) -> list[list[str]]:
+    return [block.strip().splitlines() for block in re.split(r"\n\s*\n", body.strip()) if block.strip()]
+
+
+def _mark(lines: list[str]) -> str:
+    mark = next((mark for mark in _MARKS if lines[0].startswith(mark)), "")
+    return mark.strip() or ("::" if " :: " in lines[0] else "")
+
+
+def _block_html(lines: list[str]) -> str:
+    mark = _mark(lines)
+    rest = [_inline(line.removeprefix(mark).strip()) for line in lines]
+    match mark:
+        case "##" | "###":
+            return f"<h{len(mark)}>{rest[0]}</h{len(mark)}>"
+        case "-":
+            return "<ul>\n" + "\n".join(f"<li>{item}</li>" for item in rest) + "\n</ul>"
+        case ">":
+            return f"<blockquote><p>{' '.join(rest)}</p></blockquote>"
+        case "=":
+            return "<p>" + "<br>\n".join(_label(line) for line in rest) + "</p>"
+        case "::":
+            pairs = [line.split(" :: ", 1) for line in rest]
+            return "<dl>\n" + "\n".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in pairs) + "\n</dl>"
+        case "||":
+            return _table([_cells(line) for line in lines], headed=False, css="infobox")
+        case "|":
+            headed = len(lines) > 1 and lines[1].startswith("|---")
+            return _table([_cells(line) for line in lines if not line.startswith("|---")], headed=headed, css="data")
+        case "~":
+            return f'<div style="display:none" aria-hidden="true">{" ".join(rest)}</div>'
+        case "~~":
+            return f"<!-- {' '.join(rest)} -->"
+        case _:
+            return f"<p>{' '.join(rest)}</p>"
+
+
+def _block_text(lines: list[str]) -> str:
+    mark = _mark(lines)
+    if mark in ("~", "~~"):
+        return ""
+    if mark in ("|", "||"):
+        return "\n".join(" | ".join(_plain(cell) for cell in _cells(line)) for line in lines if line[:4] != "|---")
+    if mark == "::":
+        return "\n".join(_plain(line).replace(" :: ", ": ", 1) for line in lines)
+    return ("\n" if mark in ("-", "=") else " ").join(_plain(line.removeprefix(mark).strip()) for line in lines)
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def _table(rows: list[list[str]], *, headed: bool, css: str) -> str:
+    lines = [f'<table class="{css}">']
+    for number, cells in enumerate(rows):
+        tags = ["th"] * len(cells) if headed and number == 0 else ["td"] * len(cells)
+        if not headed:
+            tags[0] = "th"
+        lines.append("<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for tag, cell in zip(tags, cells, strict=True)))
+        lines[-1] += "</tr>"
+    return "\n".join([*lines, "</table>"])
+
+
+def _label(line: str) -> str:
+    label, colon, value = line.partition(": ")
+    return f"<strong>{label}:</strong> {value}" if colon else line
+
+
+def _inline(text: str) -> str:
+    text = _BOLD.sub(r"<strong>\1</strong>", html.escape(text, quote=False))
+    return _LINK.sub(r'<a href="\2">\1</a>', text)
+
+
+def _plain(text: str) -> str:
+    return _LINK.sub(r"\1", _BOLD.sub(r"\1", text))

@@ -1,0 +1,64 @@
+"""What the sample web is made of: sites with pages, as they are written down in `world/`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any, Literal, TypeAlias
+
+from tablewright.sample import markup
+from tablewright.table.model import Noun
+
+Layout: TypeAlias = Literal["plain", "cards", "frames", "news", "wiki", "register", "shop", "app", "board"]
+
+
+class Page(Noun, frozen=True):
+    """`body` is markup. `indexed` is what search engines still remember of a page that visitors get no text of."""
+
+    site: str
+    path: str
+    title: str
+    body: str = ""
+    menu: str = ""
+    """The page's name in the site's navigation; empty when it is not there."""
+    published: str = "2026-01-15"
+    byline: str = ""
+    status: int = 200
+    redirect: str = ""
+    delay: float = 0.0
+    """Seconds until the server answers."""
+    consent: bool = False
+    """Whether the text is shown only to visitors with the cookie `consent=yes`."""
+    indexed: str = ""
+    document: str = ""
+    """The sample document that is served here instead of a page."""
+
+    @property
+    def url(self) -> str:
+        return address(self.site) + self.path
+
+    @property
+    def text(self) -> str:
+        """What a person can read here."""
+        return markup.to_text(self.body)
+
+
+class Site(Noun, frozen=True):
+    name: str
+    title: str
+    layout: Layout = "plain"
+    tagline: str = ""
+    footer: str = ""
+    charset: Literal["utf-8", "iso-8859-1"] = "utf-8"
+    forbids: tuple[str, ...] = ()
+    """Folders that robots.txt closes."""
+    pages: Mapping[str, Page] = {}
+
+
+def address(site: str) -> str:
+    return f"http://www.{site}.example"
+
+
+def read_topic(topic: str) -> dict[str, Any]:
+    return tomllib.loads((files("tablewright.sample") / "world" / f"{topic}.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,244 @@
+"""The polite fetcher: one page at a time from the web, within the rules of docs/fetching.md.
+
+`fetch` never raises for what a site does. It returns the page (`Fetched`), or a `Refusal` that says in words whether
+the site refused, our own rules forbid it, or it failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from types import TracebackType
+from typing import Literal, TypeAlias
+
+import httpcore2
+import httpx2
+
+from tablewright.sources.fetch.answer import Answer, read_page, read_start
+from tablewright.sources.fetch.blocked import why_blocked
+from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.fetch.guard import Forbidden, Guard, Resolve, host_and_port, read_url
+from tablewright.sources.fetch.robots import MOST_BYTES as MOST_ROBOTS_BYTES
+from tablewright.sources.fetch.robots import Robots
+from tablewright.sources.fetch.transport import CUT, FAILURES, Transport, explain
+from tablewright.sources.fetch.turns import Turns
+from tablewright.table.model import Noun
+from tablewright.table.retrieved import Refusal
+from tablewright.table.usage import Usage, spend
+
+MOST_REDIRECTS = 5
+LONGEST_WAIT = 10.0
+MOST_ERROR_BYTES = 100_000
+ACCEPT = (
+    "text/html, application/xhtml+xml, application/pdf, text/*;q=0.8, application/json;q=0.8, application/xml;q=0.8"
+)
+MISSING = frozenset({404, 410})
+
+Why: TypeAlias = Literal["blocked", "forbidden", "error"]
+
+
+def user_agent() -> str:
+    return f"Tablewright/{version('tablewright')} (+https://tablewright.example/fetching)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchPolicy:
+    allow: frozenset[str] = frozenset()
+    """Hosts, or host:port, that may be fetched although they are private."""
+    delay: float = 0.5
+    """Seconds between the starts of two requests to one registrable domain."""
+    per_domain: int = 2
+    """So many requests at once to one registrable domain."""
+    robots: bool = True
+    max_bytes: int = 10_000_000
+    timeout: float = 30.0
+    """Seconds that a site may take for a page, redirects and all; our own waiting in line is not counted."""
+    user_agent: str = field(default_factory=user_agent)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Host suffixes that the program serves itself, and where: {"example": "127.0.0.1:8765"}."""
+
+
+class Fetched(Noun, frozen=True):
+    """A page as it came: a status of 2xx, or 304 where the validators still held and there is no body."""
+
+    url: str
+    final_url: str
+    status: int
+    content_type: str = ""
+    charset: str = ""
+    body: bytes = b""
+    etag: str = ""
+    last_modified: str = ""
+    not_modified: bool = False
+    headers: Mapping[str, str] = {}
+
+
+class Fetcher:
+    """Holds connections, so it is closed after use: `async with Fetcher(policy) as fetcher`. `resolve` looks names up
+    and `wire` opens connections; they are the system's own unless something else is given."""
+
+    def __init__(
+        self,
+        policy: FetchPolicy | None = None,
+        *,
+        resolve: Resolve | None = None,
+        wire: httpcore2.AsyncNetworkBackend | None = None,
+    ) -> None:
+        self._policy = policy or FetchPolicy()
+        self._guard = Guard(allow=self._policy.allow, names=self._policy.names, resolve=resolve)
+        self._transport = Transport(self._guard, wire)
+        self._turns = Turns(self._policy.per_domain)
+        self._robots = Robots(self._ask_robots, self._policy.user_agent.partition("/")[0])
+
+    async def __aenter__(self) -> Fetcher:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
+
+    async def fetch(self, url: str, *, etag: str = "", last_modified: str = "") -> Fetched | Refusal:
+        """With `etag` or `last_modified` of an earlier fetch, a page that is still the same comes without its body."""
+        trip = Trip(url, patience=Patience(self._policy.timeout), validators=validators(etag, last_modified))
+        try:
+            return await self._follow(trip)
+        except Forbidden as rule:
+            return trip.refusal("forbidden", str(rule))
+        except TimeoutError:
+            return trip.refusal("error", f"the site did not answer in full within {self._policy.timeout:g} s")
+        except FAILURES as failure:
+            return trip.refusal("error", explain(failure))
+
+    async def _follow(self, trip: Trip) -> Fetched | Refusal:
+        target = read_url(trip.url)
+        for _ in range(MOST_REDIRECTS + 1):
+            self._guard.check(target)
+            delay = self._policy.delay
+            if self._policy.robots:
+                rules = await self._robots.rules(target)
+                if rules.problem:
+                    return trip.refusal("error", f"its robots.txt could not be read ({rules.problem})", rules.status)
+                if not rules.permits(target):
+                    raise Forbidden("the site's robots.txt asks not to fetch it")
+                delay = max(delay, rules.delay)
+            answer = await self._ask(target, trip, delay)
+            if not answer.location:
+                return judge(answer, target, trip)
+            try:
+                target = target.join(answer.location)
+            except (httpx2.InvalidURL, ValueError):
+                raise Forbidden("it redirects to something that is no web address") from None
+        return trip.refusal("error", f"it redirects more than {MOST_REDIRECTS} times")
+
+    async def _ask_robots(self, target: httpx2.URL) -> Answer:
+        self._guard.check(target)
+        patience = Patience(min(LONGEST_WAIT, self._policy.timeout))
+        return await self._ask(target, Trip(str(target), patience=patience, for_page=False), self._policy.delay)
+
+    async def _ask(self, target: httpx2.URL, trip: Trip, delay: float) -> Answer:
+        """One polite retry in a whole trip: after a cut connection, or when the site says that it will be short."""
+        try:
+            answer = await self._request(target, trip, delay)
+        except CUT:
+            if not trip.take_retry():
+                raise
+            return await self._request(target, trip, delay)
+        wait = answer.retry_after if answer.status in (429, 503) else None
+        if wait is None or wait > LONGEST_WAIT or not trip.take_retry():
+            return answer
+        await asyncio.sleep(wait)
+        return await self._request(target, trip, delay)
+
+    async def _request(self, target: httpx2.URL, trip: Trip, delay: float) -> Answer:
+        if self._guard.is_trusted(*host_and_port(target)):
+            delay = 0.0
+        async with self._turns.turn(registrable_domain(str(target)), delay), trip.patience.running():
+            if trip.for_page:
+                spend(Usage(fetches=1))
+            request = httpx2.Request("GET", target, headers={**self._headers(), **trip.validators})
+            trip.cookies.set_cookie_header(request)
+            response = await self._transport.send(request)
+            try:
+                trip.cookies.extract_cookies(response)
+                if not trip.for_page:
+                    return await read_start(response, MOST_ROBOTS_BYTES)
+                if not response.is_success:
+                    return await read_start(response, MOST_ERROR_BYTES)
+                return await read_page(response, self._policy.max_bytes)
+            finally:
+                await response.aclose()
+
+    def _headers(self) -> dict[str, str]:
+        return {"User-Agent": self._policy.user_agent, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate"}
+
+
+class Patience:
+    """Counts only the time that a site takes, not ours in line for a turn."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(max(self._left, 0.0)):
+                yield
+        finally:
+            self._left -= time.monotonic() - started
+
+
+@dataclass
+class Trip:
+    """One fetch from the first request to the last. Cookies last as long: some sites turn in a circle without them."""
+
+    url: str
+    patience: Patience
+    validators: Mapping[str, str] = field(default_factory=dict)
+    for_page: bool = True
+    cookies: httpx2.Cookies = field(default_factory=httpx2.Cookies)
+    retried: bool = False
+
+    def take_retry(self) -> bool:
+        """Whether there is a retry left; it is then taken."""
+        had_one, self.retried = not self.retried, True
+        return had_one
+
+    def refusal(self, reason: Why, detail: str, status: int | None = None) -> Refusal:
+        return Refusal(origin=self.url, reason=reason, detail=detail, status=status)
+
+
+def validators(etag: str, last_modified: str) -> dict[str, str]:
+    given = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    return {name: value for name, value in given.items() if value and value.isascii() and value.isprintable()}
+
+
+def judge(answer: Answer, target: httpx2.URL, trip: Trip) -> Fetched | Refusal:
+    status, headers = answer.status, dict(answer.headers)
+    not_modified = status == 304 and bool(trip.validators)
+    if answer.is_success or not_modified:
+        return Fetched(
+            url=trip.url,
+            final_url=str(target.copy_with(fragment=None)),
+            status=status,
+            content_type=answer.content_type,
+            charset=answer.charset,
+            body=answer.body,
+            etag=headers.get("etag", ""),
+            last_modified=headers.get("last-modified", ""),
+            not_modified=not_modified,
+            headers=headers,
+        )
+    if why := why_blocked(status, headers, answer.body.decode("utf-8", "replace"), ""):
+        return trip.refusal("blocked", why, status)
+    if status in MISSING:
+        return trip.refusal("error", f"the page does not exist ({status})", status)
+    return trip.refusal("error", f"the site answered with an error ({status})", status)

@@ -1,0 +1,144 @@
+"""The guard: pages from the web decide which addresses are fetched next, so none may lead into the user's own network.
+
+Three gates, each closed unless it is sure:
+
+1. the spelling (`Guard.check`): http or https, no credentials, a port of the web, a host with one meaning only;
+2. the lookup (`Guard.addresses`): all addresses of the host are public, not just the first;
+3. the connection (`transport.py`): made to an address that passed gate 2, not to the name. A name that resolves to
+   something else a moment later changes nothing.
+
+There is one parser: `read_url` makes the object that is checked, and the very same object is sent.
+
+Two things open the gates. The user names hosts in `allow`, as "host" or "host:port"; that holds for this spelling only,
+so that allowing `localhost` does not allow `127.1`. And the program gives `names`, host suffixes of a world that it
+serves itself ("example" → "127.0.0.1:8765").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from ipaddress import IPv4Address
+from typing import TypeAlias
+
+import httpx2
+
+from tablewright.sources.fetch.addresses import why_not_public
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
+"""All addresses of a host (which may be asked for differently by its port); raises OSError if it has none."""
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+PRIVATE_NAMES = ("localhost", "localdomain", "local", "internal", "lan", "home.arpa")
+
+_HOST_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+class Forbidden(Exception):
+    """Our own rules forbid it. The text is a clause for people: "10.0.0.1 is a private address"."""
+
+
+class Guard:
+    def __init__(
+        self, *, allow: Iterable[str] = (), names: Mapping[str, str] | None = None, resolve: Resolve | None = None
+    ) -> None:
+        self._allow = frozenset(entry.strip().lower() for entry in allow)
+        self._names = {f".{suffix.strip('.').lower()}": served_at for suffix, served_at in (names or {}).items()}
+        self._resolve = resolve or resolve_by_system
+
+    def check(self, url: httpx2.URL) -> None:
+        """Raises Forbidden for all that can be known without a lookup."""
+        if url.scheme not in DEFAULT_PORTS:
+            raise Forbidden(f"only http and https are fetched, not {url.scheme or 'an address without a scheme'}")
+        if url.userinfo:
+            raise Forbidden("an address with a user name or a password in it is not fetched")
+        host, port = host_and_port(url)
+        if not host:
+            raise Forbidden("the address names no host")
+        if not 0 < port < 65536:
+            raise Forbidden(f"{port} is no port")
+        if self.is_trusted(host, port):
+            return
+        if port < 1024 and port not in DEFAULT_PORTS.values():
+            raise Forbidden(f"port {port} is not one of the web")
+        check_host(host)
+
+    async def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
+        """Where `host` may be reached, in order of preference. Raises Forbidden, or OSError if it has no address."""
+        if served_at := self._served_at(host):
+            address, _, its_port = served_at.rpartition(":")
+            return [(address, int(its_port))]
+        found = [host] if is_address(host) else await self._resolve(host, port)
+        if not self._is_allowed(host, port):
+            for address in found:
+                check_address(address, host)
+        return [(address, port) for address in found]
+
+    def is_trusted(self, host: str, port: int) -> bool:
+        """Whether the user allowed it, or the program serves it itself."""
+        return self.is_served_here(host) or self._is_allowed(host, port)
+
+    def is_served_here(self, host: str) -> bool:
+        return self._served_at(host) is not None
+
+    def _is_allowed(self, host: str, port: int) -> bool:
+        spellings = {host, f"{host}:{port}"} if ":" not in host else {host, f"[{host}]", f"[{host}]:{port}"}
+        return not spellings.isdisjoint(self._allow)
+
+    def _served_at(self, host: str) -> str | None:
+        fitting = [suffix for suffix in self._names if f".{host}".endswith(suffix)]
+        return self._names[max(fitting, key=len)] if fitting else None
+
+
+def read_url(text: str) -> httpx2.URL:
+    try:
+        return httpx2.URL(text)
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise Forbidden(f"it is no web address ({error})") from None
+
+
+def host_and_port(url: httpx2.URL) -> tuple[str, int]:
+    """The host as it goes over the wire: lower case, in ASCII, an IPv6 address without its brackets."""
+    return url.raw_host.decode("ascii"), url.port if url.port is not None else DEFAULT_PORTS.get(url.scheme, 0)
+
+
+def check_host(host: str) -> None:
+    if ":" in host:
+        check_address(host)
+        return
+    name = host.removesuffix(".")
+    if len(name) > 253 or not _HOST_NAME.fullmatch(name):
+        raise Forbidden(f"{host} is no host name")
+    if _NUMBER.fullmatch(name.rpartition(".")[2]):
+        # 2130706433, 0x7f.1 and 127.1 are all 127.0.0.1 to a system's resolver; nobody honest links to those.
+        if not is_address(host):
+            raise Forbidden(f"{host} is an IP address in an unusual spelling")
+        check_address(host)
+    elif f".{name}".endswith(tuple(f".{private}" for private in PRIVATE_NAMES)):
+        raise Forbidden(f"{host} is a name of a private network")
+    elif "." not in name:
+        raise Forbidden(f"{host} is a name without a domain, so of a private network")
+
+
+def check_address(address: str, host: str = "") -> None:
+    if why := why_not_public(address):
+        told = f"{host} leads to {address}, which" if host and host != address else address
+        raise Forbidden(f"{told} is {why}")
+
+
+def is_address(host: str) -> bool:
+    """An IP address in its usual spelling, which means the same to everybody."""
+    if ":" in host:
+        return True
+    try:
+        return str(IPv4Address(host)) == host
+    except ValueError:
+        return False
+
+
+async def resolve_by_system(host: str, port: int) -> list[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))

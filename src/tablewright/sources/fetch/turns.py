@@ -1,0 +1,47 @@
+"""Politeness: each domain is asked by a few requests at once, and not too soon after the last."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+MANY = 1_000
+
+
+class Line:
+    """Those who wait for one domain."""
+
+    def __init__(self, at_once: int) -> None:
+        self.slots = asyncio.Semaphore(at_once)
+        self.users = 0
+        self.next_start = 0.0
+
+
+class Turns:
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._lines: dict[str, Line] = {}
+
+    @asynccontextmanager
+    async def turn(self, domain: str, delay: float) -> AsyncIterator[None]:
+        """Waits until `domain` may be asked; `delay` is how long whoever comes next has to keep away."""
+        line = self._line(domain)
+        line.users += 1
+        try:
+            async with line.slots:
+                now = time.monotonic()
+                start = max(now, line.next_start)
+                line.next_start = start + delay
+                if start > now:
+                    await asyncio.sleep(start - now)
+                yield
+        finally:
+            line.users -= 1
+
+    def _line(self, domain: str) -> Line:
+        if len(self._lines) >= MANY and domain not in self._lines:
+            now = time.monotonic()
+            self._lines = {name: line for name, line in self._lines.items() if line.users or line.next_start > now}
+        return self._lines.setdefault(domain, Line(self._at_once))

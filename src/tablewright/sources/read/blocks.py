@@ -1,0 +1,370 @@
+"""The visible page as blocks: one line of text each, with what the markup says about it.
+
+Facts are kept in a form that a reader of lines understands: a table row is "a | b | c", a pair of a label and its value
+(a table with two columns, a definition list, a grid of specifications) is "Label: value".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from lxml import etree
+from lxml.etree import _Element
+
+from tablewright.sources.read.characters import one_line
+from tablewright.sources.read.hidden import background_of, is_hidden, longer_than
+from tablewright.sources.read.pairs import MAX_LABEL, is_label, named_as_pair, pair, row_lines, starts_alike
+from tablewright.sources.read.reading import MAX_CHARS
+from tablewright.sources.read.regions import CENTRE, region_of
+
+MAX_BUTTON = 30
+MAX_CELL = 400
+MAX_CELL_ELEMENTS = 80
+MAX_CELL_LINES = 8
+
+
+@dataclass(slots=True)
+class Block:
+    text: str
+    tag: str
+    region: int
+    """Bits of `Region`."""
+    linked: int
+    """How many of the characters are links."""
+    links: tuple[str, ...] = ()
+
+    @property
+    def is_heading(self) -> bool:
+        return self.tag in _HEADINGS
+
+
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_INLINE = frozenset(
+    "a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr output q rb ruby s "
+    "samp slot small span strike strong sub sup time tt u var wbr".split()
+)
+_NEVER_SHOWN = frozenset(
+    "script style noscript template head iframe frame frameset noframes object embed applet audio video canvas svg map "
+    "area datalist select optgroup option textarea input progress meter param source track link meta title base math "
+    "rp rt dialog".split()
+)
+_UNSPACED = frozenset(("sub", "sup"))
+
+
+_BUTTON_NAME = re.compile(r"(?:^|[\s_-])(?:btn|button|cta)(?=$|[\s_-])", re.IGNORECASE)
+_OPENING = "([{$€£¥#@/-–—“‘'\"~_=+\\<≤≥"
+_CLOSING = ")]}.,;:!?%°'\"”’/-–—_=+\\>…™®©"
+
+
+@dataclass(slots=True, frozen=True)
+class Zone:
+    """An element that calls itself a header, a menu, a sidebar …, and the blocks `start:end` in it.
+
+    Names lie: whether it is one is decided when the whole page is known.
+    """
+
+    region: int
+    inside: int
+    """The regions around it."""
+    start: int
+    end: int
+    chars: int
+    linked: int
+
+
+@dataclass(slots=True, frozen=True)
+class Page:
+    blocks: list[Block]
+    zones: list[Zone]
+
+
+def visible_page(root: _Element) -> Page:
+    walk = _Walk(root)
+    return Page(blocks=walk.run(), zones=walk.zones)
+
+
+@dataclass(slots=True)
+class _Open:
+    """What is remembered of an element until it ends."""
+
+    region: int
+    background: str
+    inline: bool
+    skipped: bool
+    is_link: bool = False
+    labels: bool = False
+    zone: int = 0
+    start: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One pass over the tree without recursion, so no depth of nesting can break it."""
+
+    root: _Element
+    flat: bool = False
+    found: list[Block] = field(default_factory=list)
+    zones: list[Zone] = field(default_factory=list)
+    written: int = 0
+    linked: int = 0
+    _pieces: list[str] = field(default_factory=list)
+    _linked: int = 0
+    _link_depth: int = 0
+    _links: list[str] = field(default_factory=list)
+    _boundary: int = 0
+    _pre: int = 0
+    _heading: str = ""
+    _label: str = ""
+    _headed: list[bool] = field(default_factory=list)
+
+    def run(self) -> list[Block]:
+        walker = etree.iterwalk(self.root, events=("start", "end"))
+        stack = [_Open(region=0, background="", inline=False, skipped=False)]
+        for event, element in walker:
+            if event == "start":
+                opened = self._start(element, stack[-1])
+                stack.append(opened)
+                if opened.skipped:
+                    walker.skip_subtree()
+            else:
+                self._end(element, stack.pop(), stack[-1])
+                if self.written > MAX_CHARS:
+                    break
+        self._flush("p", 0)
+        return self.found
+
+    def _start(self, element: _Element, parent: _Open) -> _Open:
+        tag = element.tag
+        if not isinstance(tag, str) or tag in _NEVER_SHOWN or is_hidden(element, parent.background):
+            return _Open(region=parent.region, background="", inline=True, skipped=True)
+        if _is_button(element, tag) and not self._heading:
+            return _Open(region=parent.region, background="", inline=True, skipped=True)
+        background = background_of(element) if "style" in element.attrib or "bgcolor" in element.attrib else ""
+        named = region_of(element)
+        opened = _Open(
+            region=parent.region | (named & CENTRE),
+            background=background or parent.background,
+            inline=tag in _INLINE,
+            skipped=False,
+        )
+        if opened.inline:
+            self._start_inline(element, opened)
+            return opened
+        self._flush(self._heading or "p", parent.region)
+        if named & ~CENTRE:
+            opened.zone, opened.start = named & ~CENTRE, (len(self.found), self.written, self.linked)
+        if self._written_as_fact(element, opened.region):
+            opened.skipped = True
+            return opened
+        if tag in _HEADINGS:
+            self._heading = tag
+        elif tag == "pre":
+            self._pre += 1
+        elif tag == "table":
+            self._headed.append(False)
+        self._add(element.text)
+        return opened
+
+    def _start_inline(self, element: _Element, opened: _Open) -> None:
+        if element.tag in _UNSPACED:
+            self._boundary = 0
+        elif self._boundary == 1:
+            self._boundary = 2
+        href = element.get("href") if element.tag == "a" else None
+        if href is not None:
+            opened.is_link = True
+            self._link_depth += 1
+            self._links.append(href)
+        opened.labels = is_label(element.get("class") or "")
+        self._add(element.text)
+
+    def _end(self, element: _Element, opened: _Open, parent: _Open) -> None:
+        tag = element.tag
+        if opened.inline:
+            if opened.is_link:
+                self._link_depth -= 1
+            if opened.labels:
+                self._mark_label()
+            self._boundary = 1 if self._boundary == 0 and tag not in _UNSPACED else self._boundary
+        else:
+            self._flush(tag if tag in _HEADINGS or tag == "li" else self._heading or "p", opened.region)
+            if opened.zone:
+                self._end_zone(opened, parent.region)
+            if not opened.skipped:
+                if tag in _HEADINGS:
+                    self._heading = ""
+                elif tag == "pre":
+                    self._pre -= 1
+                elif tag == "table":
+                    self._headed.pop()
+                elif tag == "dl":
+                    self._flush_label(opened.region)
+        if element is not self.root:
+            self._add(element.tail)
+
+    def _end_zone(self, opened: _Open, inside: int) -> None:
+        start, written, linked = opened.start
+        if len(self.found) > start:
+            self.zones.append(
+                Zone(
+                    region=opened.zone,
+                    inside=inside,
+                    start=start,
+                    end=len(self.found),
+                    chars=self.written - written,
+                    linked=self.linked - linked,
+                )
+            )
+
+    def _add(self, text: str | None) -> None:
+        if not text:
+            return
+        if self._boundary == 2 and self._pieces and not self._pre and _need_space(self._pieces[-1], text):
+            self._pieces.append(" ")
+        self._boundary = 0
+        self._pieces.append(text)
+        if self._link_depth:
+            self._linked += len(text.strip())
+
+    def _mark_label(self) -> None:
+        text = one_line("".join(self._pieces))
+        if 0 < len(text) <= MAX_LABEL and text[-1].isalnum():
+            self._pieces.append(":")
+            self._boundary = 1
+
+    def _flush(self, tag: str, region: int) -> None:
+        if not self._pieces:
+            return
+        text = "".join(self._pieces)
+        links, linked = tuple(self._links), self._linked
+        self._pieces, self._links, self._linked, self._boundary = [], [], 0, 0
+        for line in text.split("\n") if self._pre else (text,):
+            if line := one_line(line):
+                self._write(line, tag, region, linked, links)
+                links, linked = (), 0
+
+    def _write(self, line: str, tag: str, region: int, linked: int = 0, links: tuple[str, ...] = ()) -> None:
+        self.found.append(Block(text=line, tag=tag, region=region, linked=linked, links=links))
+        self.written += len(line) + 1
+        self.linked += linked
+
+    def _flush_label(self, region: int) -> None:
+        if self._label:
+            self._write(self._label, "p", region)
+            self._label = ""
+
+    def _written_as_fact(self, element: _Element, region: int) -> bool:
+        """Rows, definitions and grids of label and value are written whole; False means: read on inside."""
+        tag = element.tag
+        if self.flat:
+            return False
+        if tag == "tr":
+            return self._row(element, region)
+        if tag == "dt":
+            self._flush_label(region)
+            flat = flatten(element)
+            self._label = flat.text if flat else ""
+            return flat is not None
+        if tag == "dd":
+            return self._definition(element, region)
+        if tag in ("div", "li", "p", "section"):
+            return self._pair(element, region)
+        return False
+
+    def _row(self, row: _Element, region: int) -> bool:
+        cells = [cell for cell in row if cell.tag in ("td", "th")]
+        if len(cells) < 2:
+            return False
+        flats: list[Flat] = []
+        for cell in cells:
+            flat = Flat() if is_hidden(cell, "") else flatten(cell)
+            if flat is None:
+                return False
+            flats.append(flat)
+        headed = bool(self._headed and self._headed[-1])
+        if self._headed and all(cell.tag == "th" for cell in cells):
+            self._headed[-1] = True
+        linked = sum(flat.linked for flat in flats)
+        links = tuple(link for flat in flats for link in flat.links)
+        for line in row_lines([(cell.tag == "th", flat.text) for cell, flat in zip(cells, flats, strict=True)], headed=headed):
+            self._write(line, "tr", region, linked, links)
+            linked, links = 0, ()
+        return True
+
+    def _definition(self, element: _Element, region: int) -> bool:
+        flat = flatten(element) if self._label else None
+        if flat is None:
+            self._flush_label(region)
+            return False
+        if flat.text:
+            self._write(pair(self._label, flat.text), "dd", region, flat.linked, flat.links)
+            following = element.getnext()
+            if following is None or following.tag != "dd":
+                self._label = ""
+        return True
+
+    def _pair(self, element: _Element, region: int) -> bool:
+        if not 1 <= len(element) <= 2 or (element.text and not element.text.isspace()):
+            return False
+        label = element[0]
+        if element.tag == "li" and label.tag in ("b", "strong"):
+            alike = starts_alike(element.getprevious(), label.tag) or starts_alike(element.getnext(), label.tag)
+        else:
+            alike = len(element) == 2 and not (label.tail or "").strip() and named_as_pair(label, element[1])
+        if not alike:
+            return False
+        whole, name = flatten(element), flatten(label)
+        if not whole or not name or not 0 < len(name.text) <= MAX_LABEL or not whole.text.startswith(name.text):
+            return False
+        value = whole.text[len(name.text) :].strip()
+        if not value or not (value[0].isalnum() or value[0] in "$€£¥<>~+-(\"'"):
+            return False
+        self._write(pair(name.text, value), element.tag, region, whole.linked, whole.links)
+        return True
+
+
+@dataclass(slots=True)
+class Flat:
+    """A small element as one line."""
+
+    text: str = ""
+    linked: int = 0
+    links: tuple[str, ...] = ()
+
+
+def flatten(element: _Element) -> Flat | None:
+    """The element as one line, or None where it holds a table or too much to be one value; costs little either way."""
+    count = 0
+    for child in element.iter():
+        count += 1
+        if count > MAX_CELL_ELEMENTS or child.tag in ("table", "dl", "form", "h1", "h2"):
+            if child is not element:
+                return None
+    inner = _Walk(element, flat=True).run()
+    length = sum(len(block.text) for block in inner)
+    if len(inner) > 1 and (length > MAX_CELL or len(inner) > MAX_CELL_LINES):
+        return None
+    listed = len(inner) > 1 and all(block.tag == "li" for block in inner)
+    return Flat(
+        text=("; " if listed else " ").join(block.text for block in inner),
+        linked=sum(block.linked for block in inner),
+        links=tuple(link for block in inner for link in block.links),
+    )
+
+
+def _need_space(before: str, after: str) -> bool:
+    """Two elements side by side are usually shown apart, unless punctuation joins them ("$" and "12", "12" and ".99")."""
+    last, first = before[-1:], after[:1]
+    return not (last.isspace() or first.isspace() or last in _OPENING or first in _CLOSING)
+
+
+def _is_button(element: _Element, tag: str) -> bool:
+    """Something to press, with a few words on it: "Add to cart" is no fact."""
+    if tag == "a":
+        classes = element.get("class")
+        if not classes or not _BUTTON_NAME.search(classes):
+            return False
+    elif tag != "button":
+        return False
+    return not longer_than(element, MAX_BUTTON)

@@ -1,0 +1,194 @@
+"""One place for what can go wrong between us and a provider's HTTP endpoint. Keys never get into a message."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx2
+
+from tablewright.errors import BadSetting, SearchError
+from tablewright.sources.search.results import plain_text, web_address
+
+TIMEOUT = 30.0
+LARGEST_ANSWER = 5_000_000
+
+_OUT_OF_CREDIT = {402, 432, 433}
+"""Payment required; and Tavily's own two for a plan and a pay-as-you-go limit that is used up."""
+_ABOUT_THE_KEY = re.compile(r"\b(?:api[ _-]?key|token|unauthori[sz]ed)\b", re.IGNORECASE)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a Retry-After header asks for; it holds seconds or an HTTP date."""
+    asked = headers.get("retry-after", "").strip()
+    try:
+        seconds = float(asked)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(asked)
+        except (ValueError, OverflowError):
+            return None
+        seconds = (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    provider: str
+    """As people call it, for messages."""
+    url: str
+    client: httpx2.AsyncClient
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    advice_when_refused: str = "Set TABLEWRIGHT_SEARCH_API_KEY to a valid key for this provider."
+    wait_asked: Callable[[Mapping[str, str]], float | None] = retry_after
+    timeout: float = TIMEOUT
+
+    async def ask(
+        self, method: str, *, params: Mapping[str, str] | None = None, body: Mapping[str, Any] | None = None
+    ) -> Mapping[str, object]:
+        """The JSON object that is answered; everything else is a SearchError."""
+        try:
+            async with (
+                asyncio.timeout(self.timeout),
+                self.client.stream(
+                    method,
+                    self.url,
+                    params=params,
+                    json=body,
+                    headers=self.headers,
+                    timeout=self.timeout,
+                    follow_redirects=False,  # the key is for this address only
+                ) as response,
+            ):
+                content = await self._read(response)
+        except (TimeoutError, httpx2.TimeoutException):
+            raise SearchError(
+                f"{self.provider} did not answer within {self.timeout:g} seconds.", retryable=True
+            ) from None
+        except httpx2.TransportError as error:
+            raise SearchError(
+                f"{self.provider} cannot be reached: {str(error) or type(error).__name__}.",
+                advice="Check the network and the address in TABLEWRIGHT_SEARCH.",
+                retryable=True,
+            ) from None
+        except httpx2.RequestError as error:
+            raise self.nonsense(f"its answer cannot be decoded ({error})") from None
+        if response.status_code != 200:
+            raise self._refusal(response, content)
+        return self._decoded(content)
+
+    def listed(self, results: object) -> list[Mapping[str, object]]:
+        """The results among what should be a list of them."""
+        if not isinstance(results, list):
+            raise self.nonsense("its answer has no list of results")
+        return [result for result in results if isinstance(result, dict)]
+
+    def nonsense(self, what: str) -> SearchError:
+        return SearchError(
+            f"{self.provider} was not understood: {what}.",
+            advice="If you set its address in TABLEWRIGHT_SEARCH, check that it is the provider's API.",
+        )
+
+    async def _read(self, response: httpx2.Response) -> bytes:
+        content = bytearray()
+        async for chunk in response.aiter_bytes():
+            content += chunk
+            if len(content) > LARGEST_ANSWER:
+                raise self.nonsense(f"its answer is larger than {LARGEST_ANSWER // 1_000_000} MB")
+        return bytes(content)
+
+    def _decoded(self, content: bytes) -> Mapping[str, object]:
+        try:
+            answer = json.loads(content)
+        except (ValueError, RecursionError):
+            raise self.nonsense("its answer is not JSON") from None
+        if not isinstance(answer, dict):
+            raise self.nonsense("its answer is not a JSON object")
+        return answer
+
+    def _refusal(self, response: httpx2.Response, content: bytes) -> SearchError:
+        status, said = response.status_code, self._said(content)
+        reason = f"{status}: {said}" if said else str(status)
+        if status == 429:
+            return SearchError(
+                f"{self.provider} was asked too often ({reason}).",
+                advice="Wait a little, or work on fewer rows at once.",
+                retryable=True,
+                retry_after=self.wait_asked(response.headers),
+            )
+        if status == 408 or status >= 500:
+            return SearchError(
+                f"{self.provider} failed ({reason}).", retryable=True, retry_after=self.wait_asked(response.headers)
+            )
+        if status in _OUT_OF_CREDIT:
+            return SearchError(
+                f"{self.provider} refused ({reason}).", advice="The account of this key has used up its credit or plan."
+            )
+        if 300 <= status < 400:
+            place = plain_text(response.headers.get("location"), longest=200)
+            return SearchError(
+                f"{self.provider} moved ({reason} to {place or 'nowhere'}).",
+                advice="Set TABLEWRIGHT_SEARCH to its new address if you trust it.",
+            )
+        about_the_key = status in (401, 403) or _ABOUT_THE_KEY.search(said)
+        return SearchError(
+            f"{self.provider} refused ({reason}).", advice=self.advice_when_refused if about_the_key else ""
+        )
+
+    def _said(self, content: bytes) -> str:
+        """What the provider says of an error, in whatever form it says it, without the key if that is repeated."""
+        try:
+            said = plain_text(_message(json.loads(content)), longest=200)
+        except (ValueError, RecursionError):
+            return ""
+        for value in self.headers.values():
+            secret = value.removeprefix("Bearer ")
+            said = said.replace(secret, "…") if len(secret) >= 8 else said
+        return said.rstrip(".")
+
+
+def _message(error: object) -> object:
+    """`{"message": "…"}`, `{"error": {"detail": "…"}}`, `{"detail": {"error": "…"}}` and the like."""
+    while isinstance(error, dict):
+        error = next((error[key] for key in ("error", "detail", "message") if error.get(key)), None)
+    return error
+
+
+def address(provider: str, argument: str, default: str = "") -> str:
+    """The base address: the argument of the setting, else the provider's own; without a slash at its end."""
+    base = (argument or default).rstrip("/")
+    example = f"for example {provider}:{default or 'http://localhost:8888'}"
+    if not base:
+        raise BadSetting(
+            f"The search provider {provider} needs the address of a server.",
+            advice=f"Set TABLEWRIGHT_SEARCH to {provider}:URL, {example}.",
+        )
+    parts = web_address(base)
+    if parts is None or parts.query or parts.fragment:
+        raise BadSetting(
+            f"The address of the search provider {provider} cannot be used.",
+            advice=f"Set TABLEWRIGHT_SEARCH to {provider}: and an http or https address, {example}.",
+        )
+    return base
+
+
+def required_key(provider: str, api_key: str) -> str:
+    if not api_key:
+        raise BadSetting(
+            f"The search provider {provider} needs a key.",
+            advice="Set TABLEWRIGHT_SEARCH_API_KEY, or TABLEWRIGHT_SEARCH to a provider without a key: "
+            "ddgs or searxng:URL.",
+        )
+    if not re.fullmatch(r"[!-~]+", api_key):
+        raise BadSetting(
+            f"The key for the search provider {provider} has characters that no key has.",
+            advice="Set TABLEWRIGHT_SEARCH_API_KEY to the key alone.",
+        )
+    return api_key

@@ -1,0 +1,57 @@
+"""Searching that does not give up at once: waits where a provider asks for it, and asks more broadly once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+
+from tablewright.errors import SearchError
+from tablewright.sources.search.provider import SearchProvider
+from tablewright.sources.search.wording import broader, told
+from tablewright.sources.source import Hit, Query
+from tablewright.table.model import Noun
+from tablewright.table.usage import Usage, spend
+
+WAITS = (1.0, 4.0)
+"""Seconds before the first and the second retry, where the provider does not say."""
+LONGEST_WAIT = 20.0
+
+
+class Searched(Noun, frozen=True):
+    """What was found, and the queries that were really sent for it, for the trace; a retry is not another query."""
+
+    hits: tuple[Hit, ...]
+    queries: tuple[str, ...]
+
+
+class Searching:
+    """Wraps a provider. May be shared by all rows of a run."""
+
+    def __init__(self, provider: SearchProvider, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self.provider = provider
+        self._sleep = sleep
+
+    async def search(self, query: Query) -> Searched:
+        """Raises the provider's SearchError when retries do not help; nothing found, even broadly, has no hits."""
+        hits = await self._ask(query)
+        wider = None if hits else broader(query)
+        if wider is None:
+            return Searched(hits=tuple(hits), queries=(told(query),))
+        return Searched(hits=tuple(await self._ask(wider)), queries=(told(query), told(wider)))
+
+    async def _ask(self, query: Query) -> Sequence[Hit]:
+        for usual in WAITS:
+            try:
+                return await self._request(query)
+            except SearchError as error:
+                wait = usual if error.retry_after is None else error.retry_after
+                if not error.retryable or wait > LONGEST_WAIT:
+                    raise
+            # Rows that were refused together do not come back together.
+            await self._sleep(wait * random.uniform(1.0, 1.5))
+        return await self._request(query)
+
+    async def _request(self, query: Query) -> Sequence[Hit]:
+        spend(Usage(searches=1))
+        return await self.provider.search(query)
