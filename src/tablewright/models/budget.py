@@ -117,7 +117,7 @@ class Budgeted(Layer):
     ) -> Amount:
         if not self._budget.needs_estimates:
             return Amount(calls=1)
-        read, written = most_tokens(messages, settings, asked)
+        read, written = most_tokens(self, messages, settings, asked)
         price = estimate(self.wrapped, read, written)
         if price is None and self._budget.usd is not None:
             self._budget.price_unknown(self.model_name)

@@ -1,13 +1,14 @@
 """From settings to a model that can be asked. This is the one place that says in which order the layers lie.
 
-    Fallback        the second model, while the first is unavailable
-      Cached        a kept answer is free: it passes neither budget nor limits
-        Budgeted    sets aside the most a request can take; raises OverBudget
-          Metered   tells tokens and dollars of every answer
-            Retrying    tries again; from here up there are only our own errors
-              Governed  every try takes its turn in requests and tokens a minute
-                Fitted  the form of the request that this model understands
-                  the provider's model
+Fallback        the second model, while the first is unavailable
+  Cached        a kept answer is free: it passes neither budget nor limits
+    Budgeted    sets aside the most a request can take; raises OverBudget
+      Resting   a first model that was unavailable is left alone for a while (only where there is a second)
+        Metered     tells tokens and dollars of every answer
+          Retrying  tries again; from here up there are only our own errors
+            Governed    every try takes its turn in requests and tokens a minute
+              Fitted    the form of the request that this model understands
+                the provider's model
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from __future__ import annotations
 from pydantic_ai.models import Model
 
 from tablewright.models.budget import Budget, Budgeted
-from tablewright.models.cache import AnswerCache, Cached
-from tablewright.models.fallback import Fallback
+from tablewright.models.cache import AnswerCache, Cached, MemoryCache
+from tablewright.models.fallback import Fallback, Resting
 from tablewright.models.fitted import Fitted
 from tablewright.models.governor import Governed, Limits
 from tablewright.models.metering import Metered
 from tablewright.models.model import LanguageModel
 from tablewright.models.retry import Retrying
-from tablewright.models.spec import ModelSpec, ModelValues, create, parse, positive
+from tablewright.models.spec import Access, ModelSpec, ModelValues, access_from, create, parse, positive
 
 
 def build(
@@ -41,13 +42,20 @@ def build(
     spec = parse(values.model)
     if spec is None:
         return None
+    if cache is None and replay_only:
+        cache = MemoryCache()
     limits = limits or limits_from(values)
-    model = layered(spec, values, cache, budget, limits, replay_only)
+    access = access_from(values)
     second = parse(values.model_fallback)
     if second is None:
-        return LanguageModel(model, name=str(spec))
-    spare = layered(second, values, cache, budget, limits, replay_only)
-    return LanguageModel(Fallback(model, spare), name=f"{spec}, else {second}")
+        return LanguageModel(layered(spec, access, cache, budget, limits, replay_only), name=str(spec))
+    if second.provider != spec.provider:  # the address and the key are those of the first
+        access_of_second = Access(timeout=access.timeout, models_folder=access.models_folder)
+    else:
+        access_of_second = access
+    first_model = layered(spec, access, cache, budget, limits, replay_only, rests=True)
+    second_model = layered(second, access_of_second, cache, budget, limits, replay_only)
+    return LanguageModel(Fallback(first_model, second_model), name=f"{spec}, else {second}")
 
 
 def limits_from(values: ModelValues) -> Limits:
@@ -59,14 +67,17 @@ def limits_from(values: ModelValues) -> Limits:
 
 def layered(
     spec: ModelSpec,
-    values: ModelValues,
+    access: Access,
     cache: AnswerCache | None,
     budget: Budget | None,
     limits: Limits,
     replay_only: bool,
+    rests: bool = False,
 ) -> Model:
-    model: Model = Fitted(create(spec, values))
+    model: Model = Fitted(create(spec, access))
     model = Metered(Retrying(Governed(model, limits.of(spec.provider))))
+    if rests:
+        model = Resting(model)
     if budget is not None:
         model = Budgeted(model, budget)
     if cache is not None:

@@ -18,13 +18,35 @@ REST = 30.0
 """Seconds in which a model that was unavailable is not asked again: else every cell would wait for all its retries."""
 
 
+class Resting(Layer):
+    """Lies below the cache: what is already bought can be had from a resting model too."""
+
+    def __init__(self, wrapped: Model, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(wrapped)
+        self._clock = clock
+        self._until = 0.0
+        self._why = ""
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        if self._clock() < self._until:
+            raise ModelUnavailable(self._why)
+        try:
+            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+        except ModelUnavailable as error:
+            self._until = self._clock() + REST
+            self._why = error.what
+            raise
+
+
 class Fallback(Layer):
-    def __init__(self, first: Model, second: Model, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, first: Model, second: Model) -> None:
         super().__init__(first)
         self._second = second
-        self._clock = clock
-        self._resting_until = 0.0
-        self._why = ""
 
     async def __aenter__(self) -> Self:
         await self._second.__aenter__()
@@ -45,13 +67,10 @@ class Fallback(Layer):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        if self._clock() >= self._resting_until:
-            try:
-                return await self.wrapped.request(messages, model_settings, model_request_parameters)
-            except ModelUnavailable as error:
-                self._resting_until = self._clock() + REST
-                self._why = error.what
         try:
-            return await self._second.request(messages, model_settings, model_request_parameters)
-        except ModelUnavailable as error:
-            raise ModelUnavailable(f"{self._why} {error.what}", advice=error.advice) from error
+            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+        except ModelUnavailable as first:
+            try:
+                return await self._second.request(messages, model_settings, model_request_parameters)
+            except ModelUnavailable as second:
+                raise ModelUnavailable(f"{first.what} {second.what}", advice=second.advice) from second

@@ -25,12 +25,11 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from tablewright.models.layer import Layer
+from tablewright.models.size import room_to_think
 
 Form: TypeAlias = Literal["native", "tool", "prompted"]
 
 IN_WORDS = "Answer with one JSON object and nothing else, no prose and no code fence. It must fit this JSON schema:\n"
-ROOM_TO_THINK = 4_096
-"""A model that cannot stop thinking spends its output tokens on thoughts first."""
 
 
 class Fitted(Layer):
@@ -41,7 +40,7 @@ class Fitted(Layer):
         profile = wrapped.profile
         self.form: Form = form_of(profile)
         self._defaults = settings_for(profile)
-        self._room = ROOM_TO_THINK if profile.get("thinking_always_enabled", False) else 0
+        self._room = room_to_think(profile)
 
     async def request(
         self,

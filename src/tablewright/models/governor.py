@@ -98,7 +98,7 @@ class Governed(Layer):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         counts_tokens = self._window.tokens is not None
-        expected = sum(most_tokens(messages, model_settings, model_request_parameters)) if counts_tokens else 0
+        expected = sum(most_tokens(self, messages, model_settings, model_request_parameters)) if counts_tokens else 0
         turn = await self._window.turn(expected)
         response = await self.wrapped.request(messages, model_settings, model_request_parameters)
         if counts_tokens:

@@ -26,6 +26,4 @@ class Layer(WrapperModel):
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
         response = await self.request(messages, model_settings, model_request_parameters)
-        yield CompletedStreamedResponse(
-            response, model_request_parameters=model_request_parameters, replay_events=True
-        )
+        yield CompletedStreamedResponse(response, model_request_parameters=model_request_parameters, replay_events=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -79,7 +79,7 @@ class LanguageModel:
         return response
 
 
-@cache
+@lru_cache(maxsize=256)
 def object_of(output: type[BaseModel]) -> OutputObjectDefinition:
     return OutputObjectDefinition(json_schema=output.model_json_schema(), name=output.__name__)
 

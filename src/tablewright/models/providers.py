@@ -18,7 +18,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadSetting
-from tablewright.models.spec import ModelValues, seconds
+from tablewright.models.spec import Access
 
 COMPATIBLE = "openai-compatible"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
@@ -26,11 +26,11 @@ OLDER_TOKEN_LIMIT = OpenAIModelProfile(openai_chat_supports_max_completion_token
 """Servers other than OpenAI's own understand `max_tokens`; only some of them its newer name."""
 
 
-def openai(name: str, values: ModelValues) -> Model:
-    settings = ModelSettings(timeout=seconds(values))
-    if values.model_base_url:
-        return compatible(name, checked_url(values.model_base_url), values.model_api_key, settings)
-    provider = OpenAIProvider(api_key=key(values, "openai", "OPENAI_API_KEY"))
+def openai(name: str, access: Access) -> Model:
+    settings = ModelSettings(timeout=access.timeout)
+    if access.base_url:
+        return compatible(name, checked_url(access.base_url), access.api_key, settings)
+    provider = OpenAIProvider(api_key=key(access, "openai", "OPENAI_API_KEY"))
     provider.client.max_retries = 0  # retry.py does it, for all providers alike
     return OpenAIChatModel(name, provider=provider, settings=settings)
 
@@ -43,30 +43,30 @@ def compatible(name: str, base_url: str, api_key: str, settings: ModelSettings) 
     return OpenAIChatModel(name, provider=provider, settings=settings, profile=None if thinks else OLDER_TOKEN_LIMIT)
 
 
-def ollama(name: str, values: ModelValues) -> Model:
-    url = values.model_base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA_URL
-    provider = OllamaProvider(base_url=checked_url(url), api_key=values.model_api_key or None)
+def ollama(name: str, access: Access) -> Model:
+    url = access.base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA_URL
+    provider = OllamaProvider(base_url=checked_url(url), api_key=access.api_key or None)
     provider.client.max_retries = 0
-    return OllamaModel(name, provider=provider, settings=ModelSettings(timeout=seconds(values)))
+    return OllamaModel(name, provider=provider, settings=ModelSettings(timeout=access.timeout))
 
 
-def anthropic(name: str, values: ModelValues) -> Model:
+def anthropic(name: str, access: Access) -> Model:
     provider = AnthropicProvider(
-        api_key=key(values, "anthropic", "ANTHROPIC_API_KEY"), base_url=values.model_base_url or None
+        api_key=key(access, "anthropic", "ANTHROPIC_API_KEY"), base_url=access.base_url or None
     )
     provider.client.max_retries = 0
-    return AnthropicModel(name, provider=provider, settings=ModelSettings(timeout=seconds(values)))
+    return AnthropicModel(name, provider=provider, settings=ModelSettings(timeout=access.timeout))
 
 
-def google(name: str, values: ModelValues) -> Model:
+def google(name: str, access: Access) -> Model:
     provider = GoogleProvider(
-        api_key=key(values, "google", "GOOGLE_API_KEY", "GEMINI_API_KEY"), base_url=values.model_base_url or None
+        api_key=key(access, "google", "GOOGLE_API_KEY", "GEMINI_API_KEY"), base_url=access.base_url or None
     )
-    return GoogleModel(name, provider=provider, settings=ModelSettings(timeout=seconds(values)))
+    return GoogleModel(name, provider=provider, settings=ModelSettings(timeout=access.timeout))
 
 
-def key(values: ModelValues, provider: str, *variables: str) -> str:
-    found = values.model_api_key or next((os.environ[name] for name in variables if os.environ.get(name)), "")
+def key(access: Access, provider: str, *variables: str) -> str:
+    found = access.api_key or next((os.environ[name] for name in variables if os.environ.get(name)), "")
     if not found:
         raise BadSetting(
             f"There is no key for {provider}.",

@@ -107,7 +107,9 @@ def unavailable(error: ModelAPIError, name: str, tried: int) -> ModelUnavailable
     if isinstance(error, ModelHTTPError):
         later = f" It asks to wait {error.retry_after:.0f} seconds." if error.retry_after else ""
         return ModelUnavailable(f"{name} is not able to answer{times}: {reason(error)}.{later}", advice="Try later.")
-    return ModelUnavailable(f"{name} cannot be reached{times}: {short(error)}.", advice="Check the address and network.")
+    return ModelUnavailable(
+        f"{name} cannot be reached{times}: {short(error)}.", advice="Check the address and network."
+    )
 
 
 def reason(error: ModelAPIError) -> str:

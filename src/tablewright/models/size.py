@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from pydantic_ai.messages import ModelMessage, ModelRequest
-from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 
 from tablewright.models.tokens import estimate_tokens
@@ -15,8 +16,16 @@ AROUND_A_MESSAGE = 8
 """Tokens a chat template puts around each message."""
 
 
+ROOM_TO_THINK = 4_096
+
+
+def room_to_think(profile: ModelProfile) -> int:
+    """A model that cannot stop thinking spends its output tokens on thoughts first."""
+    return ROOM_TO_THINK if profile.get("thinking_always_enabled", False) else 0
+
+
 def most_tokens(
-    messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
+    model: Model, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
 ) -> tuple[int, int]:
     """Input and output."""
     texts = [text_of(message) for message in messages]
@@ -25,7 +34,7 @@ def most_tokens(
     texts.extend(json.dumps(tool.parameters_json_schema) + (tool.description or "") for tool in asked.function_tools)
     instructions = [part.content for part in asked.instruction_parts or []]
     read = estimate_tokens("\n".join([*texts, *instructions])) + AROUND_A_MESSAGE * (len(messages) + 1)
-    return read, (settings or {}).get("max_tokens", OUTPUT_WHEN_UNLIMITED)
+    return read, (settings or {}).get("max_tokens", OUTPUT_WHEN_UNLIMITED) + room_to_think(model.profile)
 
 
 def text_of(message: ModelMessage) -> str:

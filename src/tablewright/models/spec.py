@@ -1,7 +1,7 @@
 """Model strings: `PROVIDER:NAME`, and how a provider's name becomes a model.
 
 Every provider, ours and those of other packages, is an entry point of the group `tablewright.models`: a function that
-takes what stands after the colon and the settings, and returns a pydantic-ai `Model`.
+takes what stands after the colon and an `Access`, and returns a pydantic-ai `Model`.
 """
 
 from __future__ import annotations
@@ -42,8 +42,18 @@ class ModelValues(Protocol):
     def home_folder(self) -> Path: ...
 
 
+class Access(Noun, frozen=True):
+    """What a provider may need to know: empty texts where nothing is set."""
+
+    base_url: str = ""
+    api_key: str = ""
+    timeout: float = 120.0
+    models_folder: Path = Path("models")
+    """Where pulled models lie."""
+
+
 class Factory(Protocol):
-    def __call__(self, argument: str, values: ModelValues, /) -> Model:
+    def __call__(self, argument: str, access: Access, /) -> Model:
         """Raises BadSetting for what can never work: a missing key, file or extra."""
         ...
 
@@ -72,7 +82,16 @@ def providers() -> list[str]:
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
-def create(spec: ModelSpec, values: ModelValues) -> Model:
+def access_from(values: ModelValues) -> Access:
+    return Access(
+        base_url=values.model_base_url,
+        api_key=values.model_api_key,
+        timeout=positive(values.model_timeout, "model_timeout") or 120.0,
+        models_folder=values.home_folder / "models",
+    )
+
+
+def create(spec: ModelSpec, access: Access) -> Model:
     for entry in entry_points(group=GROUP, name=spec.provider):
         try:
             factory: Factory = entry.load()
@@ -80,15 +99,10 @@ def create(spec: ModelSpec, values: ModelValues) -> Model:
             raise BadSetting(
                 f"The model provider {spec.provider!r} needs the Python package {error.name!r}, which is not installed."
             ) from error
-        return factory(spec.argument, values)
+        return factory(spec.argument, access)
     raise BadSetting(
         f"There is no model provider {spec.provider!r}.", advice=f"Installed: {', '.join([BUILTIN, *providers()])}."
     )
-
-
-def seconds(values: ModelValues) -> float:
-    """How long to wait for an answer."""
-    return positive(values.model_timeout, "model_timeout") or 120.0
 
 
 def positive(text: str, setting: str) -> float | None:

@@ -61,7 +61,12 @@ def _alike(name: tuple[str, ...], title: tuple[str, ...]) -> float:
         return max(0.3, (0.78 if leads else 0.62) - 0.07 * (extra - 1))
     if len(joined) >= 8 and fuzz.ratio(joined, whole) >= 92 and _numbers(name) == _numbers(title):
         return 0.88
-    if len(title) >= 2 and _contains(name, title) and len(title) / len(name) >= 0.6 and _numbers(name) <= _numbers(title):
+    if (
+        len(title) >= 2
+        and _contains(name, title)
+        and len(title) / len(name) >= 0.6
+        and _numbers(name) <= _numbers(title)
+    ):
         return 0.62
     return 0.0
 
@@ -99,6 +104,7 @@ def short_names(subject: Subject, title: str) -> frozenset[str]:
     """Words that stand for the subject in running text: any telling word of its name or of the page's title."""
     words = {word for name in names_of(subject.name) for word in name}
     words |= {word for own in titles_of(title)[:2] for word in own}
+    words |= {"".join(word[0] for word in name) for name in names_of(subject.name) if len(name) > 2}
     return frozenset(word for word in words if len(word) > 2 and word not in _STOP)
 
 
@@ -120,7 +126,7 @@ def _shared_context(subject: Subject, title: str, text: str) -> float:
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_BULLET = re.compile(r"^[\W_]+|[†‡*§#^]+|[\W_]+$")
+_BULLET = re.compile(r"^[^\w(]+|[†‡*§#^]+|[^\w)!?.'’]+$")
 _NUMBERED = re.compile(r"^\d{1,3}[.)]?\s+(?=\D)")
 _PARENTHESES = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]\s*")
 _SITE = re.compile(r"\s+[|·–—»:]\s+|\s+-\s+")

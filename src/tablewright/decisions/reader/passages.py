@@ -67,9 +67,7 @@ def passages(text: str) -> Passages:
             grid = []
         if label and len(line) <= 120 and not _PAIR.match(line):
             # "Price" on a line of its own, "£38.50" on the next.
-            pairs.append(
-                Pair(label=label[0], value=line, start=label[1], end=start + len(line), value_start=start)
-            )
+            pairs.append(Pair(label=label[0], value=line, start=label[1], end=start + len(line), value_start=start))
         found = list(_pairs(line, start))
         pairs.extend(found)
         is_label = len(line) <= LONGEST_LABEL and len(line.split()) <= 6 and not _ENDS.search(line)
@@ -83,9 +81,7 @@ def passages(text: str) -> Passages:
                 )
     if grid:
         grids.append(Grid(rows=tuple(grid)))
-    return Passages(
-        sentences=tuple(sentences), pairs=tuple(pairs), grids=tuple(grids), headings=tuple(headings)
-    )
+    return Passages(sentences=tuple(sentences), pairs=tuple(pairs), grids=tuple(grids), headings=tuple(headings))
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
@@ -132,13 +128,17 @@ def _pairs(line: str, start: int) -> Iterator[Pair]:
     whole = _PAIR.match(line) or _DOTTED.match(line) or _TIGHT_PAIR.match(line)
     if whole and len(whole["label"].split()) <= 8 and len(whole["value"]) <= LONGEST_VALUE and BAR not in line:
         gap = _GAP.search(whole["value"])
-        yield _pair(line, start, whole["label"], whole.start("value"), gap.start() + whole.start("value") if gap else None)
+        yield _pair(
+            line, start, whole["label"], whole.start("value"), gap.start() + whole.start("value") if gap else None
+        )
     if BAR in line:
         cells = list(_cells(line, start))
         if len(cells) == 2:
             (label, at), (value, value_at) = cells
             if label and value:
-                yield Pair(label=label.rstrip(":"), value=value, start=at, end=value_at + len(value), value_start=value_at)
+                yield Pair(
+                    label=label.rstrip(":"), value=value, start=at, end=value_at + len(value), value_start=value_at
+                )
         return
     if _GAP.search(line):
         yield from _columns(line, start)

@@ -150,7 +150,9 @@ def _option(want: Wanted, text: str) -> Span | None:
     """The one option that the text names; with several it is unsure."""
     words = f" {normal(text)} "
     named = [option for option in want.field.options if f" {normal(option)} " in words]
-    longest = [option for option in named if not any(normal(option) in normal(other) and option != other for other in named)]
+    longest = [
+        option for option in named if not any(normal(option) in normal(other) and option != other for other in named)
+    ]
     if len(longest) != 1:
         return None
     place = max(0, fold(text).find(fold(longest[0])))
@@ -196,6 +198,10 @@ def _names_subject(subject: Subject, cell: str) -> bool:
 _CLAUSE = re.compile(
     r"[;:]|, (?:and|but|which|who|while|whose|where|with)\b|"
     r"\b(?:but|while|whereas|before|until|after|when|although|because|following|than)\b"
+)
+_WHEN = re.compile(
+    r"\b(?:in|on|since|around|during)\s+(?:the )?(?:early |late |mid-?)?(?:\d{1,2}(?:st|nd|rd|th)? )?(?:[A-Z][a-z]+ )?"
+    r"(?:\d{1,2}(?:st|nd|rd|th)?, )?$"
 )
 _ANOTHER = re.compile(
     r"(?:His|Her|Their|Its) (?!(?:head|home|main|corporate|original|first|capital|population)\b)[a-z]+|"
@@ -277,7 +283,7 @@ def _closeness(text: str, cue: re.Match[str], span: Span, found: Sequence[Span])
         return 0.0
     if len(between) > NEAR:
         return 0.0
-    score *= max(0.35, 1.0 - len(between) / 130)
+    score *= max(0.35, 1.0 - len(between) / (260 if _WHEN.search(text[: span.start]) else 130))
     score *= 0.55**rivals
     if _CLAUSE.search(between):
         score *= 0.6
@@ -290,7 +296,8 @@ def _speaks_of_subject(text: str, names: frozenset[str]) -> float:
         return 0.55
     if _PRONOUN.match(text):
         return 1.0
-    return 1.0 if any(word in names for word in tokenize(fold(text[:80]))) else 0.7
+    words = tokenize(fold(re.sub(r"['’]s\b", "", text[:80])))
+    return 1.0 if any(word in names for word in words) else 0.7
 
 
 def _patterned(want: Wanted, match: re.Match[str]) -> Sequence[Span]:

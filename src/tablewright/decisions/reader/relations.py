@@ -14,7 +14,9 @@ Kind: TypeAlias = Literal[
     "nationality", "place", "organisation", "name", "title", "code", "url", "text",
 ]  # fmt: skip
 
-WORK = r"(?:film|movie|novel|book|album|song|single|series|show|play|game|comic|musical|opera|documentary|drama|thriller)"
+WORK = (
+    r"(?:film|movie|novel|book|album|song|single|series|show|play|game|comic|musical|opera|documentary|drama|thriller)"
+)
 
 
 class Relation(Noun, frozen=True):
@@ -47,7 +49,7 @@ RELATIONS: tuple[Relation, ...] = (
         kind="year",
         cue=r"\b(?:co-?)?(?:founded|established|formed|incorporated|started|created|set up|organi[sz]ed|chartered|"
         r"founding|inception|incorporation|launched|began (?:operations|life|as)|opened its doors|established itself|"
-        r"(?:was|were) begun|dates? (?:back )?to|in business since|traces? its (?:roots|origins?|history)"
+        r"came into (?:existence|being)|spun off|(?:was|were) begun|merger|dates? (?:back )?to|in business since|traces? its (?:roots|origins?|history)"
         r"(?: back)? to|origins? (?:in|to)|founders?)\b",
         weak=r"\bsince\b",
     ),
@@ -127,7 +129,7 @@ RELATIONS: tuple[Relation, ...] = (
         names="headquarters|headquarters city|headquarters location|hq|hq city|head office|headquartered|based in|base|"
         "corporate headquarters|city of headquarters|company location|seat of company",
         kind="city",
-        cue=r"\b(?:headquartered|head-?quarters?|head office|based|corporate offices?|main offices?|home office|domiciled|"
+        cue=r"\b(?:headquartered|head-?quarters?|head office|(?<!-)based|corporate offices?|main offices?|home office|domiciled|"
         r"offices? (?:is|are) (?:located )?in|moved to|relocated to)\b",
         before=r"-based\b",
     ),
@@ -386,7 +388,9 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(names="length|long|total length", kind="measure", cue=r"\b(?:length|long|stretch\w*|spans?)\b"),
     Relation(names="width|wide", kind="measure", cue=r"\b(?:width|wide)\b"),
     Relation(names="area|surface|size|land area", kind="measure", cue=r"\b(?:area|cover\w*|surface|size|spans?)\b"),
-    Relation(names="volume|capacity l|litres|liters|capacity litres", kind="measure", cue=r"\b(?:capacity|holds?|volume)\b"),
+    Relation(
+        names="volume|capacity l|litres|liters|capacity litres", kind="measure", cue=r"\b(?:capacity|holds?|volume)\b"
+    ),
     Relation(names="warranty|guarantee|warranty period", kind="measure", cue=r"\b(?:warranty|guarantee\w*)\b"),
 )
 

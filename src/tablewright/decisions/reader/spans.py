@@ -99,7 +99,9 @@ def _measures(text: str, unit: str) -> Iterator[Span]:
             yield Span(value=written, start=measure.start, end=measure.end)
 
 
-_NOT_A_COUNT = re.compile(r"\s?(?:%|percent|per cent|km|mi|m|ft|kg|years?|months?|days?|am|pm|°|th|st|nd|rd)\b", re.IGNORECASE)
+_NOT_A_COUNT = re.compile(
+    r"\s?(?:%|percent|per cent|km|mi|m|ft|kg|years?|months?|days?|am|pm|°|th|st|nd|rd)\b", re.IGNORECASE
+)
 
 
 def _numbers(text: str, kind: Kind, unit: str) -> Iterator[Span]:
@@ -119,7 +121,9 @@ def _numbers(text: str, kind: Kind, unit: str) -> Iterator[Span]:
 _CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĢĪĶĻĽŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽƏǍȘȚЀ-ЯḤṢṬẒ]"
 _WORD = rf"(?:(?:(?:Lt|St|Mt|Ft|Dr|Sgt|Capt)\. )?{_CAPITAL}(?:[\w’'&+-]|\.(?=\w)|(?<=\b{_CAPITAL})\.)*)"
 _PARTICLE = r"(?:of|the|de|del|della|dell|di|da|do|dos|du|des|la|le|les|el|los|las|van|von|der|den|und|y|e|al|bin|ibn|upon|am|an der|sur|zu|&)"
-_NAME = re.compile(rf"(?<![\w-]){_WORD}(?:(?: | (?:{_PARTICLE} ){{1,2}}){_WORD}| \d{{1,3}}(?![\d.,:]| (?:[a-z%]|seats|MW)))*(?:,? (?:Inc|Corp|Ltd|Co)\.)?")
+_NAME = re.compile(
+    rf"(?<![\w-]){_WORD}(?:(?: | (?:{_PARTICLE} ){{1,2}}){_WORD}| \d{{1,3}}(?![\d.,:]| (?:[a-z%]|seats|MW)))*(?:,? (?:Inc|Corp|Ltd|Co)\.)?"
+)
 _PERSON = re.compile(
     rf"(?<![\w-]){_CAPITAL}[\w’'-]+(?: (?:{_CAPITAL}\.)+| {_CAPITAL}(?=\s)|)*(?: (?:van|von|de|da|di|der|den|del|la|le|bin|al|el|ter|dos|Mac|St\.)){{0,3}}"
     rf"(?: {_CAPITAL}[\w’'-]+){{1,3}}(?: (?:Jr|Sr)\.?| I{{2,3}}| IV)?"
@@ -182,22 +186,32 @@ def _people(text: str) -> Iterator[Span]:
 _PLACE_WORD = rf"{_CAPITAL}(?:[\w’'-]|\.(?=\s{_CAPITAL}))*"
 _PLACE_NAME = rf"(?:(?:St|Ft|Mt|Pt)\. )?{_PLACE_WORD}(?:(?: | (?:of|de|del|la|le|upon|on|am|an der|sur|the|do|da|dos|y) |-){_PLACE_WORD}){{0,4}}"
 _CHAIN = re.compile(rf"(?<![\w-]){_PLACE_NAME}(?:(?: and |, )(?:and )?(?:the )?{_PLACE_NAME}|, D\.C\.){{0,3}}")
-_NOT_A_CITY = frozenset("The A An January February March April May June July August September October November December".split())
+_NOT_A_CITY = frozenset(
+    "The A An January February March April May June July August September October November December".split()
+)
 
 
 def _places(text: str, level: str) -> Iterator[Span]:
     for match in _CHAIN.finditer(text):
         chain, start = _trim(match)
-        if not chain or chain.split()[0] in _NOT_A_CITY:
+        if part := _PART_OF_TOWN.match(chain):
+            chain, start = chain[part.end() :], start + part.end()
+        if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY:
             continue
         if level == "place":
             yield Span(value=chain, start=start, end=start + len(chain))
             continue
         first = chain.split(", ")[0]
         wide = first in COUNTRIES or first in STATES
-        if wide and first == chain and first not in ("New York", "Washington", "Singapore", "Luxembourg", "Hong Kong", "Monaco"):
+        if (
+            wide
+            and first == chain
+            and first not in ("New York", "Washington", "Singapore", "Luxembourg", "Hong Kong", "Monaco")
+        ):
             continue
         if (first in COUNTRY_OF and first == chain) or _NO_TOWN.search(first):
+            continue
+        if _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]) or _DISTRICT.match(text, start + len(first)):
             continue
         placed = any(part in COUNTRIES or part in STATES for part in chain.split(", ")[1:])
         first = _unowned(first, text, start)
@@ -209,6 +223,9 @@ _NO_TOWN = re.compile(
     r"League|Championship|Division|Association|Conference|Cup|Company|Inc|Corporation|County|District|River|Lake|Island|"
     r"Building|Tower|Studios|Plaza|Campus|Complex|Freeway|Square|House|Headquarters|Parkway|Way|Resort|Center|Centre|Airport|Church|Museum|Hospital|Club|Union|Army|Navy|Party|Club|Records|LLC|Ltd)$"
 )
+_PART_OF_TOWN = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Greater|Inner) (?=[A-Z])")
+_IN_AN_ADDRESS = re.compile(r"\d+ (?:[A-Z][\w.]* of the )?$")
+_DISTRICT = re.compile(r" (?:district|neighbou?rhood|suburb|section|area|building) of\b")
 _KNOWN = re.compile(rf"{_CAPITAL}[\w.’'-]*(?: (?:and |of )?{_CAPITAL}[\w.’'-]*)*")
 
 
@@ -254,7 +271,9 @@ _FOREIGN = re.compile(r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0
                       r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af\u3000-\u303f\s·!?]*")  # fmt: skip
 _AFTER_COLON = re.compile(r"(?<=: )[^\W\d_][^;:,()\[\]]{1,80}(?:, [^;:,()\[\]]{1,40}(?=[;)]))?")
 _CODE = re.compile(r"(?<![\w-])(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,}(?:-[A-Z0-9]+)*(?![\w])")
-_URL = re.compile(r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)(?:/[^\s<>\"')\]]*)?(?![\w@])")
+_URL = re.compile(
+    r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)(?:/[^\s<>\"')\]]*)?(?![\w@])"
+)
 
 
 def _titles(text: str) -> Iterator[Span]:

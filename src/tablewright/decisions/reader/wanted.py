@@ -112,7 +112,9 @@ def _relation(field: Field, asked: str) -> tuple[Relation, bool]:
     return Relation(names=field.name, kind="text", cue=rf"\b(?:{cue})"), False
 
 
-_VAGUE = frozenset({"year", "date", "location", "place", "when", "where", "origin", "capacity", "title", "from", "start"})
+_VAGUE = frozenset(
+    {"year", "date", "location", "place", "when", "where", "origin", "capacity", "title", "from", "start"}
+)
 _WEAK = frozenset({"from", "head", "base", "place", "start", "seat", "rate", "field", "site", "web", "link", "host", "part",
                    "release", "rise", "total", "class", "code", "symbol", "band", "label", "size", "long", "wide", "home"})  # fmt: skip
 
@@ -128,7 +130,9 @@ def _named_in(text: str, listed: dict[str, Relation]) -> Relation | None:
 
 def _fitting(relation: Relation, field: Field) -> Relation:
     """ "Capacity (MW)" is a power, "Capacity:number(l)" a volume, "Founded:date" a date."""
-    if relation.kind == "count" and (field.unit or re.search(r"\((?:MW|GW|kW|W|l|L|litres?|liters?|ml|kg|t)\)", field.name)):
+    if relation.kind == "count" and (
+        field.unit or re.search(r"\((?:MW|GW|kW|W|l|L|litres?|liters?|ml|kg|t)\)", field.name)
+    ):
         return structs.replace(relation, kind="measure", before="", cue=relation.cue)
     return relation
 
@@ -144,7 +148,9 @@ def _kind(field: Field, asked: str, relation: Relation, known: bool) -> Kind:
     for kind in (relation.kind if known else None, by_question, by_name):
         if kind is None or kind == "text":
             continue
-        if kind == "year" and (field.type == "date" or by_name == "date" or (by_question == "date" and field.type != "number")):
+        if kind == "year" and (
+            field.type == "date" or by_name == "date" or (by_question == "date" and field.type != "number")
+        ):
             return "date"
         if fits is None or kind in fits:
             return "measure" if field.type == "number" and field.unit and kind in ("count", "number") else kind

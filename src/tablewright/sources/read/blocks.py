@@ -14,7 +14,7 @@ from lxml.etree import _Element
 
 from tablewright.sources.read.characters import one_line
 from tablewright.sources.read.hidden import background_of, is_hidden, longer_than
-from tablewright.sources.read.pairs import MAX_LABEL, is_label, named_as_pair, pair, row_lines, starts_alike
+from tablewright.sources.read.pairs import MAX_LABEL, begins_value, has_label, is_label, named_as_pair, pair, row_lines, starts_alike
 from tablewright.sources.read.reading import MAX_CHARS
 from tablewright.sources.read.regions import CENTRE, region_of
 
@@ -112,6 +112,7 @@ class _Walk:
     _linked: int = 0
     _link_depth: int = 0
     _links: list[str] = field(default_factory=list)
+    _label_ends: list[int] = field(default_factory=list)
     _boundary: int = 0
     _pre: int = 0
     _heading: str = ""
@@ -185,7 +186,7 @@ class _Walk:
             if opened.is_link:
                 self._link_depth -= 1
             if opened.labels:
-                self._mark_label()
+                self._label_ends.append(len(self._pieces))
             self._boundary = 1 if self._boundary == 0 and tag not in _UNSPACED else self._boundary
         else:
             self._flush(tag if tag in _HEADINGS or tag == "li" else self._heading or "p", opened.region)
@@ -227,16 +228,19 @@ class _Walk:
         if self._link_depth:
             self._linked += len(text.strip())
 
-    def _mark_label(self) -> None:
-        text = one_line("".join(self._pieces))
-        if 0 < len(text) <= MAX_LABEL and text[-1].isalnum():
-            self._pieces.append(":")
-            self._boundary = 1
+    def _mark_labels(self) -> str:
+        """The text with a colon after each element that was named a label, if a value follows on the line."""
+        ends, self._label_ends = self._label_ends, []
+        for end in reversed(ends):
+            label, value = one_line("".join(self._pieces[:end])), "".join(self._pieces[end:]).lstrip()
+            if 0 < len(label) <= MAX_LABEL and label[-1].isalnum() and value and begins_value(value):
+                self._pieces[end:] = [": ", value]
+        return "".join(self._pieces)
 
     def _flush(self, tag: str, region: int) -> None:
         if not self._pieces:
             return
-        text = "".join(self._pieces)
+        text = self._mark_labels() if self._label_ends else "".join(self._pieces)
         links, linked = tuple(self._links), self._linked
         self._pieces, self._links, self._linked, self._boundary = [], [], 0, 0
         for line in text.split("\n") if self._pre else (text,):
@@ -294,7 +298,7 @@ class _Walk:
 
     def _definition(self, element: _Element, region: int) -> bool:
         flat = flatten(element) if self._label else None
-        if flat is None:
+        if flat is None or has_label(flat.text):
             self._flush_label(region)
             return False
         if flat.text:
@@ -318,7 +322,7 @@ class _Walk:
         if not whole or not name or not 0 < len(name.text) <= MAX_LABEL or not whole.text.startswith(name.text):
             return False
         value = whole.text[len(name.text) :].strip()
-        if not value or not (value[0].isalnum() or value[0] in "$€£¥<>~+-(\"'"):
+        if not value or not begins_value(value):
             return False
         self._write(pair(name.text, value), element.tag, region, whole.linked, whole.links)
         return True

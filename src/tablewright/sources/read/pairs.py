@@ -17,6 +17,7 @@ _LABEL_NAME = re.compile(
 )
 _VALUE_NAME = re.compile(r"(?:^|[\s_-])(?:value|val|dd|td|data|detail|answer)(?=$|\s)", re.IGNORECASE)
 _BADGE = re.compile(r"(?:^|\s)(?:label-\w+|badge|tag)(?=$|\s)", re.IGNORECASE)
+_LABELLED = re.compile(r"[^\W\d][^:.!?]{1,40}:\s")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -24,6 +25,15 @@ def pair(label: str, value: str) -> str:
     if label.endswith((":", "?", "：")):
         return f"{label} {value}"
     return f"{label}: {value}"
+
+
+def begins_value(text: str) -> bool:
+    return text[0].isalnum() or text[0] in "$€£¥<>≤≥~±+-–(\"'“"
+
+
+def has_label(text: str) -> bool:
+    """It already reads "Label: value"."""
+    return bool(_LABELLED.match(text))
 
 
 def row_lines(cells: Sequence[tuple[bool, str]], *, headed: bool) -> list[str]:

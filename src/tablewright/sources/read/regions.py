@@ -21,6 +21,8 @@ class Region:
     """Cookie banners, dialogs, pop-ups."""
     PROMOTION = 128
     """Advertisements, newsletters, share buttons, related pages."""
+    CONTROLS = 256
+    """Filters and sort orders of a listing; the card of the person who wrote a post."""
 
 
 CENTRE = Region.MAIN | Region.ARTICLE
@@ -61,6 +63,12 @@ _NAMES = (
         r"|socials?|related|recommended|recommendations?|recirc|up-?sells?|cross-?sells?|outbrain|taboola|trending"
         r"|read-?next|more-?from|also-?(?:like|bought|viewed)|recently-?viewed",
         Region.PROMOTION,
+    ),
+    (
+        r"filters|filters?-(?:list|panel|group|bar|sidebar|items?|options?|form)|facets?|refinements?|refine-?by"
+        r"|sort-?(?:by|bar|options?|order)|message-?user|user-?(?:info|details|card|extras)|post-?profile"
+        r"|post-?bit-?user|posts?-?author-?info|signature",
+        Region.CONTROLS,
     ),
 )
 _NAME_REGIONS = tuple((re.compile(rf"(?:^|[\s_-])(?:{words})(?=$|[\s_-])"), region) for words, region in _NAMES)

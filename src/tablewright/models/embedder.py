@@ -1,0 +1,176 @@
+"""What turns texts into vectors."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import httpx2
+import numpy as np
+from numpy.typing import NDArray
+
+from tablewright.errors import BadSetting, ModelRefused, ModelUnavailable
+from tablewright.table.usage import Usage, spend
+
+Vectors: TypeAlias = NDArray[np.float32]
+"""One row for each text, each of length 1 (or 0 for a text without any known word)."""
+
+OPENAI_URL = "https://api.openai.com/v1"
+BATCH = 64
+TRIES = 4
+
+
+class Embedder(Protocol):
+    @property
+    def name(self) -> str:
+        """Part of what is kept with vectors: those of different names do not compare."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """0 while it is not known: an endpoint tells it with its first answer."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors: ...
+
+    async def close(self) -> None: ...
+
+
+class EmbedderValues(Protocol):
+    """The settings that an embedder is built from."""
+
+    @property
+    def embedder(self) -> str: ...
+    @property
+    def embedder_base_url(self) -> str: ...
+    @property
+    def embedder_api_key(self) -> str: ...
+
+
+def build_embedder(values: EmbedderValues) -> Embedder:
+    kind, _, name = values.embedder.partition(":")
+    if values.embedder == "wordllama":
+        return WordLlamaEmbedder()
+    if kind != "openai" or not name:
+        raise BadSetting(f"There is no embedder {values.embedder!r}.", advice="Use wordllama or openai:NAME.")
+    key = values.embedder_api_key
+    if not values.embedder_base_url:
+        key = key or os.environ.get("OPENAI_API_KEY", "")
+        if not key:
+            raise BadSetting(
+                "There is no key for the embedder.", advice="Set TABLEWRIGHT_EMBEDDER_API_KEY or OPENAI_API_KEY."
+            )
+    return EndpointEmbedder(name, values.embedder_base_url or OPENAI_URL, key)
+
+
+class WordLlamaEmbedder:
+    """On this machine, without a network: averaged word vectors that come with the package."""
+
+    name = "wordllama:l2_supercat_256"
+    dimensions = 256
+
+    def __init__(self) -> None:
+        self._loading = asyncio.Lock()
+        self._model: Any = None
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        async with self._loading:
+            if self._model is None:
+                self._model = await asyncio.to_thread(load_wordllama)
+        return await asyncio.to_thread(self._embed, list(texts))
+
+    def _embed(self, texts: list[str]) -> Vectors:
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        # Texts of one batch are padded to the longest of them, so those of like length go together.
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        for start in range(0, len(order), BATCH):
+            batch = order[start : start + BATCH]
+            vectors[batch] = self._model.embed([texts[index] for index in batch])
+        return normalised(vectors)
+
+    async def close(self) -> None:
+        self._model = None
+
+
+def load_wordllama() -> Any:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    import wordllama  # sets up logging for the whole program, which is not its business
+
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    # Without `cache_dir` it looks for its tokenizer in the wrong folder, and then in the network.
+    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+
+
+class EndpointEmbedder:
+    """Any OpenAI-compatible embeddings endpoint."""
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str,
+        api_key: str = "",
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.name = f"openai:{model}"
+        self.dimensions = 0
+        self._model = model
+        self._url = base_url.rstrip("/") + "/embeddings"
+        self._sleep = sleep
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._client = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(60.0, connect=5.0))
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        batches = [list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        found = [await self._batch(batch) for batch in batches]
+        return normalised(np.concatenate(found)) if found else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _batch(self, texts: list[str]) -> Vectors:
+        # An empty input is refused by OpenAI; a space is as meaningless.
+        answer = await self._post({"model": self._model, "input": [text or " " for text in texts]})
+        try:
+            data = sorted(answer["data"], key=lambda item: int(item["index"]))
+            vectors = np.array([item["embedding"] for item in data], dtype=np.float32)
+            if vectors.ndim != 2 or len(vectors) != len(texts):
+                raise ValueError(f"{len(texts)} texts, {len(data)} vectors")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelUnavailable(f"The embedder {self.name} answered something unexpected: {error}.") from error
+        self.dimensions = vectors.shape[1]
+        usage = answer.get("usage") or {}
+        spend(Usage(input_tokens=int(usage.get("prompt_tokens", 0))))
+        return vectors
+
+    async def _post(self, body: dict[str, Any]) -> Any:
+        problem = ""
+        for tried in range(TRIES):
+            if tried:
+                await self._sleep(0.5 * 2 ** (tried - 1) * (0.5 + random.random()))
+            try:
+                response = await self._client.post(self._url, json=body)
+            except httpx2.HTTPError as error:
+                problem = str(error) or type(error).__name__
+                continue
+            if response.is_success:
+                try:
+                    return response.json()
+                except ValueError:
+                    problem = "the answer is not JSON"
+                    continue
+            problem = f"{response.status_code}, {' '.join(response.text.split())[:200]}"
+            if response.status_code < 500 and response.status_code not in (408, 409, 429):
+                raise ModelRefused(f"The embedder {self.name} refused the request: {problem}.")
+        raise ModelUnavailable(f"The embedder {self.name} cannot be reached, {TRIES} times: {problem}.")
+
+
+def normalised(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)

@@ -1,0 +1,174 @@
+"""Models on this machine: llama.cpp inside our own process, asked over loopback like any OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+
+import httpx2
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
+
+from tablewright.errors import BadSetting, ModelRefused
+from tablewright.models import catalog
+from tablewright.models.layer import Layer
+from tablewright.models.providers import OLDER_TOKEN_LIMIT
+from tablewright.models.spec import Access
+
+CONTEXT = 16_384
+"""Tokens, shared by all slots."""
+SLOTS = 2
+PROMPT_CACHE_MIB = 256
+"""llama.cpp's own default is 8 GB."""
+
+
+def local(argument: str, access: Access) -> Model:
+    """Entry point `local` of `tablewright.models`. The file is checked now and loaded at the first question."""
+    file = find_file(argument, access.models_folder)
+    with file.open("rb") as opened:
+        if opened.read(4) != b"GGUF":
+            raise BadSetting(f"{file} is not a GGUF model.", advice="Models for llama.cpp end in .gguf.")
+    llama_cpp()
+    return LocalModel(file, access.timeout)
+
+
+def find_file(argument: str, models_folder: Path) -> Path:
+    known = catalog.find(argument)
+    if known is not None:
+        if known.is_pulled(models_folder):
+            return known.path(models_folder)
+        raise BadSetting(
+            f"The model {known.name} is not here yet.", advice=f"Run: tablewright models pull {known.name}"
+        )
+    for path in (Path(argument).expanduser(), models_folder / argument):
+        if path.is_file():
+            return path.resolve()
+    names = ", ".join(model.name for model in catalog.CATALOG)
+    raise BadSetting(
+        f"There is no model file {argument!r}.", advice=f"Give the path of a .gguf file, or pull one of: {names}."
+    )
+
+
+class LocalModel(Layer):
+    def __init__(self, file: Path, timeout: float) -> None:
+        # The name is part of the key of kept answers: two files of one name are told apart by their size.
+        self._name = f"{file.name} ({file.stat().st_size} bytes)"
+        self._file = file
+        self._settings_of_chat = ModelSettings(timeout=timeout)
+        self._client: httpx2.AsyncClient | None = None
+        self._starting = asyncio.Lock()
+        self._slots = asyncio.Semaphore(SLOTS)  # who waits here does not yet wait for the answer in time
+        self._users = 0
+        super().__init__(self._chat("http://127.0.0.1:1", None))
+
+    @property
+    def base_url(self) -> str | None:
+        """None: another port is not another model."""
+        return None
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        async with self._slots:
+            await self._start()
+            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+
+    async def __aenter__(self) -> Self:
+        self._users += 1
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> bool | None:
+        self._users -= 1
+        if self._users == 0 and self._client is not None:
+            await self._client.aclose()
+            self._client = None
+            await asyncio.to_thread(SERVERS.give_back, self._file)
+        return None
+
+    async def _start(self) -> None:
+        async with self._starting:
+            if self._client is None:
+                address = await asyncio.to_thread(SERVERS.take, self._file)
+                self._client = httpx2.AsyncClient(trust_env=False)  # a proxy has no business with loopback
+                self.wrapped = self._chat(address, self._client)
+
+    def _chat(self, address: str, client: httpx2.AsyncClient | None) -> Model:
+        provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", http_client=client)
+        provider.client.max_retries = 0
+        return OpenAIChatModel(
+            self._name, provider=provider, settings=self._settings_of_chat, profile=OLDER_TOKEN_LIMIT
+        )
+
+
+class Servers:
+    """The llama.cpp servers of this process, one for each file however many models use it: a model is gigabytes."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running: dict[Path, tuple[Any, int]] = {}
+
+    def take(self, file: Path) -> str:
+        """The address of the server; starts it if need be. Blocks while the model is loaded."""
+        with self._lock:
+            server, users = self._running.get(file) or (start(file), 0)
+            self._running[file] = (server, users + 1)
+            return str(server.listening_address)
+
+    def give_back(self, file: Path) -> None:
+        with self._lock:
+            server, users = self._running.pop(file)
+            if users > 1:
+                self._running[file] = (server, users - 1)
+            del server  # the last reference stops it
+
+
+SERVERS = Servers()
+
+
+def start(file: Path) -> Any:
+    llama = llama_cpp()
+    params = llama.CommonParams()
+    params.model.path = str(file)
+    params.n_ctx, params.n_parallel = CONTEXT, SLOTS
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = cores()
+    params.cache_ram_mib = PROMPT_CACHE_MIB
+    params.hostnames, params.port = ["127.0.0.1"], 0
+    params.verbosity = -1
+    params.warmup = params.ui = False
+    try:
+        return llama.Server(params)
+    except RuntimeError as error:
+        raise ModelRefused(
+            f"llama.cpp cannot load {file.name}: {error}",
+            advice="It may be damaged, of a kind this version does not know, or too large for the memory.",
+        ) from error
+
+
+def llama_cpp() -> Any:
+    try:
+        import xllamacpp
+    except ImportError:
+        raise BadSetting(
+            "Local models need llama.cpp, which is not installed.", advice="Run: pip install 'tablewright[local]'"
+        ) from None
+    return xllamacpp
+
+
+def cores() -> int:
+    """Those this process may use: one thread more than cores makes llama.cpp many times slower."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

