@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.strategies.strategy import Strategy
+from tablewright.strategies.tools import NO_TOOLS
 from tablewright.table.model import Field, Finding, Row, Step, Table, given
 
 ROOT = Path(__file__).parents[1]
@@ -54,7 +55,7 @@ async def test_the_strategy_of_the_docs_answers_rows() -> None:
     city = Field(name="City")
     table = Table(id="t", name="t", fields=(Field(name="Postcode"),))
     steps: list[Step] = []
-    answer = strategy.prepare(table, [city])
+    answer = strategy.prepare(table, [city], NO_TOOLS)
     found = await answer(Row(id=1, cells={"Postcode": given("75001")}), steps.append)
     missing = await answer(Row(id=2, cells={"Postcode": given("00000")}), steps.append)
     assert (found[0].value, missing[0]) == ("Paris", Finding(field="City", reason="not_found"))

@@ -11,12 +11,13 @@ import os
 import platform
 import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tablewright.assembly import open_tools
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Filled
 from tablewright.engine.progress import Watch, ignore
@@ -29,7 +30,8 @@ from tablewright.store.proposals import Applied, Operation, ProposalHead, Select
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
-from tablewright.strategies.strategy import all_strategies
+from tablewright.strategies.strategy import all_strategies, find_strategy
+from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.model import Field, Noun, Row, RowId, Table
 
 __all__ = [
@@ -63,8 +65,10 @@ class Check(Noun, frozen=True):
 
 
 class Tablewright:
-    def __init__(self, settings: Settings, store: Store, actor: str) -> None:
+    def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
+        self._stack = stack
+        self._tools: Tools | None = None
         self.changes = Changes(store, actor)
         self._store = store
         self._actor = actor
@@ -75,8 +79,8 @@ class Tablewright:
         settings = settings or load_settings()
         if not settings.database_url:
             make_home(settings.home_folder)
-        async with await Store.open(settings.database) as store:
-            yield cls(settings, store, actor or whoami())
+        async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
+            yield cls(settings, store, actor or whoami(), stack)
 
     async def import_file(
         self,
@@ -131,9 +135,20 @@ class Tablewright:
         watch: Watch = ignore,
     ) -> Fill:
         """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found."""
+        tools = await self._open_tools() if find_strategy(strategy).needs_tools else NO_TOOLS
         return await enrich.plan(
-            self._store, table_id, fields, strategy, row_ids=row_ids, max_rows=max_rows, watch=watch
+            self._store, table_id, fields, strategy, tools=tools, row_ids=row_ids, max_rows=max_rows, watch=watch
         )
+
+    async def _open_tools(self) -> Tools:
+        """The web and the model, opened when first needed and closed with the app."""
+        if self._tools is None:
+            self._tools = await self._stack.enter_async_context(open_tools(self.settings, self._store))
+        return self._tools
+
+    async def stored_text(self, content_hash: str) -> str | None:
+        """The text that a cell's evidence points to, as it was retrieved."""
+        return await self._store.pages.text(content_hash)
 
     async def enrich_report(self, filled: Filled) -> dict[str, Any]:
         """The run as one JSON document."""

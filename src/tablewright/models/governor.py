@@ -79,11 +79,11 @@ class Limits:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._new = lambda: Window(requests, tokens, clock, sleep)
+        self._limits = (requests, tokens, clock, sleep)
         self._windows: dict[str, Window] = {}
 
     def of(self, provider: str) -> Window:
-        return self._windows.setdefault(provider, self._new())
+        return self._windows.setdefault(provider, Window(*self._limits))
 
 
 class Governed(Layer):

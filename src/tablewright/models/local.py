@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -66,7 +69,7 @@ class LocalModel(Layer):
         self._starting = asyncio.Lock()
         self._slots = asyncio.Semaphore(SLOTS)  # who waits here does not yet wait for the answer in time
         self._users = 0
-        super().__init__(self._chat("http://127.0.0.1:1", None))
+        super().__init__(self._chat("http://127.0.0.1:1", "", None))
 
     @property
     def base_url(self) -> str | None:
@@ -103,16 +106,28 @@ class LocalModel(Layer):
     async def _start(self) -> None:
         async with self._starting:
             if self._client is None:
-                address = await asyncio.to_thread(SERVERS.take, self._file)
+                server = await asyncio.to_thread(SERVERS.take, self._file)
                 self._client = httpx2.AsyncClient(trust_env=False)  # a proxy has no business with loopback
-                self.wrapped = self._chat(address, self._client)
+                self.wrapped = self._chat(server.address, server.key, self._client)
 
-    def _chat(self, address: str, client: httpx2.AsyncClient | None) -> Model:
-        provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", http_client=client)
+    def _chat(self, address: str, key: str, client: httpx2.AsyncClient | None) -> Model:
+        provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", api_key=key, http_client=client)
         provider.client.max_retries = 0
         return OpenAIChatModel(
             self._name, provider=provider, settings=self._settings_of_chat, profile=OLDER_TOKEN_LIMIT
         )
+
+
+@dataclass
+class Server:
+    llama: Any
+    """Dropping the last reference stops it."""
+    key: str
+    users: int = 0
+
+    @property
+    def address(self) -> str:
+        return str(self.llama.listening_address)
 
 
 class Servers:
@@ -120,38 +135,39 @@ class Servers:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._running: dict[Path, tuple[Any, int]] = {}
+        self.running: dict[Path, Server] = {}
 
-    def take(self, file: Path) -> str:
-        """The address of the server; starts it if need be. Blocks while the model is loaded."""
+    def take(self, file: Path) -> Server:
+        """Starts it if need be; blocks while the model is loaded."""
         with self._lock:
-            server, users = self._running.get(file) or (start(file), 0)
-            self._running[file] = (server, users + 1)
-            return str(server.listening_address)
+            server = self.running.get(file) or start(file)
+            self.running[file] = server
+            server.users += 1
+            return server
 
     def give_back(self, file: Path) -> None:
         with self._lock:
-            server, users = self._running.pop(file)
-            if users > 1:
-                self._running[file] = (server, users - 1)
-            del server  # the last reference stops it
+            self.running[file].users -= 1
+            if self.running[file].users == 0:
+                del self.running[file]
 
 
 SERVERS = Servers()
 
 
-def start(file: Path) -> Any:
+def start(file: Path) -> Server:
     llama = llama_cpp()
+    key = secrets.token_urlsafe()  # else every page open in a browser of this machine could ask it
     params = llama.CommonParams()
     params.model.path = str(file)
     params.n_ctx, params.n_parallel = CONTEXT, SLOTS
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = cores()
     params.cache_ram_mib = PROMPT_CACHE_MIB
-    params.hostnames, params.port = ["127.0.0.1"], 0
+    params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
     params.verbosity = -1
     params.warmup = params.ui = False
     try:
-        return llama.Server(params)
+        return Server(llama.Server(params), key)
     except RuntimeError as error:
         raise ModelRefused(
             f"llama.cpp cannot load {file.name}: {error}",
@@ -161,12 +177,11 @@ def start(file: Path) -> Any:
 
 def llama_cpp() -> Any:
     try:
-        import xllamacpp
+        return import_module("xllamacpp")
     except ImportError:
         raise BadSetting(
             "Local models need llama.cpp, which is not installed.", advice="Run: pip install 'tablewright[local]'"
         ) from None
-    return xllamacpp
 
 
 def cores() -> int:

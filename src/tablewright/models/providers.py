@@ -1,24 +1,22 @@
-"""The providers that are reached over the network. Each function is an entry point of `tablewright.models`."""
+"""The providers that are reached over the network. Each function is an entry point of `tablewright.models`.
+
+The packages of Anthropic and Google are imported where they are used: they take most of a second each.
+"""
 
 from __future__ import annotations
 
 import os
 
 from pydantic_ai.models import Model
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.google import GoogleModel
 from pydantic_ai.models.ollama import OllamaModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.ollama import OllamaProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 
-from tablewright.errors import BadSetting
-from tablewright.models.spec import Access
+from tablewright.models.spec import Access, checked_url, key
 
 COMPATIBLE = "openai-compatible"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
@@ -51,6 +49,9 @@ def ollama(name: str, access: Access) -> Model:
 
 
 def anthropic(name: str, access: Access) -> Model:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
     provider = AnthropicProvider(
         api_key=key(access, "anthropic", "ANTHROPIC_API_KEY"), base_url=access.base_url or None
     )
@@ -59,26 +60,10 @@ def anthropic(name: str, access: Access) -> Model:
 
 
 def google(name: str, access: Access) -> Model:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
     provider = GoogleProvider(
         api_key=key(access, "google", "GOOGLE_API_KEY", "GEMINI_API_KEY"), base_url=access.base_url or None
     )
     return GoogleModel(name, provider=provider, settings=ModelSettings(timeout=access.timeout))
-
-
-def key(access: Access, provider: str, *variables: str) -> str:
-    found = access.api_key or next((os.environ[name] for name in variables if os.environ.get(name)), "")
-    if not found:
-        raise BadSetting(
-            f"There is no key for {provider}.",
-            advice=f"Set {' or '.join(variables)}, or TABLEWRIGHT_MODEL_API_KEY; or use another model.",
-        )
-    return found
-
-
-def checked_url(url: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise BadSetting(
-            f"model_base_url must begin with http:// or https://, not {url!r}.",
-            advice="For example http://127.0.0.1:8000/v1.",
-        )
-    return url

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pydantic_ai.messages import ModelMessage, ModelRequest
+from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
@@ -29,16 +29,13 @@ def most_tokens(
 ) -> tuple[int, int]:
     """Input and output."""
     texts = [text_of(message) for message in messages]
+    texts.extend(part.content for part in asked.instruction_parts or [])
     if asked.output_object is not None:
         texts.append(json.dumps(asked.output_object.json_schema))
     texts.extend(json.dumps(tool.parameters_json_schema) + (tool.description or "") for tool in asked.function_tools)
-    instructions = [part.content for part in asked.instruction_parts or []]
-    read = estimate_tokens("\n".join([*texts, *instructions])) + AROUND_A_MESSAGE * (len(messages) + 1)
+    read = estimate_tokens("\n".join(texts)) + AROUND_A_MESSAGE * (len(messages) + 1)
     return read, (settings or {}).get("max_tokens", OUTPUT_WHEN_UNLIMITED) + room_to_think(model.profile)
 
 
 def text_of(message: ModelMessage) -> str:
-    said = [str(getattr(part, "content", None) or getattr(part, "args", "") or "") for part in message.parts]
-    if isinstance(message, ModelRequest) and message.instructions:
-        said.append(message.instructions)
-    return "\n".join(said)
+    return "\n".join(str(getattr(part, "content", None) or getattr(part, "args", "") or "") for part in message.parts)

@@ -6,6 +6,7 @@ takes what stands after the colon and an `Access`, and returns a pydantic-ai `Mo
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -103,6 +104,25 @@ def create(spec: ModelSpec, access: Access) -> Model:
     raise BadSetting(
         f"There is no model provider {spec.provider!r}.", advice=f"Installed: {', '.join([BUILTIN, *providers()])}."
     )
+
+
+def key(access: Access, provider: str, *variables: str) -> str:
+    found = access.api_key or next((os.environ[name] for name in variables if os.environ.get(name)), "")
+    if not found:
+        raise BadSetting(
+            f"There is no key for {provider}.",
+            advice=f"Set {' or '.join(variables)}, or TABLEWRIGHT_MODEL_API_KEY; or use another model.",
+        )
+    return found
+
+
+def checked_url(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise BadSetting(
+            f"model_base_url must begin with http:// or https://, not {url!r}.",
+            advice="For example http://127.0.0.1:8000/v1.",
+        )
+    return url
 
 
 def positive(text: str, setting: str) -> float | None:

@@ -12,23 +12,30 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-MARGIN = 1.1
-CHUNK = 20_000
-"""Characters counted at once. Beyond this a text is counted by its beginning, which bounds the time."""
+MARGIN = 1.15
+WHOLE = 2_048
+"""Characters that are counted in full; a longer text is counted in slices, spread over it. Counting a page of 8,000
+characters would take 3 ms of CPU, as much as asking a model."""
+SLICES = 4
 
 
 def estimate_tokens(text: str) -> int:
     if not text:
         return 0
-    counted = len(tokenizer().encode(text[:CHUNK], add_special_tokens=False).ids)
-    return int(counted * MARGIN * max(1.0, len(text) / CHUNK)) + 1
+    length = WHOLE // SLICES
+    if len(text) <= WHOLE:
+        slices = [text]
+    else:
+        slices = [text[(len(text) - length) * n // (SLICES - 1) :][:length] for n in range(SLICES)]
+    counted = sum(len(tokenizer().encode(piece, add_special_tokens=False).ids) for piece in slices)
+    return int(counted * MARGIN * len(text) / sum(map(len, slices))) + 1
 
 
 @cache
 def tokenizer() -> Tokenizer:
     package = find_spec("wordllama")
-    assert package is not None and package.origin is not None, "wordllama is a dependency of ours"
-    file = Path(package.origin).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    assert package is not None, "wordllama is a dependency of ours"
+    file = Path(package.origin or "").parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
     loaded = Tokenizer.from_file(str(file))
     loaded.no_padding()
     loaded.no_truncation()

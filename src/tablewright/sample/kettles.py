@@ -66,6 +66,13 @@ def _shop_pages(shop: Shop, known: Mapping[str, tuple[Maker, Sequence[str]]]) ->
     listed = "\n".join(f"| [{name}](/p/{slug(name)}) | {price} | {stock}" for name, price, stock in shop.offers)
     yield Page(
         site=shop.site,
+        path="/",
+        menu="Home",
+        title=f"Welcome to {shop.name}",
+        body="Pans, knives, tea towels and [kettles](/kettles), chosen by people who cook.",
+    )
+    yield Page(
+        site=shop.site,
         path="/kettles",
         menu="Kettles",
         title=f"Electric kettles at {shop.name}",
@@ -86,7 +93,7 @@ def _shop_pages(shop: Shop, known: Mapping[str, tuple[Maker, Sequence[str]]]) ->
             path=f"/p/{slug(name)}",
             title=name,
             body=f"**{price}** incl. VAT · {stock}\n\n{row[9]}\n\n- Brand: [{maker.name}]({address(maker.site)}/)\n"
-            f"- Volume: {row[1]}\n- Material: {row[6]}\n- Article number: {shop.name[:2].upper()}-{len(name)}{len(row[9])}",
+            f"- Volume: {row[1]}\n- Material: {row[6]}",
             published="2026-06-15",
         )
 

@@ -14,12 +14,28 @@ COOKIES = (
     "We value your privacy. We and our 214 partners use cookies to store and access information on your device. "
     "You can accept all, reject all or manage your choices."
 )
+TITLES: dict[Layout, str] = {
+    "plain": "{page} | {site}",
+    "cards": "{site} – {page}",
+    "frames": "{site}: {page}",
+    "news": "{page} - {site}",
+    "wiki": "{page} – {site}",
+    "register": "{page} | {site}",
+    "shop": "{page} – {site}",
+    "app": "{page} · {site}",
+    "board": "{site} :: {page}",
+}
 _PRICE = re.compile(r"([£€$])\s?(\d[\d,.]*)")
 _CODES = {"£": "GBP", "€": "EUR", "$": "USD"}
 
 
 def render(site: Site, page: Page) -> str:
     return _LAYOUTS[site.layout](site, page)
+
+
+def page_title(site: Site, page: Page) -> str:
+    """What stands in the browser's title bar, and in search results."""
+    return TITLES[site.layout].format(site=site.title, page=page.title)
 
 
 def render_consent_wall(site: Site) -> str:
@@ -36,7 +52,7 @@ def render_consent_wall(site: Site) -> str:
 def _plain(site: Site, page: Page) -> str:
     return _document(
         site,
-        f"{page.title} | {site.title}",
+        page_title(site, page),
         f"<header><p>{escape(site.title)}</p><nav>{_menu(site, ' | ')}</nav></header>\n"
         f"<main><article><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</article></main>\n{_footer(site)}",
     )
@@ -47,8 +63,8 @@ def _cards(site: Site, page: Page) -> str:
     cards = "\n".join(f'<section class="card">{section}</section>' for section in sections if section.strip())
     return _document(
         site,
-        f"{site.title} – {page.title}",
-        f'<div id="cookie-banner" role="dialog"><p>{COOKIES}</p><button>Accept all</button><button>Reject</button></div>'
+        page_title(site, page),
+        f'<div id="cookie-banner" role="dialog"><p>{COOKIES}</p><button>Accept all</button></div>'
         f'\n<div class="topbar"><a class="logo" href="/">{escape(site.title)}</a><ul><li>'
         f"{_menu(site, '</li><li>')}</li></ul></div>\n"
         f'<div class="hero"><h1>{escape(page.title)}</h1><p class="lead">{escape(site.tagline)}</p></div>\n'
@@ -60,7 +76,7 @@ def _frames(site: Site, page: Page) -> str:
     """A site that has not been touched since tables held pages together."""
     return _document(
         site,
-        f"{site.title}: {page.title}",
+        page_title(site, page),
         f'<table width="100%" border="0" cellpadding="4"><tr><td colspan="2" bgcolor="#003366">'
         f'<font color="white" size="5">{escape(site.title)}</font><br>'
         f'<font color="white"><i>{escape(site.tagline)}</i></font></td></tr>\n'
@@ -73,17 +89,19 @@ def _frames(site: Site, page: Page) -> str:
 def _news(site: Site, page: Page) -> str:
     others = [other for other in site.pages.values() if other.byline and other.path != page.path][:4]
     related = "".join(f'<li><a href="{other.path}">{escape(other.title)}</a></li>' for other in others)
-    byline = f'<p class="byline">By {escape(page.byline)} · <time datetime="{page.published}">{page.published}</time></p>'
+    byline = (
+        f'<p class="byline">By {escape(page.byline)} · <time datetime="{page.published}">{page.published}</time></p>'
+    )
     return _document(
         site,
-        f"{page.title} - {site.title}",
-        f'<div class="cookie">{COOKIES} <a href="/privacy">Manage choices</a></div>\n'
+        page_title(site, page),
+        f'<div class="cookie">{COOKIES} <a href="#">Manage choices</a></div>\n'
         f'<header><a href="/">{escape(site.title)}</a> <span>{escape(site.tagline)}</span>'
-        f"<nav>{_menu(site, ' ')}<a href='/subscribe'>Subscribe</a></nav></header>\n"
+        f"<nav>{_menu(site, ' ')}<a href='#'>Subscribe</a></nav></header>\n"
         f"<main><article><h1>{escape(page.title)}</h1>{byline if page.byline else ''}\n{to_html(page.body)}"
         '<div class="share">Share this article: Mail · Link · Print</div></article>\n'
         f"<aside><h3>Most read</h3><ol>{related}</ol><h3>Newsletter</h3>"
-        f"<p>The morning's business news in your inbox. <input type='email'><button>Sign up</button></p></aside></main>\n"
+        f"<p>The morning's business news in your inbox. <button>Sign up</button></p></aside></main>\n"
         f"{_footer(site)}",
         head=f'<meta property="article:published_time" content="{page.published}">',
     )
@@ -92,7 +110,7 @@ def _news(site: Site, page: Page) -> str:
 def _wiki(site: Site, page: Page) -> str:
     return _document(
         site,
-        f"{page.title} – {site.title}",
+        page_title(site, page),
         f'<div id="sidebar"><ul><li>{_menu(site, "</li><li>")}</li><li>Random article</li><li>Recent changes</li></ul>'
         f'</div>\n<div id="content"><h1>{escape(page.title)}</h1><div id="siteSub">From {escape(site.title)}, '
         f'{escape(site.tagline)}</div>\n<div id="bodyContent">{to_html(page.body)}</div>\n'
@@ -104,41 +122,44 @@ def _wiki(site: Site, page: Page) -> str:
 def _register(site: Site, page: Page) -> str:
     return _document(
         site,
-        f"{page.title} | {site.title}",
-        f'<header><h2>{escape(site.title)}</h2><form action="/find"><input name="q"><button>Find a business</button>'
+        page_title(site, page),
+        f'<header><h2>{escape(site.title)}</h2><form action="#"><input name="q"><button>Find a business</button>'
         f'</form></header>\n<div class="crumbs"><a href="/">All businesses</a> &rsaquo; {escape(page.title)}</div>\n'
         f'<div class="record"><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</div>\n'
-        '<div class="ad">Is this your business? <a href="/claim">Claim this entry</a>. Advertise from $29 a month.</div>'
+        '<div class="ad">Is this your business? <a href="#">Claim this entry</a>. Advertise from $29 a month.</div>'
         f"\n{_footer(site)}",
     )
 
 
 def _shop(site: Site, page: Page) -> str:
     price = _PRICE.search(page.text)
-    offer = {"@context": "https://schema.org", "@type": "Product", "name": page.title}
-    if price and page.path.count("/") > 1:
-        offer["offers"] = json.dumps({"price": price[2], "priceCurrency": _CODES[price[1]]})
-    data = f'<script type="application/ld+json">{json.dumps(offer, ensure_ascii=False)}</script>'
+    product = {
+        "@context": "https://schema.org",
+        "@type": "Product",
+        "name": page.title,
+        "offers": {"price": price[2], "priceCurrency": _CODES[price[1]]} if price else None,
+    }
+    data = f'<script type="application/ld+json">{json.dumps(product, ensure_ascii=False)}</script>'
     return _document(
         site,
-        f"{page.title} – {site.title}",
+        page_title(site, page),
         f'<div class="promo">Free delivery on orders over 60</div><header><a href="/">{escape(site.title)}</a>'
-        f'<nav>{_menu(site, " ")}</nav><a href="/basket">Basket (0)</a></header>\n'
+        f'<nav>{_menu(site, " ")}</nav><a href="#">Basket (0)</a></header>\n'
         f'<div class="crumbs">Home / {escape(page.title)}</div>\n<main class="product"><h1>{escape(page.title)}</h1>\n'
         f'{to_html(page.body)}<button class="buy">Add to basket</button></main>\n'
         f'<div class="newsletter">10 off your first order when you join our newsletter.</div>\n{_footer(site)}',
-        head=data if "offers" in offer else "",
+        head=data if price and page.path.count("/") > 1 else "",
     )
 
 
 def _app(site: Site, page: Page) -> str:
     return _document(
         site,
-        f"{page.title} · {site.title}",
+        page_title(site, page),
         f'<div id="root"><div class="nav"><div class="nav-in"><a href="/">{escape(site.title)}</a><div>'
-        f'{_menu(site, "</div><div>")}</div><a class="cta" href="/signup">Start free</a></div></div>\n'
+        f'{_menu(site, "</div><div>")}</div><a class="cta" href="#">Start free</a></div></div>\n'
         f'<div class="view"><div class="title"><h1>{escape(page.title)}</h1></div><div class="body">'
-        f'{to_html(page.body)}</div></div>\n<div class="cta-band">Ready when you are. <a href="/contact">Talk to us</a>'
+        f'{to_html(page.body)}</div></div>\n<div class="cta-band">Ready when you are. <a href="#">Talk to us</a>'
         f"</div>{_footer(site)}</div>\n<script>window.__state = {{}};</script>",
     )
 
@@ -146,7 +167,7 @@ def _app(site: Site, page: Page) -> str:
 def _board(site: Site, page: Page) -> str:
     return _document(
         site,
-        f"{site.title} :: {page.title}",
+        page_title(site, page),
         f'<div class="head"><b>{escape(site.title)}</b> — {escape(site.tagline)} [{_menu(site, "] [")}]</div>\n'
         f'<div class="thread"><h1>{escape(page.title)}</h1>\n{to_html(page.body)}</div>\n'
         f'<div class="rules">Be kind. Posts are the words of those who wrote them.</div>\n{_footer(site)}',
@@ -181,5 +202,5 @@ def _menu(site: Site, between: str) -> str:
 def _footer(site: Site) -> str:
     return (
         f"<footer><p>{escape(site.footer or f'© 2026 {site.title}. All rights reserved.')}</p>"
-        '<p><a href="/privacy">Privacy</a> · <a href="/terms">Terms</a> · <a href="/contact">Contact</a></p></footer>'
+        '<p><a href="#">Privacy</a> · <a href="#">Terms</a> · <a href="#">Contact</a></p></footer>'
     )

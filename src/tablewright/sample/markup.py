@@ -29,10 +29,6 @@ def to_text(body: str) -> str:
     return "\n\n".join(text for block in _blocks(body) if (text := _block_text(block)))
 
 
-def links(body: str) -> list[str]:
-    return [match[2] for match in _LINK.finditer(body)]
-
-
 def _blocks(body: str) -> list[list[str]]:
     return [block.strip().splitlines() for block in re.split(r"\n\s*\n", body.strip()) if block.strip()]
 

@@ -1,13 +1,10 @@
-"""The entries of the business register, one page each."""
+"""The business register: one page for each entry, and the list of them."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-
 import msgspec
 
-from tablewright.sample.site import Page, address, read_topic
+from tablewright.sample.site import Page, address, read_topic, slug
 from tablewright.table.model import Noun
 
 
@@ -23,7 +20,10 @@ class Entry(Noun, frozen=True):
 
 
 def register_pages() -> list[Page]:
-    return [_page(entry) for entry in msgspec.convert(read_topic("register")["entry"], list[Entry])]
+    entries = [_page(entry) for entry in msgspec.convert(read_topic("register")["entry"], list[Entry])]
+    listed = "\n".join(f"- [{page.title}]({page.path})" for page in entries)
+    home = Page(site="ledgerline", path="/", menu="All businesses", title="All businesses", body=listed)
+    return [home, *entries]
 
 
 def _page(entry: Entry) -> Page:
@@ -39,9 +39,3 @@ def _page(entry: Entry) -> Page:
         lines.append(f"Size class :: {entry.size} persons")
     body = f"{entry.name} is listed under {entry.trade.lower()} in {entry.city}.\n\n" + "\n".join(lines)
     return Page(site="ledgerline", path=f"/b/{slug(entry.name)}", title=entry.name, body=body, published="2026-04-01")
-
-
-def slug(name: str) -> str:
-    """A name as it stands in an address: "Vindarö Kraft AB" is vindaro-kraft-ab."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
+
+import msgspec
 
 from tablewright.sample import markup
 from tablewright.table.model import Noun
@@ -61,4 +66,19 @@ def address(site: str) -> str:
 
 
 def read_topic(topic: str) -> dict[str, Any]:
-    return tomllib.loads((files("tablewright.sample") / "world" / f"{topic}.toml").read_text(encoding="utf-8"))
+    """Numbers with a point stay decimal, as written: a price of 78.50 keeps its cents."""
+    written = (files("tablewright.sample") / "world" / f"{topic}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(written, parse_float=Decimal)
+
+
+def written_sites(topic: Mapping[str, Any]) -> Iterator[Site]:
+    for entry in topic["site"]:
+        pages = msgspec.convert([{"site": entry["name"], **page} for page in entry["page"]], list[Page])
+        about = msgspec.convert({name: value for name, value in entry.items() if name != "page"}, Site)
+        yield msgspec.structs.replace(about, pages={page.path: page for page in pages})
+
+
+def slug(name: str) -> str:
+    """A name as it stands in an address: "Vindarö Kraft AB" is vindaro-kraft-ab."""
+    plain = unicodedata.normalize("NFKD", name.replace("ø", "o")).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 import msgspec
 
 from tablewright.sample.kettles import kettle_sites
 from tablewright.sample.register import register_pages
-from tablewright.sample.site import Page, Site, read_topic
+from tablewright.sample.site import Page, Site, read_topic, written_sites
 
+TOPICS = ("companies", "press", "providers", "solar")
 TODAY = "2026-06-30"
 """The world's calendar stands still, so that "the last month" means the same pages for ever."""
 
 
 @cache
 def world() -> Mapping[str, Site]:
-    sites = {site.name: site for topic in ("companies", "press", "providers", "solar") for site in _written(topic)}
+    sites = {site.name: site for topic in TOPICS for site in written_sites(read_topic(topic))}
     sites |= {site.name: site for site in kettle_sites()}
     for page in register_pages():
         site = sites[page.site]
@@ -27,10 +28,3 @@ def world() -> Mapping[str, Site]:
 
 def pages() -> list[Page]:
     return [page for site in world().values() for page in site.pages.values()]
-
-
-def _written(topic: str) -> Iterator[Site]:
-    for entry in read_topic(topic)["site"]:
-        written = [{"site": entry["name"], **page} for page in entry.pop("page")]
-        found = msgspec.convert(written, list[Page])
-        yield msgspec.structs.replace(msgspec.convert(entry, Site), pages={page.path: page for page in found})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from tablewright.table.model import Noun
@@ -29,9 +28,16 @@ class Hit(Noun, frozen=True):
     published: str = ""
 
 
+class Searched(Noun, frozen=True):
+    """What was found, and the queries that were really sent for it, for the trace; a retry is not another query."""
+
+    hits: tuple[Hit, ...]
+    queries: tuple[str, ...]
+
+
 class Source(Protocol):
-    async def search(self, query: Query) -> Sequence[Hit]:
-        """Raises SearchError when the search itself did not work; nothing found is an empty sequence."""
+    async def search(self, query: Query) -> Searched:
+        """Raises SearchError when the search itself did not work; nothing found has no hits."""
         ...
 
     async def open(self, origin: str) -> Retrieved | Refusal: ...

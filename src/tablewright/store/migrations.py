@@ -1,6 +1,7 @@
 """Ordered migrations. An entry is never changed once released: a new one is added below it.
 
-The statements are the SQL that SQLite and PostgreSQL share; `{serial}` and `{clustered}` are where they differ.
+The statements are the SQL that SQLite and PostgreSQL share; `{serial}`, `{clustered}` and `{blob}` are where they
+differ.
 """
 
 from __future__ import annotations
@@ -54,6 +55,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             decision TEXT NOT NULL, change BIGINT, steps TEXT NOT NULL, PRIMARY KEY (proposal_id, row_id, field)
         ){clustered}""",
     ),
+    (
+        """CREATE TABLE cache (
+            kind TEXT NOT NULL, key TEXT NOT NULL, value {blob} NOT NULL, created_at TEXT NOT NULL,
+            PRIMARY KEY (kind, key)
+        ){clustered}""",
+        """CREATE TABLE texts (
+            content_hash TEXT PRIMARY KEY, text {blob} NOT NULL
+        ){clustered}""",
+        """CREATE TABLE pages (
+            url TEXT NOT NULL, content_hash TEXT NOT NULL, final_url TEXT NOT NULL, title TEXT NOT NULL,
+            domain TEXT NOT NULL, retrieved_at TEXT NOT NULL, checked_at TEXT NOT NULL, etag TEXT NOT NULL,
+            last_modified TEXT NOT NULL, extra TEXT NOT NULL, PRIMARY KEY (url, content_hash)
+        ){clustered}""",
+    ),
 )
 
 
@@ -78,6 +93,7 @@ def migrate(connection: Connection) -> None:
                     statement.format(
                         serial="INTEGER PRIMARY KEY AUTOINCREMENT" if sqlite else "SERIAL PRIMARY KEY",
                         clustered=" WITHOUT ROWID" if sqlite else "",
+                        blob="BLOB" if sqlite else "BYTEA",
                     )
                 )
             )

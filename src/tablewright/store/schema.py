@@ -7,7 +7,7 @@ NULL in `edits.before` or `edits.after` means "as given": no entry in `cells`.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, Integer, LargeBinary, MetaData, Table, Text
 
 metadata = MetaData()
 
@@ -122,4 +122,35 @@ operations = Table(
     Column("decision", Text, nullable=False),
     Column("change", BigInteger),
     Column("steps", Text, nullable=False),
+)
+
+cache = Table(
+    "cache",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+texts = Table(
+    "texts",
+    metadata,
+    Column("content_hash", Text, primary_key=True),
+    Column("text", LargeBinary, nullable=False),
+)
+
+pages = Table(
+    "pages",
+    metadata,
+    Column("url", Text, primary_key=True),
+    Column("content_hash", Text, primary_key=True),
+    Column("final_url", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("domain", Text, nullable=False),
+    Column("retrieved_at", Text, nullable=False),
+    Column("checked_at", Text, nullable=False),
+    Column("etag", Text, nullable=False),
+    Column("last_modified", Text, nullable=False),
+    Column("extra", Text, nullable=False),
 )

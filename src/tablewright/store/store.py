@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from tablewright.store.cache import Cache
 from tablewright.store.database import Database
 from tablewright.store.log import Log
+from tablewright.store.pages import Pages
 from tablewright.store.proposals import Proposals
 from tablewright.store.rollback import History
 from tablewright.store.runs import Runs
@@ -22,6 +24,8 @@ class Store:
         self.history = History(database)
         self.proposals = Proposals(database)
         self.runs = Runs(database)
+        self.cache = Cache(database)
+        self.pages = Pages(database)
 
     @classmethod
     async def open(cls, url: str) -> Store:

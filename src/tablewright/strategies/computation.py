@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from tablewright.errors import BadFormula
 from tablewright.strategies.formula import Formula, Unevaluable
 from tablewright.strategies.strategy import Answer, Tell
+from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Reason, Row, Step, Table, Value
 from tablewright.table.template import columns_in
 from tablewright.table.text import show
@@ -19,12 +20,13 @@ class ComputationStrategy:
     max_steps = 1
     concurrency = 10
     needs_identity = False
+    needs_tools = False
 
     def columns(self, table: Table, fields: Sequence[Field]) -> Collection[str]:
         known = (*table.fields, *fields)
         return {name for field in fields for name in columns_in(field.question, known)}
 
-    def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
+    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools = NO_TOOLS) -> Answer:
         """A formula may use the columns of the table and those computed before it."""
         known = list(table.fields)
         formulas = []

@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from typing import Literal, Protocol, TypeAlias
 
 from tablewright.errors import UsageError
+from tablewright.strategies.tools import Tools
 from tablewright.table.model import Field, Finding, Row, Step, Table
 
 GROUP = "tablewright.strategies"
@@ -33,12 +34,14 @@ class Strategy(Protocol):
     """Rows worked on at once, unless the user says otherwise."""
     needs_identity: bool
     """Whether a row without a name is skipped."""
+    needs_tools: bool
+    """Whether it works with the web or a model; else neither is opened."""
 
     def columns(self, table: Table, fields: Sequence[Field]) -> Collection[str] | None:
         """The columns of a row that it looks at; None for all of them."""
         ...
 
-    def prepare(self, table: Table, fields: Sequence[Field]) -> Answer:
+    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
         """Checks the questions against the table, once for all rows; raises UsageError for what can never work."""
         ...
 

@@ -181,6 +181,7 @@ class Finding(Noun, frozen=True):
     raw_value: str | None = None
     confidence: float = 0.0
     evidence: tuple[Evidence, ...] = ()
+    conflict: tuple[Conflict, ...] = ()
     reason: Reason | None = None
     error: str | None = None
     steps: tuple[Step, ...] = ()

@@ -34,9 +34,9 @@ _meters: ContextVar[tuple[Meter, ...]] = ContextVar("meters", default=())
 
 
 @contextmanager
-def metered() -> Iterator[Meter]:
+def metered(meter: Meter | None = None) -> Iterator[Meter]:
     """Everything spent inside, in this task and the tasks it starts, is counted; meters may be nested."""
-    meter = Meter()
+    meter = meter or Meter()
     token = _meters.set((*_meters.get(), meter))
     try:
         yield meter

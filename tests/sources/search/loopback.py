@@ -32,6 +32,8 @@ class Loopback:
     headers: dict[str, str] = field(default_factory=dict)
     silent: bool = False
     """Takes the request and never answers."""
+    dripping: bool = False
+    """Answers one byte at a time and never ends."""
     asked: list[Asked] = field(default_factory=list)
 
     def answers(self, body: object, status: int = 200, **headers: str) -> None:
@@ -45,6 +47,8 @@ class Loopback:
             if self.silent:
                 await reader.read()  # until the other side gives up
                 return
+            if self.dripping:
+                await _drip(writer)
             lines = [f"HTTP/1.1 {self.status} Because", f"Content-Length: {len(self.content)}", "Connection: close"]
             lines += [f"{name}: {value}" for name, value in self.headers.items()]
             writer.write("\r\n".join([*lines, "", ""]).encode() + self.content)
@@ -53,6 +57,14 @@ class Loopback:
             pass  # the other side has seen enough
         finally:
             writer.close()
+
+
+async def _drip(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.01)
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked:
@@ -68,7 +80,7 @@ async def _read(reader: asyncio.StreamReader) -> Asked:
 async def loopback() -> AsyncIterator[Loopback]:
     served = Loopback()
     server = await asyncio.start_server(served._serve, "127.0.0.1", 0)
-    served.url = "http://127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+    served.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield served
     finally:

@@ -12,7 +12,9 @@ from tablewright.table.model import Noun
 from tablewright.table.rowkey import fold, tokenize, trim
 
 HEAD = 400  # characters of a page in which it says what it is about
+TOP = 1500  # characters of a page in which its heading stands, after a menu
 ANYTHING = 1.0
+HEADED = 0.75
 
 
 class Subject(Noun, frozen=True):
@@ -24,12 +26,20 @@ class Subject(Noun, frozen=True):
     name: str
     context: Mapping[str, str] = {}
 
+    @property
+    def described(self) -> str:
+        """The row in one line, for a prompt."""
+        known = "; ".join(f"{column}: {value[:80]}" for column, value in list(self.context.items())[:8] if value)
+        return f"{self.name} ({known})" if known else self.name
+
 
 def about(subject: Subject, title: str, text: str) -> float:
     """How surely the page is about the subject: 1 is its own page, below 0.5 it is another's."""
     if not subject.name.strip():
         return ANYTHING
     best = max((_match(name, title, text) for name in names_of(subject.name)), default=0.0)
+    if best < HEADED:
+        best = max([best, *(_headed(name, title, text) for name in names_of(subject.name))])
     if 0 < best < 1:
         best += 0.12 * _shared_context(subject, title, text)
     return min(1.0, best)
@@ -69,6 +79,25 @@ def _alike(name: tuple[str, ...], title: tuple[str, ...]) -> float:
     ):
         return 0.62
     return 0.0
+
+
+def _headed(name: tuple[str, ...], title: str, text: str) -> float:
+    """A line near the top that is the name alone: the heading of a page whose title is only that of its site."""
+    if len("".join(name)) < 6:
+        return 0.0
+    in_title = any(_contains(own, name) for own in titles_of(title))
+    for line in _top_lines(text[:TOP]):
+        if line == name:
+            return HEADED if len(name) > 1 or in_title else 0.6
+        if in_title and line[: len(name)] == name and len(line) <= len(name) + 3:
+            return 0.66
+    return 0.0
+
+
+@lru_cache(maxsize=256)
+def _top_lines(text: str) -> tuple[tuple[str, ...], ...]:
+    lines = (line for part in text.split("\n") for line in part.split(" | "))
+    return tuple(_words(line) for line in lines if 0 < len(line) <= 120)
 
 
 def _in_head(name: tuple[str, ...], text: str, titled: bool) -> float:

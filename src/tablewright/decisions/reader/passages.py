@@ -4,8 +4,9 @@ field."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 
 from tablewright.table.model import Noun
 
@@ -13,6 +14,8 @@ LOOKED_AT = 400_000  # characters of a text
 LONGEST_LABEL = 60
 LONGEST_VALUE = 400
 BAR = " | "
+MOST_LABEL_WORDS = 6
+LONGEST_STACKED = 120
 
 
 class Sentence(Noun, frozen=True):
@@ -34,6 +37,8 @@ class Pair(Noun, frozen=True):
     value_start: int
     inline: bool = False
     """Inside a sentence, as in "(IATA: BWU, ICAO: YSBK)"."""
+    apart: bool = False
+    """The value stands on another line than its label."""
 
 
 class Grid(Noun, frozen=True):
@@ -52,36 +57,68 @@ class Passages(Noun, frozen=True):
 
 @lru_cache(maxsize=128)
 def passages(text: str) -> Passages:
-    text = text[:LOOKED_AT]
+    lines = list(_lines(text[:LOOKED_AT]))
     sentences: list[Sentence] = []
     pairs: list[Pair] = []
-    grids: list[Grid] = []
     headings: list[tuple[str, int]] = []
-    grid: list[tuple[tuple[str, int], ...]] = []
-    label: tuple[str, int] | None = None
-    for line, start in _lines(text):
-        if BAR in line:
-            grid.append(tuple(_cells(line, start)))
-        elif grid:
-            grids.append(Grid(rows=tuple(grid)))
-            grid = []
-        if label and len(line) <= 120 and not _PAIR.match(line):
-            # "Price" on a line of its own, "£38.50" on the next.
-            pairs.append(Pair(label=label[0], value=line, start=label[1], end=start + len(line), value_start=start))
+    stack = _Stack()
+    for line, start in lines:
         found = list(_pairs(line, start))
+        short = len(line) <= LONGEST_LABEL and not _ENDS.search(line) and BAR not in line
+        pairs.extend(stack.add(line, start, short=short and not found))
         pairs.extend(found)
-        is_label = len(line) <= LONGEST_LABEL and len(line.split()) <= 6 and not _ENDS.search(line)
-        label = (line.rstrip(" :"), start) if is_label and not found and BAR not in line else None
-        if is_label:
+        if short:
             headings.append((line, start))
         if BAR not in line:
             for number, (sentence, offset) in enumerate(_sentences(line)):
-                sentences.append(
-                    Sentence(text=sentence, start=start + offset, number=len(sentences), opens=number == 0)
-                )
-    if grid:
-        grids.append(Grid(rows=tuple(grid)))
-    return Passages(sentences=tuple(sentences), pairs=tuple(pairs), grids=tuple(grids), headings=tuple(headings))
+                place = len(sentences)
+                sentences.append(Sentence(text=sentence, start=start + offset, number=place, opens=number == 0))
+    return Passages(
+        sentences=tuple(sentences), pairs=tuple(pairs), grids=tuple(_grids(lines)), headings=tuple(headings)
+    )
+
+
+def _grids(lines: Sequence[tuple[str, int]]) -> Iterator[Grid]:
+    for barred, run in groupby(lines, key=lambda line: BAR in line[0]):
+        if barred:
+            yield Grid(rows=tuple(tuple(_cells(line, start)) for line, start in run))
+
+
+class _Stack:
+    """Pairs of lines: "Price" with "£38.50" below it; or above it, where a run of such lines begins with a value."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, int] | None = None
+        self._last_is_value = False
+        self._values_first = False
+
+    def add(self, line: str, start: int, *, short: bool) -> Iterator[Pair]:
+        last, is_value = self._last, bool(short and _BARE_VALUE.fullmatch(line))
+        is_label = short and not is_value and len(line.split()) <= MOST_LABEL_WORDS
+        if last is None or self._last_is_value == is_value:
+            self._values_first = is_value
+        if last and self._values_first and is_label and self._last_is_value:
+            yield _stacked((line, start), last)
+        elif last and not self._values_first and not self._last_is_value and _may_be_value(line):
+            yield _stacked(last, (line, start))
+        self._last = (line, start) if is_value or is_label else None
+        self._last_is_value = is_value
+
+
+def _stacked(label: tuple[str, int], value: tuple[str, int]) -> Pair:
+    first, last = sorted((label, value), key=lambda part: part[1])
+    return Pair(
+        label=label[0].rstrip(" :"),
+        value=value[0],
+        start=first[1],
+        end=last[1] + len(last[0]),
+        value_start=value[1],
+        apart=True,
+    )
+
+
+def _may_be_value(line: str) -> bool:
+    return len(line) <= LONGEST_STACKED and not _PAIR.match(line)
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
@@ -119,27 +156,24 @@ def _sentences(line: str) -> Iterator[tuple[str, int]]:
 
 _PAIR = re.compile(rf"(?P<label>[^:|]{{1,{LONGEST_LABEL}}}?)\s*[:：=]\s+(?P<value>\S.*)")
 _TIGHT_PAIR = re.compile(rf"(?P<label>[^\W\d][^:|\d]{{1,{LONGEST_LABEL - 2}}}?):(?P<value>[^\s/].*)")
+_BARE_VALUE = re.compile(r"(?:[$€£¥₹]|[A-Z]{3}\s)?\s?\d[\d.,\s]{0,15}%?\*?")
+_SEVERAL = re.compile(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: [A-Z][\w./-]{0,20})?):\s+(?=\S)")
 _GAP = re.compile(r"\s*(?:\t|\s{2,})\s*")
 _INLINE = re.compile(r"(?<=[(,;\[])\s*(?P<label>[A-Z][\w /.&-]{1,30}?):\s*(?P<value>[^,;()\[\]:]{1,80})")
 _DOTTED = re.compile(r"(?P<label>[^.|\d]{2,60}?)\s*\.{3,}\s*(?P<value>\S.*)")
 
 
 def _pairs(line: str, start: int) -> Iterator[Pair]:
-    whole = _PAIR.match(line) or _DOTTED.match(line) or _TIGHT_PAIR.match(line)
-    if whole and len(whole["label"].split()) <= 8 and len(whole["value"]) <= LONGEST_VALUE and BAR not in line:
-        gap = _GAP.search(whole["value"])
-        yield _pair(
-            line, start, whole["label"], whole.start("value"), gap.start() + whole.start("value") if gap else None
-        )
     if BAR in line:
-        cells = list(_cells(line, start))
-        if len(cells) == 2:
-            (label, at), (value, value_at) = cells
-            if label and value:
-                yield Pair(
-                    label=label.rstrip(":"), value=value, start=at, end=value_at + len(value), value_start=value_at
-                )
+        yield from _barred(line, start)
         return
+    whole = _PAIR.match(line) or _DOTTED.match(line) or _TIGHT_PAIR.match(line)
+    if whole and len(whole["label"].split()) <= 8 and len(whole["value"]) <= LONGEST_VALUE:
+        gap = _GAP.search(whole["value"])
+        stop = gap.start() + whole.start("value") if gap else None
+        yield _pair(line, start, whole["label"], whole.start("value"), stop)
+    if ":" in line and len(line) <= LONGEST_VALUE:
+        yield from _several(line, start)
     if _GAP.search(line):
         yield from _columns(line, start)
     if "(" in line or "[" in line:
@@ -152,6 +186,37 @@ def _pairs(line: str, start: int) -> Iterator[Pair]:
                 end=start + match.start("value") + len(value),
                 value_start=start + match.start("value"),
                 inline=True,
+            )
+
+
+def _barred(line: str, start: int) -> Iterator[Pair]:
+    """A row of a table that is a label and its value, or whose cells are "Label: value" themselves."""
+    cells = list(_cells(line, start))
+    if len(cells) == 2:
+        (label, at), (value, value_at) = cells
+        if label and value:
+            yield Pair(label=label.rstrip(":"), value=value, start=at, end=value_at + len(value), value_start=value_at)
+    for cell, at in cells:
+        if ":" in cell and len(cell) <= LONGEST_VALUE:
+            if (whole := _PAIR.match(cell)) and len(whole["label"].split()) <= 8:
+                yield _pair(cell, at, whole["label"], whole.start("value"), None)
+            yield from _several(cell, at)
+
+
+def _several(line: str, start: int) -> Iterator[Pair]:
+    """More than one on a line: "Ht: 6' 7\" Wt: 205 Age: 26"."""
+    labels = list(_SEVERAL.finditer(line))
+    if len(labels) < 2:
+        return
+    for label, following in zip(labels, [*labels[1:], None], strict=True):
+        stop = following.start() if following else len(line)
+        if value := line[label.end() : stop].strip():
+            yield Pair(
+                label=label["label"],
+                value=value,
+                start=start + label.start(),
+                end=start + label.end() + len(value),
+                value_start=start + label.end(),
             )
 
 

@@ -14,6 +14,10 @@ Kind: TypeAlias = Literal[
     "nationality", "place", "organisation", "name", "title", "code", "url", "text",
 ]  # fmt: skip
 
+_STREET = (
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Drive|Dr|Boulevard|Blvd|Lane|Ln|Highway|Hwy|Way|Place|Pl|Square|Sq|Court|Ct|Parkway|"
+    r"Pkwy|Terrace|Circle|Broadway|Plaza|Pike|Mall)"
+)
 WORK = (
     r"(?:film|movie|novel|book|album|song|single|series|show|play|game|comic|musical|opera|documentary|drama|thriller)"
 )
@@ -37,6 +41,12 @@ class Relation(Noun, frozen=True):
     """Words that say little by themselves: "in", "by". They count for less than a cue."""
     pattern: str = ""
     """Wherever it is found in a sentence, its first group is an answer."""
+    lesser: str = ""
+    """Labels that answer it where no better one does: a list price, where a price is asked."""
+    lone: bool = False
+    """A line that is nothing but an answer of this kind is one: "$38.50", "www.example.com"."""
+    byline: bool = False
+    """A line "by Jane Doe" names it."""
     own_labels: bool = False
     """The names are of different things of one kind (IATA, ICAO): only the field's own name is its label."""
 
@@ -161,10 +171,31 @@ RELATIONS: tuple[Relation, ...] = (
         cue=r"\bborn\b",
     ),
     Relation(
-        names="city state|location|place|address|situated|region of origin|original location",
+        names="city state|location|place|situated|region of origin|original location",
         kind="place",
         cue=r"\b(?:located|situated|based|lies|headquartered|stands)\b",
         weak=r"\b(?:in|at|near)\b",
+    ),
+    Relation(
+        names="address|street address|mailing address|postal address|main address",
+        kind="text",
+        lone=True,
+        pattern=rf"((?<![\w.,$])\d{{1,5}}(?:-\d{{1,5}})?[A-Z]? (?:(?:[NSEW]|[A-Z0-9][\w.'-]*) ){{1,5}}?{_STREET}\b\.?)",
+        unlike=r"e-?mail|web|ip\b",
+    ),
+    Relation(
+        names="phone|telephone|phone number|telephone number|tel|phone no|contact number|call",
+        kind="text",
+        lone=True,
+        pattern=r"(?<![\w.-])(\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}|(?:1[ .-])?\(?\d{3}\)?[ .-]{1,3}\d{3}[ .-]\d{4})"
+        r"(?![\w-])",
+        unlike=r"\bfax\b",
+    ),
+    Relation(
+        names="email|e-mail|email address|e-mail address|mail",
+        kind="text",
+        lone=True,
+        pattern=r"(?<![\w.+-])([\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)",
     ),
     Relation(
         names="state|province|state or territory|state ut|state or union territory|state country|us state|state province",
@@ -218,6 +249,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="author|writer|written by|author s|novelist|playwright",
         kind="person",
+        byline=True,
         cue=r"\b(?:(?:written|penned|authored)(?:[^.;]{0,40}?)? by|author|writer|novel by|book by|novelist)\b",
         weak=r"\bby\b",
     ),
@@ -322,14 +354,29 @@ RELATIONS: tuple[Relation, ...] = (
     ),
     Relation(
         names="iata|icao|iata code|icao code|lid|faa lid|tc lid|icao tc lid iata|code|ticker|symbol|ticker symbol|"
-        "stock symbol|sku|part number|model number|isbn|callsign|call sign",
+        "stock symbol|sku|part number|model number|callsign|call sign",
         kind="code",
         own_labels=True,
-        cue=r"\b(?:IATA|ICAO|LID|code|ticker|symbol|NYSE|NASDAQ|Nasdaq|ISBN|SKU|part number|model)\b:?",
+        cue=r"\b(?:IATA|ICAO|LID|code|ticker|symbol|NYSE|NASDAQ|Nasdaq|SKU|part number|model)\b:?",
+    ),
+    Relation(
+        names="isbn|isbn 13|isbn13|ean",
+        kind="code",
+        own_labels=True,
+        lone=True,
+        pattern=r"(?<![\w-])(97[89](?:[- ]?\d){10})(?![\w-])",
+    ),
+    Relation(
+        names="isbn 10|isbn10",
+        kind="code",
+        own_labels=True,
+        lone=True,
+        pattern=r"(?<![\w-])(\d(?:-?\d){8}-?[\dX])(?![\w-])",
     ),
     Relation(
         names="website|url|web site|homepage|home page|official website|web|site|link",
         kind="url",
+        lone=True,
         cue=r"\b(?:website|web site|homepage|visit|online at|official site)\b",
     ),
     # ── how much ──
@@ -367,7 +414,9 @@ RELATIONS: tuple[Relation, ...] = (
         names="price|cost|list price|msrp|rrp|fee|rate|retail price|unit price|monthly price|price per month|salary",
         kind="money",
         cue=r"\b(?:prices?|priced|costs?|msrp|rrp|fee|retails? (?:for|at)|sells? (?:for|at)|from|only|starting at|for)\b",
-        unlike=r"shipping|delivery|was\b|old price|save|saving|discount",
+        unlike=r"shipping|delivery|was\b|old price|save|saving|discount|price range|fair|invoice|resale",
+        lesser=r"\b(?:list|original|regular|retail|msrp|rrp|was)\b",
+        lone=True,
     ),
     Relation(
         names="total|total amount|grand total|amount due|total due|amount|invoice total|receipt total|total price|"
@@ -383,8 +432,19 @@ RELATIONS: tuple[Relation, ...] = (
         cue=r"\b(?:frequency|broadcast\w*|broadcasting)\b",
         pattern=r"(?<![\d.])(\d{2,4}(?:\.\d{1,2})? ?(?:FM|AM|kHz|MHz))\b",
     ),
-    Relation(names="weight|mass|net weight|item weight", kind="measure", cue=r"\b(?:weigh(?:s|ed|ing|t)|mass)\b"),
-    Relation(names="height|tall|elevation", kind="measure", cue=r"\b(?:height|tall|high|elevation|rises)\b"),
+    Relation(
+        names="fuel economy|gas mileage|mpg|mileage|fuel consumption|fuel efficiency",
+        kind="text",
+        lone=True,
+        pattern=r"(?i)(?<![\w.])(\d{1,3}(?:\.\d)? ?(?:mpg|l/100 ?km)(?:[ /,]+(?:city|hwy|highway|combined|\d{1,3} ?mpg)\b)*)",
+    ),
+    Relation(
+        names="mpaa rating|mpaa|rated|age rating|film rating|certificate|content rating",
+        kind="text",
+        pattern=r"(?:\b[Rr]ated:? |\bMPAA(?: [Rr]ating)?:? )(NC-17|PG-13|PG|G|R|NR|Unrated|Not Rated|[UX]|12A|1[258])(?![\w-])",
+    ),
+    Relation(names="weight|mass|net weight|item weight|wt", kind="measure", cue=r"\b(?:weigh(?:s|ed|ing|t)|mass)\b"),
+    Relation(names="height|tall|elevation|ht", kind="measure", cue=r"\b(?:height|tall|high|elevation|rises)\b"),
     Relation(names="length|long|total length", kind="measure", cue=r"\b(?:length|long|stretch\w*|spans?)\b"),
     Relation(names="width|wide", kind="measure", cue=r"\b(?:width|wide)\b"),
     Relation(names="area|surface|size|land area", kind="measure", cue=r"\b(?:area|cover\w*|surface|size|spans?)\b"),
@@ -398,6 +458,15 @@ RELATIONS: tuple[Relation, ...] = (
 def normal(label: str) -> str:
     """A label or a column's name, for comparing: lower case, words only."""
     return " ".join(re.findall(r"[^\W_]+", label.casefold()))
+
+
+@lru_cache(maxsize=16384)
+def stems(label: str) -> tuple[str, ...]:
+    """The words of a label in the singular: "Genres" is "Genre"."""
+    return tuple(
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+        for word in normal(label).split()
+    )
 
 
 @lru_cache(maxsize=1)

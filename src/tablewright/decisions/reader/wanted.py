@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from msgspec import structs
 
-from tablewright.decisions.reader.relations import Kind, Relation, by_name, normal
+from tablewright.decisions.reader.relations import Kind, Relation, by_name, normal, stems
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.units import parse_unit
@@ -20,6 +20,10 @@ class Wanted(Noun, frozen=True):
     kind: Kind
     relation: Relation
     labels: frozenset[str]
+    label_stems: tuple[tuple[str, ...], ...]
+    """The labels as `stems`; `label_words` are all their words, `joined_labels` each written together."""
+    label_words: frozenset[str]
+    joined_labels: frozenset[str]
     words: frozenset[str]
     known: bool
     """Whether the relation is one of the list, and not made up from the field's own words."""
@@ -80,11 +84,15 @@ def wanted(field: Field) -> Wanted:
         labels |= {normal(part) for part in re.split(r"[/,;()]|\bcode\b", field.name)}
     if own := _telling(field.name):
         labels.add(" ".join(word for word in name.split() if word in own))
+    stemmed = tuple(sorted({stems(label) for label in labels if label}))
     return Wanted(
         field=field,
         kind=kind,
         relation=relation,
         labels=frozenset(label for label in labels if label),
+        label_stems=stemmed,
+        label_words=frozenset(word for label in stemmed for word in label),
+        joined_labels=frozenset("".join(label) for label in stemmed),
         words=words,
         known=known,
         unit=field.unit or in_name,

@@ -53,9 +53,9 @@ class Answer:
             return float(told)
         try:
             at = parsedate_to_datetime(told)
-        except ValueError:
+            return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+        except (ValueError, OverflowError):
             return None
-        return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 async def read_start(response: httpx2.Response, most: int) -> Answer:

@@ -161,11 +161,11 @@ class Fetcher:
         if self._guard.is_trusted(*host_and_port(target)):
             delay = 0.0
         async with self._turns.turn(registrable_domain(str(target)), delay), trip.patience.running():
-            if trip.for_page:
-                spend(Usage(fetches=1))
             request = httpx2.Request("GET", target, headers={**self._headers(), **trip.validators})
             trip.cookies.set_cookie_header(request)
             response = await self._transport.send(request)
+            if trip.for_page:
+                spend(Usage(fetches=1))
             try:
                 trip.cookies.extract_cookies(response)
                 if not trip.for_page:
@@ -237,7 +237,8 @@ def judge(answer: Answer, target: httpx2.URL, trip: Trip) -> Fetched | Refusal:
             not_modified=not_modified,
             headers=headers,
         )
-    if why := why_blocked(status, headers, answer.body.decode("utf-8", "replace"), ""):
+    why = why_blocked(status, headers, answer.body.decode("utf-8", "replace"), "")
+    if status >= 400 and why:
         return trip.refusal("blocked", why, status)
     if status in MISSING:
         return trip.refusal("error", f"the page does not exist ({status})", status)

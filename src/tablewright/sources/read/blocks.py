@@ -7,14 +7,24 @@ Facts are kept in a form that a reader of lines understands: a table row is "a |
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lxml import etree
 from lxml.etree import _Element
 
 from tablewright.sources.read.characters import one_line
-from tablewright.sources.read.hidden import background_of, is_hidden, longer_than
-from tablewright.sources.read.pairs import MAX_LABEL, begins_value, has_label, is_label, named_as_pair, pair, row_lines, starts_alike
+from tablewright.sources.read.hidden import Sight, background_of, longer_than
+from tablewright.sources.read.pairs import (
+    MAX_LABEL,
+    begins_value,
+    has_label,
+    is_label,
+    named_as_pair,
+    pair,
+    row_lines,
+    starts_alike,
+)
 from tablewright.sources.read.reading import MAX_CHARS
 from tablewright.sources.read.regions import CENTRE, region_of
 
@@ -41,14 +51,15 @@ class Block:
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _INLINE = frozenset(
-    "a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr output q rb ruby s "
-    "samp slot small span strike strong sub sup time tt u var wbr".split()
+    "a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr output q rb ruby "
+    "s samp slot small span strike strong sub sup time tt u var wbr".split()
 )
 _NEVER_SHOWN = frozenset(
     "script style noscript template head iframe frame frameset noframes object embed applet audio video canvas svg map "
     "area datalist select optgroup option textarea input progress meter param source track link meta title base math "
     "rp rt dialog".split()
 )
+_FACT_TAGS = frozenset(("tr", "dt", "dd", "div", "li", "p", "section"))
 _UNSPACED = frozenset(("sub", "sup"))
 
 
@@ -80,7 +91,7 @@ class Page:
 
 
 def visible_page(root: _Element) -> Page:
-    walk = _Walk(root)
+    walk = _Walk(root, Sight(root))
     return Page(blocks=walk.run(), zones=walk.zones)
 
 
@@ -103,6 +114,7 @@ class _Walk:
     """One pass over the tree without recursion, so no depth of nesting can break it."""
 
     root: _Element
+    sight: Sight
     flat: bool = False
     found: list[Block] = field(default_factory=list)
     zones: list[Zone] = field(default_factory=list)
@@ -137,25 +149,25 @@ class _Walk:
 
     def _start(self, element: _Element, parent: _Open) -> _Open:
         tag = element.tag
-        if not isinstance(tag, str) or tag in _NEVER_SHOWN or is_hidden(element, parent.background):
+        if tag in _NEVER_SHOWN:
             return _Open(region=parent.region, background="", inline=True, skipped=True)
-        if _is_button(element, tag) and not self._heading:
-            return _Open(region=parent.region, background="", inline=True, skipped=True)
-        background = background_of(element) if "style" in element.attrib or "bgcolor" in element.attrib else ""
-        named = region_of(element)
-        opened = _Open(
-            region=parent.region | (named & CENTRE),
-            background=background or parent.background,
-            inline=tag in _INLINE,
-            skipped=False,
-        )
-        if opened.inline:
-            self._start_inline(element, opened)
+        attributes = dict(element.items())
+        inline = tag in _INLINE
+        if self.sight.hides(element, attributes, parent.background) or (
+            inline and self._is_button(element, attributes)
+        ):
+            return _Open(region=parent.region, background="", inline=inline, skipped=True)
+        background = (background_of(attributes) if attributes else "") or parent.background
+        opened = _Open(region=parent.region, background=background, inline=inline, skipped=False)
+        if inline:
+            self._start_inline(element, attributes, opened)
             return opened
         self._flush(self._heading or "p", parent.region)
+        named = region_of(tag, attributes)
+        opened.region |= named & CENTRE
         if named & ~CENTRE:
             opened.zone, opened.start = named & ~CENTRE, (len(self.found), self.written, self.linked)
-        if self._written_as_fact(element, opened.region):
+        if not self.flat and tag in _FACT_TAGS and self._written_as_fact(element, opened.region):
             opened.skipped = True
             return opened
         if tag in _HEADINGS:
@@ -167,17 +179,25 @@ class _Walk:
         self._add(element.text)
         return opened
 
-    def _start_inline(self, element: _Element, opened: _Open) -> None:
+    def _is_button(self, element: _Element, attributes: Mapping[str, str]) -> bool:
+        """Something to press, with a few words on it: "Add to cart" is no fact."""
+        tag = element.tag
+        if tag == "a":
+            pressed = bool(_BUTTON_NAME.search(attributes.get("class", "")))
+        else:
+            pressed = tag == "button"
+        return pressed and not self._heading and not longer_than(element, MAX_BUTTON)
+
+    def _start_inline(self, element: _Element, attributes: Mapping[str, str], opened: _Open) -> None:
         if element.tag in _UNSPACED:
             self._boundary = 0
         elif self._boundary == 1:
             self._boundary = 2
-        href = element.get("href") if element.tag == "a" else None
-        if href is not None:
+        if element.tag == "a" and (href := attributes.get("href")) is not None:
             opened.is_link = True
             self._link_depth += 1
             self._links.append(href)
-        opened.labels = is_label(element.get("class") or "")
+        opened.labels = "class" in attributes and is_label(attributes["class"])
         self._add(element.text)
 
     def _end(self, element: _Element, opened: _Open, parent: _Open) -> None:
@@ -261,20 +281,16 @@ class _Walk:
     def _written_as_fact(self, element: _Element, region: int) -> bool:
         """Rows, definitions and grids of label and value are written whole; False means: read on inside."""
         tag = element.tag
-        if self.flat:
-            return False
         if tag == "tr":
             return self._row(element, region)
         if tag == "dt":
             self._flush_label(region)
-            flat = flatten(element)
+            flat = flatten(element, self.sight)
             self._label = flat.text if flat else ""
             return flat is not None
         if tag == "dd":
             return self._definition(element, region)
-        if tag in ("div", "li", "p", "section"):
-            return self._pair(element, region)
-        return False
+        return self._pair(element, region)
 
     def _row(self, row: _Element, region: int) -> bool:
         cells = [cell for cell in row if cell.tag in ("td", "th")]
@@ -282,7 +298,7 @@ class _Walk:
             return False
         flats: list[Flat] = []
         for cell in cells:
-            flat = Flat() if is_hidden(cell, "") else flatten(cell)
+            flat = Flat() if self.sight.hides(cell, cell.attrib, "") else flatten(cell, self.sight)
             if flat is None:
                 return False
             flats.append(flat)
@@ -291,13 +307,15 @@ class _Walk:
             self._headed[-1] = True
         linked = sum(flat.linked for flat in flats)
         links = tuple(link for flat in flats for link in flat.links)
-        for line in row_lines([(cell.tag == "th", flat.text) for cell, flat in zip(cells, flats, strict=True)], headed=headed):
+        for line in row_lines(
+            [(cell.tag == "th", flat.text) for cell, flat in zip(cells, flats, strict=True)], headed=headed
+        ):
             self._write(line, "tr", region, linked, links)
             linked, links = 0, ()
         return True
 
     def _definition(self, element: _Element, region: int) -> bool:
-        flat = flatten(element) if self._label else None
+        flat = flatten(element, self.sight) if self._label else None
         if flat is None or has_label(flat.text):
             self._flush_label(region)
             return False
@@ -318,7 +336,7 @@ class _Walk:
             alike = len(element) == 2 and not (label.tail or "").strip() and named_as_pair(label, element[1])
         if not alike:
             return False
-        whole, name = flatten(element), flatten(label)
+        whole, name = flatten(element, self.sight), flatten(label, self.sight)
         if not whole or not name or not 0 < len(name.text) <= MAX_LABEL or not whole.text.startswith(name.text):
             return False
         value = whole.text[len(name.text) :].strip()
@@ -337,15 +355,12 @@ class Flat:
     links: tuple[str, ...] = ()
 
 
-def flatten(element: _Element) -> Flat | None:
+def flatten(element: _Element, sight: Sight) -> Flat | None:
     """The element as one line, or None where it holds a table or too much to be one value; costs little either way."""
-    count = 0
-    for child in element.iter():
-        count += 1
-        if count > MAX_CELL_ELEMENTS or child.tag in ("table", "dl", "form", "h1", "h2"):
-            if child is not element:
-                return None
-    inner = _Walk(element, flat=True).run()
+    for count, child in enumerate(element.iterdescendants()):
+        if count >= MAX_CELL_ELEMENTS or child.tag in ("table", "dl", "form", "h1", "h2"):
+            return None
+    inner = _Walk(element, sight, flat=True).run()
     length = sum(len(block.text) for block in inner)
     if len(inner) > 1 and (length > MAX_CELL or len(inner) > MAX_CELL_LINES):
         return None
@@ -358,17 +373,6 @@ def flatten(element: _Element) -> Flat | None:
 
 
 def _need_space(before: str, after: str) -> bool:
-    """Two elements side by side are usually shown apart, unless punctuation joins them ("$" and "12", "12" and ".99")."""
+    """Two elements side by side are usually shown apart, unless punctuation joins them: "$" and "12" and ".99"."""
     last, first = before[-1:], after[:1]
     return not (last.isspace() or first.isspace() or last in _OPENING or first in _CLOSING)
-
-
-def _is_button(element: _Element, tag: str) -> bool:
-    """Something to press, with a few words on it: "Add to cart" is no fact."""
-    if tag == "a":
-        classes = element.get("class")
-        if not classes or not _BUTTON_NAME.search(classes):
-            return False
-    elif tag != "button":
-        return False
-    return not longer_than(element, MAX_BUTTON)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
 
 from tablewright.sources.read.blocks import Block, Page, Zone
 from tablewright.sources.read.regions import CENTRE, Region
 
+_KINDS = (
+    *(Region.NAV, Region.HEADER, Region.FOOTER, Region.ASIDE),
+    *(Region.OVERLAY, Region.PROMOTION, Region.CONTROLS),
+)
 _ENOUGH = 400
+_MOST = 0.6
 _PROSE = 80
 _REPEATED = 3
 _TEASER = re.compile(
     r"\W*(?:(?:you|customers|people|others|viewers|readers|shoppers)\b.{0,30}\b(?:also|like|love|bought|viewed)"
     r"|(?:related|similar|recommended|suggested|trending|recently viewed|popular|latest|featured|more)\b.{0,20}"
-    r"\b(?:products?|items?|articles?|posts?|stories|news|content|topics?|threads?|videos?|pages?|for you|from|like this|reads?)"
+    r"\b(?:products?|items?|articles?|posts?|stories|news|content|topics?|threads?|videos?|pages?|reads?|for you)"
     r"|(?:recently viewed|recommended|related|read next|up next|see also|more (?:from|in|on)\b.{0,40})\W*$)",
     re.IGNORECASE,
 )
@@ -24,26 +29,39 @@ _TEASER = re.compile(
 
 def main_blocks(page: Page) -> list[Block]:
     total = _size(page.blocks)
-    left_out = _covered(len(page.blocks), [zone for zone in page.zones if _is_furniture(zone, total)])
-    kept = [block for block, out in zip(page.blocks, left_out, strict=True) if not out or block.tag == "h1"]
+    out = _furniture(page, total)
+    kept = [block for block, left_out in zip(page.blocks, out, strict=True) if not left_out or block.tag == "h1"]
     if _size(kept) < min(_ENOUGH, total / 3):
         kept = page.blocks
-    kept = _centre(kept)
-    return list(_without_repeated_links(list(_without_link_runs(list(_without_teasers(kept))))))
+    return list(_without_repeated_links(list(_without_link_runs(list(_without_teasers(_centre(kept)))))))
 
 
-def _is_furniture(zone: Zone, total: int) -> bool:
+def _furniture(page: Page, total: int) -> list[bool]:
+    """For each block whether it stands around the main text. A kind that would take most of the page takes nothing."""
+    mains = [0, *accumulate(block.region & Region.MAIN for block in page.blocks)]
+    around_main = {zone for zone in page.zones if not zone.inside & Region.MAIN and mains[zone.end] > mains[zone.start]}
+    out = [False] * len(page.blocks)
+    for kind in _KINDS:
+        zones = [zone for zone in page.zones if zone.region & kind and zone not in around_main]
+        covered = _covered(len(page.blocks), [zone for zone in zones if _is_furniture(zone, kind)])
+        size = sum(len(block.text) for block, inside in zip(page.blocks, covered, strict=True) if inside)
+        if kind == Region.NAV or size <= _MOST * total:
+            out = [a or b for a, b in zip(out, covered, strict=True)]
+    return out
+
+
+def _is_furniture(zone: Zone, kind: int) -> bool:
     """Whether the zone is what it calls itself."""
-    if zone.chars > 0.6 * total:
-        return False
-    links = zone.linked / max(1, zone.chars)
-    if zone.region & (Region.FOOTER | Region.OVERLAY | Region.PROMOTION | Region.CONTROLS):
-        return True
-    if zone.region & Region.NAV and links >= 0.5:
-        return True
-    if zone.region & Region.HEADER and not zone.inside & CENTRE:
-        return True
-    return bool(zone.region & Region.ASIDE) and (links >= 0.3 or not zone.inside & CENTRE)
+    linked = zone.linked / max(1, zone.chars)
+    if kind == Region.NAV:
+        return linked >= 0.5
+    if kind == Region.HEADER:
+        return not zone.inside & CENTRE
+    if kind == Region.ASIDE:
+        return linked >= 0.3 or not zone.inside & CENTRE
+    if kind in (Region.PROMOTION, Region.CONTROLS):
+        return linked >= 0.2 or zone.chars < _PROSE * (zone.end - zone.start)
+    return True
 
 
 def _covered(length: int, zones: Sequence[Zone]) -> list[bool]:
@@ -78,18 +96,15 @@ def _without_repeated_links(blocks: Sequence[Block]) -> Iterator[Block]:
 
 
 def _without_teasers(blocks: Sequence[Block]) -> Iterator[Block]:
-    """From a heading such as "Related products" to the next heading of its rank, where that section is mostly links."""
-    position = 0
-    while position < len(blocks):
-        block = blocks[position]
-        if block.is_heading and _TEASER.match(block.text):
-            end = next((at for at in range(position + 1, len(blocks)) if blocks[at].is_heading and blocks[at].tag <= block.tag), len(blocks))
-            section = blocks[position + 1 : end]
-            if sum(each.linked for each in section) >= 0.3 * _size(section) and _size(section) < 0.5 * _size(blocks):
-                position = end
-                continue
-        yield block
-        position += 1
+    """Leaves out the links under a heading such as "Related products", up to the next heading or paragraph."""
+    rank = ""
+    for block in blocks:
+        if block.is_heading and (not rank or block.tag <= rank):
+            rank = block.tag if _TEASER.match(block.text) else ""
+        elif rank and len(block.text) >= _PROSE and block.linked < 0.3 * len(block.text):
+            rank = ""
+        if not rank:
+            yield block
 
 
 def _is_link(block: Block) -> bool:
@@ -97,7 +112,7 @@ def _is_link(block: Block) -> bool:
 
 
 def _is_menu_item(block: Block) -> bool:
-    return block.linked >= 0.8 * len(block.text) and len(block.text) < 80 and not block.is_heading and not block.region & CENTRE
+    return _is_link(block) and not block.region & CENTRE
 
 
 def _size(blocks: Sequence[Block]) -> int:

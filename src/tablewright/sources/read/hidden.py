@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from lxml.etree import _Element
@@ -13,7 +14,16 @@ _SHORT = 40
 _DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;]*)")
 _NUMBER = re.compile(r"-?\d*\.?\d+")
 _SEE_THROUGH = re.compile(r"rgba\([^)]*,\s*0(?:\.0+)?%?\s*\)|/\s*0(?:\.0+)?%?\s*\)")
+_SCALED_AWAY = re.compile(r"scale(?:3d|x|y)?\(\s*0?(?:\.0+)?\s*[,)]")
+_CLIPPED = re.compile(r"rect\(\s*(?:0|1px)|inset\(\s*(?:100|[5-9]\d)%|circle\(\s*0")
+_SIDES = ("text-indent", "left", "top", "right", "margin-left", "margin-top")
 _OFF_SCREEN = -500.0
+_UNREADABLE_PX = 2.0
+_CONTROLS_ASKED = 5
+_SHEET_CHARS = 500_000
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}|[^{}]*\{|[^{}]*\}")
+_SIMPLE = re.compile(r"[.#][\w-]+")
 _BLOCKS = frozenset("div p section article aside ul ol dl table h1 h2 h3 h4 h5 h6 blockquote pre form main".split())
 _SCREEN_READERS_ONLY = re.compile(
     r"\b(?:sr-only|visually-?hidden|screen-?reader(?:-text|-only)?|a-offscreen|off-?screen|hidden-text|hide-text)\b"
@@ -37,58 +47,137 @@ _NAMED = {
 _CLOSE_COLOURS = 24
 
 
-def is_hidden(element: _Element, background: str) -> bool:
-    """`background` is the colour that `background_of` found around the element, "" where nothing says it."""
-    attributes = element.attrib
-    if not attributes:
-        return False
-    hidden = attributes.get("hidden")
-    if hidden is not None and hidden.lower() != "until-found":
-        return True
+class Sight:
+    """What can be seen on one page: inline styles, attributes, and the simple rules of its own style sheets."""
+
+    def __init__(self, root: _Element) -> None:
+        self._root = root
+        self._classes, self._names = _hiding_rules(root)
+        self._controls: dict[str, list[_Element]] | None = None
+
+    def hides(self, element: _Element, attributes: Mapping[str, str], background: str) -> bool:
+        """`background` is the colour that `background_of` found around the element, "" where nothing says it."""
+        if not attributes:
+            return False
+        if self._is_closed(attributes):
+            return not self._can_be_opened(attributes.get("id", ""))
+        style = attributes.get("style")
+        if style and is_trick(style):
+            return True
+        colour = attributes.get("color") or (style and colours(style)[0])
+        if colour and (behind := background_of(attributes) or background) and _same_colour(colour, behind):
+            return True
+        if attributes.get("aria-hidden") == "true":
+            return element.tag in _BLOCKS or (element.tag != "a" and longer_than(element, _SHORT))
+        classes = attributes.get("class")
+        return bool(classes and _SCREEN_READERS_ONLY.search(classes)) and longer_than(element, _SHORT)
+
+    def _is_closed(self, attributes: Mapping[str, str]) -> bool:
+        hidden = attributes.get("hidden")
+        if hidden is not None and hidden.lower() != "until-found":
+            return True
+        style = attributes.get("style")
+        if style and is_closed(style):
+            return True
+        if self._classes and (classes := attributes.get("class")) and not self._classes.isdisjoint(classes.split()):
+            return True
+        return bool(self._names) and attributes.get("id") in self._names
+
+    def _can_be_opened(self, name: str) -> bool:
+        """A tab or a fold-out: something with words on it, itself visible, says that it controls the element."""
+        if not name:
+            return False
+        if self._controls is None:
+            self._controls = _controls(self._root)
+        return any(self._is_shown(control) for control in self._controls.get(name, ()))
+
+    def _is_shown(self, control: _Element) -> bool:
+        if not longer_than(control, 0):
+            return False
+        around = (control, *control.iterancestors())
+        return not any(self._is_closed(each.attrib) or is_trick(each.get("style") or "") for each in around)
+
+
+def _controls(root: _Element) -> dict[str, list[_Element]]:
+    found: dict[str, list[_Element]] = {}
+    for control in root.iter("a", "button", "li", "div", "span", "summary", "label", "h2", "h3", "h4"):
+        for attribute in ("aria-controls", "href", "data-target", "data-bs-target"):
+            name = control.get(attribute)
+            if name and (attribute == "aria-controls" or name.startswith("#")):
+                known = found.setdefault(name.removeprefix("#"), [])
+                if len(known) < _CONTROLS_ASKED:
+                    known.append(control)
+    return found
+
+
+def _hiding_rules(root: _Element) -> tuple[frozenset[str], frozenset[str]]:
+    """The classes and ids that the page's own style sheets hide; rules for other media or states do not count."""
+    hidden: dict[str, bool] = {}
+    for sheet in root.iter("style"):
+        text = (sheet.text or "")[:_SHEET_CHARS]
+        if "{" not in text or (sheet.get("media") or "all").strip().lower() not in ("all", "screen", ""):
+            continue
+        for selectors, body in _rules(text):
+            if said := _declarations(body):
+                hides = _says_closed(said) or _says_trick(said)
+                shows = said.get("display", "none") != "none" or said.get("visibility") == "visible"
+                for selector in selectors.split(","):
+                    if (hides or shows) and _SIMPLE.fullmatch(selector := selector.strip()):
+                        hidden[selector] = hides
+    names = [selector for selector, hides in hidden.items() if hides]
+    return (
+        frozenset(name[1:] for name in names if name.startswith(".")),
+        frozenset(name[1:] for name in names if name.startswith("#")),
+    )
+
+
+def _rules(sheet: str) -> Iterator[tuple[str, str]]:
+    """(selectors, declarations) of the rules at the top level: those inside "@media {…}" are passed over."""
+    depth = 0
+    for found in _RULE.finditer(_COMMENT.sub("", sheet)):
+        head, body = found.groups()
+        if body is not None:
+            if depth == 0 and "@" not in head:
+                yield head, body
+        else:
+            depth = max(0, depth + (1 if found[0].endswith("{") else -1))
+
+
+def background_of(attributes: Mapping[str, str]) -> str:
     style = attributes.get("style")
-    if style and hides(style):
-        return True
-    colour = attributes.get("color") or (style and colours(style)[0])
-    if colour and background and _same_colour(colour, background_of(element) or background):
-        return True
-    if colour and (own := background_of(element)) and _same_colour(colour, own):
-        return True
-    if attributes.get("aria-hidden") == "true":
-        return element.tag in _BLOCKS or (element.tag != "a" and longer_than(element, _SHORT))
-    name = attributes.get("class")
-    return bool(name and _SCREEN_READERS_ONLY.search(name)) and longer_than(element, _SHORT)
-
-
-def background_of(element: _Element) -> str:
-    style = element.get("style")
-    return (colours(style)[1] if style else "") or element.get("bgcolor") or ""
+    return (colours(style)[1] if style else "") or attributes.get("bgcolor") or ""
 
 
 @lru_cache(maxsize=4096)
-def hides(style: str) -> bool:
-    """Whether these declarations make the text of an element invisible."""
-    said = _declarations(style)
-    if said.get("display") == "none" or said.get("visibility") in ("hidden", "collapse"):
-        return True
+def is_closed(style: str) -> bool:
+    """Not shown for now, as tabs and fold-outs are too."""
+    return _says_closed(_declarations(style))
+
+
+@lru_cache(maxsize=4096)
+def is_trick(style: str) -> bool:
+    """Shown, but so that nobody can see it."""
+    return _says_trick(_declarations(style))
+
+
+def _says_closed(said: dict[str, str]) -> bool:
+    return said.get("display") == "none" or said.get("visibility") in ("hidden", "collapse")
+
+
+def _says_trick(said: dict[str, str]) -> bool:
     if said.get("content-visibility") == "hidden" or _number(said, "opacity") == 0:
         return True
     size = _number(said, "font-size")
-    if size is not None and (size == 0 or (size <= 2 and "px" in said["font-size"])):
+    if size is not None and (size == 0 or (size <= _UNREADABLE_PX and "px" in said["font-size"])):
         return True
-    if re.search(r"scale(?:3d|x|y)?\(\s*0?(?:\.0+)?\s*[,)]", said.get("transform", "")):
+    if _SCALED_AWAY.search(said.get("transform", "")) or _CLIPPED.search(f"{said.get('clip')} {said.get('clip-path')}"):
         return True
-    if re.search(r"rect\(\s*(?:0|1px)", said.get("clip", "")) or re.search(
-        r"inset\(\s*(?:100|[5-9]\d)%|circle\(\s*0", said.get("clip-path", "")
-    ):
-        return True
-    if any(
-        (_number(said, side) or 0) <= _OFF_SCREEN for side in ("text-indent", "left", "top", "right", "margin-left")
-    ):
+    if any((_number(said, side) or 0) <= _OFF_SCREEN for side in _SIDES):
         return True
     if said.get("overflow", "").startswith(("hidden", "clip")) and any(
-        (_number(said, side) if side in said else 2.0) in (0.0, 1.0) for side in ("height", "width", "max-height")
+        _number(said, side) in (0.0, 1.0) for side in ("height", "width", "max-height")
     ):
-        return True
+        return not said.get("width", "").endswith(("%", "vw"))
     return said.get("color") == "transparent" or bool(_SEE_THROUGH.search(said.get("color", "")))
 
 
@@ -101,7 +190,7 @@ def colours(style: str) -> tuple[str, str]:
 
 
 def _declarations(style: str) -> dict[str, str]:
-    text = re.sub(r"/\*.*?\*/", "", style.lower()).replace("!important", "")
+    text = _COMMENT.sub("", style.lower()).replace("!important", "")
     return {name: value.strip() for name, value in _DECLARATION.findall(text)}
 
 

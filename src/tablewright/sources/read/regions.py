@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
-
-from lxml.etree import _Element
 
 
 class Region:
-    """Bits that add up from the outside in. Plain numbers: a page has thousands of elements, an enum is ten times slower."""
+    """Bits that add up from the outside in; plain numbers, because an enum is ten times slower."""
 
     MAIN = 1
     ARTICLE = 2
@@ -66,7 +65,7 @@ _NAMES = (
     ),
     (
         r"filters|filters?-(?:list|panel|group|bar|sidebar|items?|options?|form)|facets?|refinements?|refine-?by"
-        r"|sort-?(?:by|bar|options?|order)|message-?user|user-?(?:info|details|card|extras)|post-?profile"
+        r"|sort-?(?:by|bar|options?|order)|message-?user(?!-?content)|user-?(?:info|details|card|extras)|post-?profile"
         r"|post-?bit-?user|posts?-?author-?info|signature",
         Region.CONTROLS,
     ),
@@ -78,13 +77,10 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _UNNAMED = frozenset(("html", "body", "main", "article"))
 
 
-def region_of(element: _Element) -> int:
-    attributes = element.attrib
+def region_of(tag: str, attributes: Mapping[str, str]) -> int:
     if not attributes:
-        return _TAG_REGIONS.get(element.tag, 0)
-    return _region(
-        element.tag, attributes.get("role", ""), attributes.get("class", "")[:200], attributes.get("id", "")[:100]
-    )
+        return _TAG_REGIONS.get(tag, 0)
+    return _region(tag, attributes.get("role", ""), attributes.get("class", "")[:200], attributes.get("id", "")[:100])
 
 
 @lru_cache(maxsize=8192)

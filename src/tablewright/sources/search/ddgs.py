@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx2
-from ddgs import DDGS
 from ddgs.base import BaseSearchEngine
+from ddgs.ddgs import DDGS  # `ddgs.DDGS` is a stand-in that cannot be subclassed
 from ddgs.engines import ENGINES
 from ddgs.exceptions import DDGSException, TimeoutException
 from ddgs.http_client import HttpClient, Response

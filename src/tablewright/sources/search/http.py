@@ -63,12 +63,12 @@ class Endpoint:
                     params=params,
                     json=body,
                     headers=self.headers,
-                    timeout=self.timeout,
+                    timeout=None,  # ours, above, is for the whole answer
                     follow_redirects=False,  # the key is for this address only
                 ) as response,
             ):
                 content = await self._read(response)
-        except (TimeoutError, httpx2.TimeoutException):
+        except TimeoutError:
             raise SearchError(
                 f"{self.provider} did not answer within {self.timeout:g} seconds.", retryable=True
             ) from None

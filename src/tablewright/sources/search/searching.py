@@ -9,20 +9,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from tablewright.errors import SearchError
 from tablewright.sources.search.provider import SearchProvider
 from tablewright.sources.search.wording import broader, told
-from tablewright.sources.source import Hit, Query
-from tablewright.table.model import Noun
+from tablewright.sources.source import Hit, Query, Searched
 from tablewright.table.usage import Usage, spend
 
 WAITS = (1.0, 4.0)
 """Seconds before the first and the second retry, where the provider does not say."""
 LONGEST_WAIT = 20.0
-
-
-class Searched(Noun, frozen=True):
-    """What was found, and the queries that were really sent for it, for the trace; a retry is not another query."""
-
-    hits: tuple[Hit, ...]
-    queries: tuple[str, ...]
 
 
 class Searching:

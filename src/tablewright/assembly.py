@@ -1,0 +1,103 @@
+"""From settings to the tools that strategies work with: the web, the model. Nothing is built before it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from urllib.parse import urlsplit
+
+import httpx2
+
+from tablewright.errors import BadSetting
+from tablewright.models.budget import Budget
+from tablewright.models.build import build
+from tablewright.models.model import LanguageModel
+from tablewright.sample.server import SampleWeb
+from tablewright.settings import Settings
+from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
+from tablewright.sources.search.provider import find_provider
+from tablewright.sources.search.searching import Searching
+from tablewright.sources.web import Web
+from tablewright.store.store import Store
+from tablewright.strategies.tools import Tools
+
+SAMPLE = "sample"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@asynccontextmanager
+async def open_tools(settings: Settings, store: Store, *, cascade: bool = False) -> AsyncIterator[Tools]:
+    async with AsyncExitStack() as stack:
+        web = await stack.enter_async_context(open_web(settings, store))
+        model = open_model(settings, store)
+        if model is not None:
+            await stack.enter_async_context(model)
+        yield Tools(web=web, model=model, cascade=cascade)
+
+
+def open_model(settings: Settings, store: Store) -> LanguageModel | None:
+    budget = number(settings.budget, "budget")
+    return build(settings, store.cache, Budget(usd=budget) if budget is not None else None)
+
+
+@asynccontextmanager
+async def open_web(settings: Settings, store: Store) -> AsyncIterator[Web]:
+    """With the setting `search = sample` it is the small fictional web, served from this process over real HTTP."""
+    async with AsyncExitStack() as stack:
+        search, names = settings.search, {}
+        if search == SAMPLE:
+            sample = await stack.enter_async_context(SampleWeb())
+            search, names = f"searxng:{sample.search_url}", sample.names
+        client = await stack.enter_async_context(httpx2.AsyncClient())
+        provider = find_provider(search, api_key=settings.search_api_key, client=client)
+        policy = fetch_policy(settings, names)
+        fetcher = await stack.enter_async_context(Fetcher(policy))
+        yield Web(
+            Searching(provider),
+            fetcher,
+            store.pages,
+            store.cache,
+            engine=settings.search,
+            is_private=lambda address: is_private(address, policy),
+        )
+
+
+def fetch_policy(settings: Settings, names: Mapping[str, str]) -> FetchPolicy:
+    delay = number(settings.fetch_delay, "fetch_delay")
+    return FetchPolicy(
+        allow=frozenset(host.strip().lower() for host in settings.fetch_allow.split(",") if host.strip()),
+        delay=0.5 if delay is None else delay,
+        robots=yes_or_no(settings.fetch_robots, "fetch_robots"),
+        names=names,
+    )
+
+
+def is_private(address: str, policy: FetchPolicy) -> bool:
+    """Whether an address, or a search setting with an address in it, is on this machine or allowed by name."""
+    if address == SAMPLE:
+        return True
+    name, _, argument = address.partition(":")
+    parts = urlsplit(address if name in ("http", "https") else argument)
+    host = parts.hostname or ""
+    if host in LOOPBACK or host in policy.allow or parts.netloc.lower() in policy.allow:
+        return True
+    return any(host == suffix or host.endswith(f".{suffix}") for suffix in policy.names)
+
+
+def number(text: str, setting: str) -> float | None:
+    if not text.strip():
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise BadSetting(f"{setting} must be a number, not {text!r}.")
+    return value
+
+
+def yes_or_no(text: str, setting: str) -> bool:
+    word = text.strip().lower()
+    if word not in ("yes", "no", "true", "false", "1", "0"):
+        raise BadSetting(f"{setting} must be yes or no, not {text!r}.")
+    return word in ("yes", "true", "1")

@@ -1,0 +1,122 @@
+"""Reads "Label: value" pairs and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tablewright.decisions.reader.about import Subject, about
+from tablewright.decisions.reader.found import Found
+from tablewright.decisions.reader.kinds import option_in, typed
+from tablewright.decisions.reader.passages import Grid, Pair
+from tablewright.decisions.reader.relations import stems
+from tablewright.decisions.reader.spans import Span
+from tablewright.decisions.reader.wanted import Wanted
+from tablewright.table.choices import read_boolean
+
+LONGEST_LABEL_WORDS = 7
+NAMED_SURELY = 0.8  # how well a line must be named by its label to speak of the line below it
+
+
+def from_pairs(want: Wanted, pairs: Sequence[Pair]) -> Iterator[Found]:
+    for pair in pairs:
+        fit = label_fit(want, pair.label)
+        if fit <= 0 or (pair.apart and (fit < NAMED_SURELY or label_fit(want, pair.value) > 0)):
+            continue
+        if (span := answer_in(want, pair.value)) is not None:
+            score = fit * (0.95 if pair.inline else 1.0) * (0.7 + 0.3 * span.sure)
+            yield Found(value=span.value, start=pair.start, end=pair.end, score=score)
+
+
+def label_fit(want: Wanted, label: str) -> float:
+    """How surely a label is the name of the field: 1 for the very name, less for one with more words."""
+    words = stems(label)
+    joined = "".join(words)
+    if joined in want.joined_labels:
+        return 0.0 if _is_unlike(want, label) else 1.0
+    if want.label_words.isdisjoint(words) or len(words) > LONGEST_LABEL_WORDS or _is_unlike(want, label):
+        return 0.0
+    best = 0.0
+    for known in want.label_stems:
+        if _within(known, words) and len("".join(known)) > 1:
+            best = max(best, 0.92 - 0.12 * (len(words) - len(known)))
+        elif len(words) > 1 and len(joined) > 5 and _within(words, known):
+            best = max(best, 0.75)
+    if want.relation.lesser and re.search(want.relation.lesser, label, re.IGNORECASE):
+        best *= 0.8
+    return best if best > 0.3 else 0.0
+
+
+def _is_unlike(want: Wanted, label: str) -> bool:
+    return bool(want.relation.unlike and re.search(want.relation.unlike, label, re.IGNORECASE))
+
+
+def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
+    width = len(part)
+    return any(whole[place : place + width] == part for place in range(len(whole) - width + 1))
+
+
+_NAMES = ("text", "name", "organisation", "title", "person", "place")
+_LONGEST_NAME = 9  # words
+
+
+def answer_in(want: Wanted, value: str) -> Span | None:
+    """The answer that a value text holds: of the wanted kind, or the text itself where any will do."""
+    if not value.strip():
+        return None
+    if want.kind == "yesno":
+        verdict, _, _ = read_boolean(value)
+        return None if verdict is None else Span(value="yes" if verdict is True else "no", start=0, end=len(value))
+    if want.kind == "option":
+        return option_in(want, value)
+    if want.kind in _NAMES:
+        whole = value.split(" | ")[0].strip(" .;")
+        if not 0 < len(whole) <= 200 or (want.kind == "person" and _is_no_name(whole)):
+            return None
+        return Span(value=whole, start=0, end=len(whole))
+    found = typed(want, value)
+    return max(found, key=lambda span: (span.sure, -span.start)) if found else None
+
+
+def _is_no_name(value: str) -> bool:
+    first = re.split(r"[,;/&]| and ", value)[0]
+    return len(first.split()) > _LONGEST_NAME or not any(character.isupper() for character in first)
+
+
+# ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def from_grid(subject: Subject, want: Wanted, grid: Grid, fit: float) -> Iterator[Found]:
+    """Column header × row label, either way round; or, on the subject's own page, rows of label and value."""
+    header = grid.rows[0]
+    columns = [(place, score) for place, (cell, _) in enumerate(header) if (score := label_fit(want, cell)) > 0.5]
+    if columns:
+        yield from _down(subject, want, grid, columns)
+    labelled = [(row, score) for row in grid.rows if (score := label_fit(want, row[0][0])) > 0.5]
+    if not labelled:
+        return
+    own = [place for place, (cell, _) in enumerate(header) if place and _names_subject(subject, cell)]
+    for row, score in labelled:
+        for place in own:
+            if row is not header:
+                yield from _cell(want, row, place, 0.95 * score)
+        if fit and not own and not columns:
+            yield from _cell(want, row, 1, fit * 0.9 * score)
+
+
+def _down(subject: Subject, want: Wanted, grid: Grid, columns: list[tuple[int, float]]) -> Iterator[Found]:
+    """The rows that name the subject, at the columns that are named like the field."""
+    for row in grid.rows[1:]:
+        if any(_names_subject(subject, cell) for cell, _ in row[:3]):
+            for place, score in columns:
+                yield from _cell(want, row, place, 0.95 * score)
+
+
+def _cell(want: Wanted, row: tuple[tuple[str, int], ...], place: int, score: float) -> Iterator[Found]:
+    if place < len(row) and (span := answer_in(want, row[place][0])) is not None:
+        text, start = row[-1] if place != 1 else row[place]
+        yield Found(value=span.value, start=row[0][1], end=start + len(text), score=score)
+
+
+def _names_subject(subject: Subject, cell: str) -> bool:
+    return bool(cell and subject.name) and about(Subject(name=subject.name), cell, "") >= 0.75

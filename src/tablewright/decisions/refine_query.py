@@ -1,0 +1,64 @@
+"""Refine a query: what to search for next, when the first queries did not bring the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic import Field as Key
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.reader.about import Subject
+from tablewright.decisions.reader.relations import normal
+from tablewright.decisions.reader.wanted import wanted
+from tablewright.decisions.untrusted import WARNING, block
+from tablewright.table.model import Field, Noun
+
+INSTRUCTIONS = (
+    "A web search did not answer a question about one table row. Write one new search query, short, with other words "
+    "than the earlier ones, that is likely to find a page which states the answer. " + WARNING
+)
+
+
+class RefineQuery(Noun, frozen=True):
+    subject: Subject
+    field: Field
+    tried: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    """What the earlier queries found."""
+
+
+class NewQuery(BaseModel):
+    query: str = Key(min_length=3, max_length=200)
+
+
+class Refine:
+    name = "refine a query"
+
+    def prompt(self, asked: RefineQuery) -> Prompt:
+        found = block(1, "\n".join(asked.titles[:10]) or "nothing")
+        tried = "\n".join(f"- {query}" for query in asked.tried)
+        question = asked.field.question or asked.field.name
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=f"Row: {asked.subject.described}\nQuestion: {question}\nTried:\n{tried}\nFound:\n{found}",
+            reply=NewQuery,
+            max_tokens=60,
+        )
+
+    def accept(self, asked: RefineQuery, reply: Any) -> str:
+        query = " ".join(reply.query.split())
+        if normal(query) in {normal(tried) for tried in asked.tried}:
+            raise Unusable("that query was tried. Use other words.", usable=self.rule(asked))
+        return query
+
+    def rule(self, asked: RefineQuery) -> str:
+        """The name with another name of the field that was not tried: "Acme headquarters" → "Acme head office"."""
+        tried = {normal(query) for query in asked.tried}
+        want = wanted(asked.field)
+        others = [normal(name) for name in want.relation.names.split("|")] if want.known else []
+        for words in (*others, "about company profile", "facts history", ""):
+            query = f"{asked.subject.name} {words}".strip()
+            if normal(query) not in tried:
+                return query
+        return ""

@@ -1,0 +1,153 @@
+"""The search engine of the sample web: BM25 over titles and texts, with `site:` and quoted phrases.
+
+It knows what a real engine knows: pages that are gone or refuse visitors are still in its index.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from functools import cache
+
+from tablewright.sample.documents import files
+from tablewright.sample.layouts import page_title
+from tablewright.sample.site import Page
+from tablewright.sample.world import TODAY, pages, world
+from tablewright.table.model import Noun
+
+TITLE_WEIGHT = 3
+K1, B = 1.2, 0.75
+SNIPPET_WORDS, LEAD_WORDS = 36, 4
+DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_PLURAL = re.compile(r"(?<=\w\w[^s\W])s$")
+_PHRASE = re.compile(r'"([^"]+)"')
+_SITE = re.compile(r"\bsite:(\S+)", re.IGNORECASE)
+_FOLDS = str.maketrans({"ø": "o", "æ": "ae", "ß": "ss", "ł": "l", "’": "'"})
+
+
+class Result(Noun, frozen=True):
+    page: Page
+    title: str
+    snippet: str
+    score: float
+
+
+class Found(Noun, frozen=True):
+    total: int
+    results: tuple[Result, ...]
+
+
+class Asked(Noun, frozen=True):
+    """A query, taken apart."""
+
+    words: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...]
+    site: str
+
+    @classmethod
+    def read(cls, query: str) -> Asked:
+        site = _SITE.search(query)
+        rest = _SITE.sub(" ", query)
+        return cls(
+            words=tuple(dict.fromkeys(words(rest))),
+            phrases=tuple(tuple(words(phrase)) for phrase in _PHRASE.findall(rest)),
+            site=site[1].lower().removeprefix("www.") if site else "",
+        )
+
+
+class Index:
+    def __init__(self, found: Sequence[Page]) -> None:
+        papers = {paper.name: paper.text for paper in files()}
+        self._pages = found
+        self._texts = [page.indexed or papers.get(page.document) or page.text for page in found]
+        self._titles = [page_title(world()[page.site], page) for page in found]
+        self._words = [words(f"{title}\n{text}") for title, text in zip(self._titles, self._texts, strict=True)]
+        self._counts = [
+            Counter(body) + Counter(words(title) * (TITLE_WEIGHT - 1))
+            for title, body in zip(self._titles, self._words, strict=True)
+        ]
+        self._sizes = [sum(counts.values()) for counts in self._counts]
+        self._mean_size = sum(self._sizes) / max(1, len(found))
+        self._pages_with: Mapping[str, list[int]] = defaultdict(list)
+        for number, counts in enumerate(self._counts):
+            for word in counts:
+                self._pages_with[word].append(number)
+
+    def search(self, query: str, *, time_range: str = "", skip: int = 0, limit: int = 10) -> Found:
+        """Pages with at least one of the words and every quoted phrase, best first."""
+        asked = Asked.read(query)
+        rarity = {word: self._rarity(word) for word in asked.words}
+        scores: dict[int, float] = defaultdict(float)
+        for word in asked.words:
+            for number in self._pages_with.get(word, []):
+                count = self._counts[number][word]
+                scores[number] += rarity[word] * count * (K1 + 1) / (count + K1 * self._length_factor(number))
+        since = _since(time_range)
+        fitting = [number for number in scores if self._fits(number, asked, since)]
+        fitting.sort(key=lambda number: (-scores[number], self._pages[number].url))
+        results = [
+            Result(
+                page=self._pages[number],
+                title=self._titles[number],
+                snippet=snippet(self._texts[number], rarity),
+                score=scores[number],
+            )
+            for number in fitting[skip : skip + limit]
+        ]
+        return Found(total=len(fitting), results=tuple(results))
+
+    def _rarity(self, word: str) -> float:
+        holders = len(self._pages_with.get(word, []))
+        return math.log(1 + (len(self._pages) - holders + 0.5) / (holders + 0.5))
+
+    def _length_factor(self, number: int) -> float:
+        return 1 - B + B * self._sizes[number] / self._mean_size
+
+    def _fits(self, number: int, asked: Asked, since: str) -> bool:
+        page = self._pages[number]
+        if asked.site and not f".{page.site}.example".endswith(f".{asked.site}"):
+            return False
+        return page.published >= since and all(_holds(self._words[number], phrase) for phrase in asked.phrases)
+
+
+@cache
+def index() -> Index:
+    return Index(pages())
+
+
+def words(text: str) -> list[str]:
+    """Without case, accents and plurals, so that Vindaro finds Vindarö and kettle finds kettles."""
+    folded = unicodedata.normalize("NFKD", text.lower().translate(_FOLDS))
+    found = _WORD.findall("".join(char for char in folded if not unicodedata.combining(char)))
+    return [_PLURAL.sub("", word) for word in found]
+
+
+def snippet(text: str, weights: Mapping[str, float]) -> str:
+    """The stretch of the text with the weightiest of the wanted words, cut at words."""
+    pieces = text.split()
+    hits = [{word for word in words(piece) if word in weights} for piece in pieces]
+    starts = [max(0, at - LEAD_WORDS) for at, hit in enumerate(hits) if hit] or [0]
+
+    def weight(start: int) -> float:
+        shown: set[str] = set().union(*hits[start : start + SNIPPET_WORDS])
+        return sum(weights[word] for word in shown)
+
+    start = max(starts, key=lambda at: (weight(at), -at)) if len(pieces) > SNIPPET_WORDS else 0
+    shown = " ".join(pieces[start : start + SNIPPET_WORDS])
+    return ("… " if start else "") + shown + (" …" if start + SNIPPET_WORDS < len(pieces) else "")
+
+
+def _holds(body: Sequence[str], phrase: Sequence[str]) -> bool:
+    size = len(phrase)
+    return any(tuple(body[at : at + size]) == tuple(phrase) for at in range(len(body) - size + 1))
+
+
+def _since(time_range: str) -> str:
+    days = DAYS.get(time_range)
+    return (date.fromisoformat(TODAY) - timedelta(days=days)).isoformat() if days else ""

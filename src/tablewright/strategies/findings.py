@@ -1,0 +1,124 @@
+"""From what was read to a finding: each reading checked by the evidence rule, sources weighed against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablewright.decisions.reader.reader import Candidate
+from tablewright.decisions.reader.relations import normal
+from tablewright.table.coerce import coerce
+from tablewright.table.confidence import confidence
+from tablewright.table.evidence import evidence_for, follows, independent
+from tablewright.table.model import Conflict, Evidence, Field, Finding, Money, Noun, Value
+from tablewright.table.retrieved import Retrieved
+
+MOST_EVIDENCE = 4
+RIVAL = 0.75
+"""How strong, beside the chosen value, another one must be to count as a disagreement."""
+
+
+class Read(Noun, frozen=True):
+    """A candidate and the text it was read from; `value` is what it is for its field."""
+
+    candidate: Candidate
+    source: Retrieved
+    value: Value
+
+
+class Side(Noun, frozen=True):
+    """One value and the independent sources that give it, the best first."""
+
+    reads: tuple[Read, ...]
+
+    @property
+    def scores(self) -> list[float]:
+        return [read.candidate.score for read in self.reads]
+
+    @property
+    def strength(self) -> float:
+        return confidence(self.scores)
+
+
+def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> list[Read]:
+    """Those whose value follows from their quote and is a value of the field."""
+    reads = []
+    for candidate in candidates:
+        source = sources[candidate.source]
+        quote = source.text[candidate.start : candidate.end]
+        value = coerce(candidate.value, field).value
+        if value is not None and follows(candidate.value, quote, field):
+            reads.append(Read(candidate=candidate, source=source, value=value))
+    return reads
+
+
+def weigh(field: Field, reads: Sequence[Read]) -> Finding | None:
+    """The value with the most support, with the others that independent sources give; None where nothing was read."""
+    sides = _sides(reads)
+    if not sides:
+        return None
+    best = sides[0]
+    rivals = [side for side in sides[1:] if _disagrees(best, side)]
+    only_snippets = all(read.source.kind == "snippet" for read in best.reads)
+    sure = confidence(best.scores, [rival.scores[0] for rival in rivals], snippet=only_snippets)
+    return Finding(
+        field=field.name,
+        value=best.reads[0].candidate.value,
+        confidence=sure,
+        evidence=_evidence(best),
+        conflict=tuple(Conflict(value=rival.reads[0].value, evidence=_evidence(rival)) for rival in rivals),
+    )
+
+
+def _sides(reads: Sequence[Read]) -> list[Side]:
+    groups: list[list[Read]] = []
+    for read in sorted(reads, key=lambda read: -read.candidate.score):
+        for group in groups:
+            if agree(group[0].value, read.value):
+                group.append(read)
+                break
+        else:
+            groups.append([read])
+    sides = [Side(reads=tuple(_independent(group))) for group in groups]
+    return sorted(sides, key=lambda side: -side.strength)
+
+
+def _independent(group: list[Read]) -> list[Read]:
+    kept: list[Read] = []
+    for read in group:
+        if all(independent(read.source, other.source) for other in kept):
+            kept.append(read)
+    return kept[:MOST_EVIDENCE]
+
+
+def _disagrees(best: Side, other: Side) -> bool:
+    """Another source says something else, about as surely; two values of one page are only a page with two values."""
+    apart = [read for read in other.reads if all(independent(read.source, mine.source) for mine in best.reads)]
+    return bool(apart) and apart[0].candidate.score >= RIVAL * best.scores[0]
+
+
+def _evidence(side: Side) -> tuple[Evidence, ...]:
+    return tuple(evidence_for(read.source, read.candidate.start, read.candidate.end) for read in side.reads)
+
+
+def agree(one: Value, other: Value) -> bool:
+    """The same value: numbers within rounding, "Irving" and "Irving, Texas", a year and a day of it."""
+    if isinstance(one, Money) and isinstance(other, Money):
+        same = not one.currency or not other.currency or one.currency == other.currency
+        return same and _near(one.amount, other.amount)
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return _near(one, other)
+    if isinstance(one, tuple) or isinstance(other, tuple):
+        return one == other
+    left, right = normal(str(one)), normal(str(other))
+    short, long = sorted((left, right), key=len)
+    return short == long or (len(short) > 3 and (long.startswith(f"{short} ") or long.endswith(f" {short}")))
+
+
+def _near(one: int | float, other: int | float) -> bool:
+    return abs(one - other) <= 0.005 * max(abs(one), abs(other)) if not _is_year(one, other) else one == other
+
+
+def _is_year(one: int | float, other: int | float) -> bool:
+    return all(isinstance(number, int) and 1000 <= number <= 2199 for number in (one, other))

@@ -1,0 +1,20 @@
+"""What a strategy may work with. It is handed to every strategy; one that computes needs none of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablewright.models.model import LanguageModel
+from tablewright.sources.source import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    web: Source | None = None
+    model: LanguageModel | None = None
+    """None: the built-in rules decide."""
+    cascade: bool = False
+    """Whether the model is asked only for what the built-in reader is not sure of."""
+
+
+NO_TOOLS = Tools()

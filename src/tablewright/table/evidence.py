@@ -1,0 +1,204 @@
+"""The evidence rule, as code: a value counts only if its quote stands in a retrieved text and the value follows from
+it.
+
+Who finds a value, a model or the built-in reader, makes no difference. `locate` and `follows` fail closed: what they
+cannot see is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tablewright.table.choices import exact_option, read_boolean
+from tablewright.table.coerce import coerce
+from tablewright.table.dates import read_dates
+from tablewright.table.measures import in_unit, read_measures
+from tablewright.table.model import Evidence, Field, Money, Value
+from tablewright.table.money_text import read_amounts
+from tablewright.table.numbers import read_numbers
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.rowkey import fold, tokenize
+from tablewright.table.text import show
+
+SHORTEST_QUOTE = 2
+LONGEST_QUOTE = 1_000
+GAP = 300  # characters that "…" inside a quote may stand for
+_ELLIPSIS = re.compile(r"\s*(?:\[?\.\.\.\]?|\[?…\]?)\s*")
+_QUOTES, _DASHES = "'’‘`´‛\"“”„«»", "-–—‐‑‒−"
+
+
+def locate(quote: str, text: str) -> tuple[int, int] | None:
+    """Where the quote stands, word for word; only case, white space, and kinds of quotes and dashes may differ."""
+    quote = quote.strip()
+    if not SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE:
+        return None
+    place = text.find(quote)
+    if place >= 0:
+        return place, place + len(quote)
+    parts = [part for part in _ELLIPSIS.split(quote.strip("\"'“”‘’ ")) if part]
+    if not parts or any(len(part) < SHORTEST_QUOTE for part in parts):
+        return None
+    pattern = rf".{{0,{GAP}}}?".join(_flexible(part) for part in parts)
+    found = re.search(pattern, text, re.IGNORECASE | re.DOTALL)
+    return found.span() if found else None
+
+
+def _flexible(part: str) -> str:
+    return r"\s+".join("".join(_alike(character) for character in word) for word in part.split())
+
+
+def _alike(character: str) -> str:
+    for kind in (_QUOTES, _DASHES):
+        if character in kind:
+            return f"[{re.escape(kind)}]"
+    return re.escape(character)
+
+
+def evidence_for(source: Retrieved, start: int, end: int) -> Evidence:
+    return Evidence(
+        origin=source.origin,
+        title=source.title,
+        quote=source.text[start:end],
+        start=start,
+        end=end,
+        page=source.page_at(start),
+        domain=source.domain,
+        retrieved_at=source.retrieved_at,
+        content_hash=source.content_hash,
+    )
+
+
+# ── the value follows from the quote ─────────────────────────────────────────────────────────────────────────────────
+
+
+def follows(value: str, quote: str, field: Field) -> str:
+    """The name of the rule by which the value follows from the quote, or "" where none does."""
+    if not value.strip():
+        return ""
+    wanted = coerce(value, field).value
+    if wanted is None:
+        return ""
+    match field.type:
+        case "number":
+            return _number_follows(wanted, quote, field)
+        case "money":
+            return _money_follows(wanted, quote, field)
+        case "date":
+            return "date" if any(date.startswith(str(wanted)) for date in _dates(quote)) else ""
+        case "boolean":
+            said, _, _ = read_boolean(quote)
+            return "stated" if said is wanted or (said is None and wanted is True and _words_of(field, quote)) else ""
+        case "list":
+            return "each item" if all(stands_in(item, quote) for item in wanted) else ""  # type: ignore[union-attr]
+        case "url":
+            return "address" if _host(str(wanted)) in quote.casefold() else ""
+        case "select" if field.options:
+            return "option" if _names_option(str(wanted), value, quote, field) else ""
+        case _:
+            return _text_follows(show(wanted), quote)
+
+
+def stands_in(value: str, quote: str) -> bool:
+    """Word for word, whatever the case, the accents and the punctuation."""
+    words, said = tokenize(fold(value)), tokenize(fold(quote))
+    width = len(words)
+    return bool(words) and any(said[place : place + width] == words for place in range(len(said) - width + 1))
+
+
+def _text_follows(value: str, quote: str) -> str:
+    if stands_in(value, quote) or value.casefold() in quote.casefold():
+        return "verbatim"
+    if any(date.startswith(value) for date in _dates(quote)):
+        return "date"
+    own = [date.iso for date in read_dates(value)]
+    if own and any(date.startswith(own[0]) for date in _dates(quote)):
+        return "date"
+    number = read_numbers(value)
+    if len(number) == 1 and number[0].clean and _equal_number(number[0].value, quote, ""):
+        return "number"
+    words, said = set(tokenize(fold(value))), set(tokenize(fold(quote)))
+    return "words" if len(words) > 1 and words <= said else ""
+
+
+def _number_follows(wanted: Value, quote: str, field: Field) -> str:
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float):
+        return ""
+    return _equal_number(wanted, quote, field.unit)
+
+
+def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
+    for number in read_numbers(quote):
+        if _close(number.value, wanted) or (number.high is not None and _close(number.high, wanted)):
+            return "number"
+    if any(date[:4] == str(wanted) for date in _dates(quote)):
+        return "year"
+    for measure in read_measures(quote, unit):
+        sizes = [measure.value, *measure.sizes, *([measure.high] if measure.high is not None else [])]
+        if any(_close(size, wanted) for size in sizes):
+            return "number"
+        converted = in_unit(measure, unit) if unit and measure.unit else None
+        if converted is not None and _close(converted.value, wanted):
+            return f"unit: {measure.unit} to {unit}"
+    return ""
+
+
+def _money_follows(wanted: Value, quote: str, field: Field) -> str:
+    if not isinstance(wanted, Money):
+        return ""
+    for amount in read_amounts(quote, field.unit):
+        same_currency = not amount.money.currency or not wanted.currency or amount.money.currency == wanted.currency
+        if same_currency and _close(amount.money.amount, wanted.amount):
+            return "amount"
+    return ""
+
+
+def _dates(quote: str) -> Iterator[str]:
+    for date in read_dates(quote):
+        yield date.iso
+        if date.last:
+            yield date.last
+
+
+def _close(one: int | float, other: int | float) -> bool:
+    return abs(one - other) <= 1e-6 * max(1.0, abs(one), abs(other))
+
+
+def _words_of(field: Field, quote: str) -> bool:
+    """Whether the quote speaks of the field at all: "Keep-warm function" for "Keep warm"."""
+    said = {word[:5] for word in tokenize(fold(quote))}
+    words = [word[:5] for word in tokenize(fold(field.name)) if len(word) > 2]
+    return bool(words) and all(word in said for word in words)
+
+
+def _names_option(option: str, value: str, quote: str, field: Field) -> bool:
+    return stands_in(option, quote) or (exact_option(value, field.options) is None and stands_in(value, quote))
+
+
+def _host(url: str) -> str:
+    return url.casefold().split("//")[-1].split("/")[0].removeprefix("www.")
+
+
+# ── two sources or one ───────────────────────────────────────────────────────────────────────────────────────────────
+
+SHINGLE = 6  # words
+COPIED = 0.6
+
+
+def independent(one: Retrieved, other: Retrieved) -> bool:
+    """Of different registrable domains, and not copies of each other."""
+    if one.origin == other.origin or (one.domain and one.domain == other.domain):
+        return False
+    return not copies(one.text, other.text)
+
+
+def copies(one: str, other: str) -> bool:
+    """Whether the shorter text stands, for the most part, in the longer: a syndicated article, a reprinted release."""
+    first, second = _shingles(one), _shingles(other)
+    shorter = min(len(first), len(second))
+    return shorter > 0 and len(first & second) / shorter >= COPIED
+
+
+def _shingles(text: str) -> set[int]:
+    words = tokenize(fold(text[:20_000]))
+    return {hash(tuple(words[place : place + SHINGLE])) for place in range(len(words) - SHINGLE + 1)}

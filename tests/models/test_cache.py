@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pydantic import BaseModel
+
+from tablewright.errors import BadAnswer, ModelUnavailable
+from tablewright.models.build import build
+from tablewright.models.cache import AnswerCache, MemoryCache
+from tablewright.models.model import LanguageModel
+from tablewright.settings import Settings
+from tablewright.table.usage import Usage, metered
+
+from .conftest import Founded
+from .endpoint import Endpoint, answer
+
+MakeSettings = Callable[..., Settings]
+
+
+class Place(BaseModel):
+    year: int
+    city: str = ""
+
+
+def model_with(settings: Settings, cache: AnswerCache, *, replay_only: bool = False) -> LanguageModel:
+    model = build(settings, cache, replay_only=replay_only)
+    assert model is not None
+    return model
+
+
+async def ask(
+    model: LanguageModel,
+    prompt: str = "Founded in 1987.",
+    output: type[BaseModel] = Founded,
+    instructions: str = "Read.",
+    max_tokens: int = 512,
+) -> BaseModel:
+    async with model:
+        return await model.ask(instructions=instructions, prompt=prompt, output=output, max_tokens=max_tokens)
+
+
+async def test_the_same_question_is_bought_once(endpoint: Endpoint, settings: MakeSettings) -> None:
+    cache = MemoryCache()
+    await ask(model_with(settings(), cache))
+    with metered() as meter:
+        assert await ask(model_with(settings(model_timeout="7"), cache)) == Founded(year=1987)
+    assert len(endpoint.asked) == 1
+    assert meter.usage == Usage(cache_hits=1)
+
+
+async def test_another_question_is_not_answered_from_the_cache(endpoint: Endpoint, settings: MakeSettings) -> None:
+    cache = MemoryCache()
+    await ask(model_with(settings(), cache))
+    await ask(model_with(settings(), cache), prompt="Founded in 1988.")
+    await ask(model_with(settings(), cache), instructions="Read well.")
+    await ask(model_with(settings(), cache), output=Place)
+    await ask(model_with(settings(), cache), max_tokens=100)
+    await ask(model_with(settings(model="openai:gpt-4o"), cache))
+    await ask(model_with(settings(model_base_url=endpoint.url.replace("/v1", "/v2")), cache))
+    assert len(endpoint.asked) == 7
+
+
+async def test_a_repaired_answer_is_replayed_with_its_repair(endpoint: Endpoint, settings: MakeSettings) -> None:
+    cache = MemoryCache()
+    endpoint.replies = [answer("what?"), answer({"year": 1999})]
+    await ask(model_with(settings(), cache))
+    assert await ask(model_with(settings(), cache, replay_only=True)) == Founded(year=1999)
+    assert len(endpoint.asked) == 2
+
+
+async def test_an_unusable_answer_is_not_kept(endpoint: Endpoint, settings: MakeSettings) -> None:
+    cache = MemoryCache()
+    endpoint.replies = [answer("what?"), answer("what?")]
+    with pytest.raises(BadAnswer):
+        await ask(model_with(settings(), cache))
+    assert cache.kept == {}
+    assert await ask(model_with(settings(), cache)) == Founded(year=1987)
+
+
+async def test_replaying_never_asks(endpoint: Endpoint, settings: MakeSettings) -> None:
+    for cache in (MemoryCache(), None):
+        model = build(settings(), cache, replay_only=True)
+        assert model is not None
+        with pytest.raises(ModelUnavailable, match="only kept answers"):
+            await ask(model)
+    assert endpoint.asked == []

@@ -1,0 +1,179 @@
+"""What the truth says can be read on some page, in whatever words and units; what it leaves empty is nowhere."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tablewright.sample.documents import files
+from tablewright.sample.site import Page, address
+from tablewright.sample.world import pages, world
+
+LITRES = {"l": 1.0, "litre": 1.0, "liter": 1.0, "litres": 1.0, "ml": 0.001, "fl oz": 0.0295735, "cups": 0.236588}
+KILOGRAMS = {"kg": 1.0, "g": 0.001, "lb": 0.453592}
+SIGNS = {"GBP": "£", "EUR": "€", "USD": "$", "JPY": "¥", "NOK": "NOK", "CAD": "C$", "CHF": "CHF"}
+HEADCOUNT = re.compile(
+    r"\d[\d,]*\s+(?:employees|staff|colleagues|persons|people)\b|(?:employees|staff|workforce of|headcount)\W{1,3}\d",
+    re.I,
+)
+
+
+def readable() -> list[Page]:
+    """Pages that any visitor may and can read."""
+    closed = {site.name: site.forbids for site in world().values()}
+    return [
+        page
+        for page in pages()
+        if page.status == 200 and not page.consent and not page.path.startswith(closed[page.site] or ("\0",))
+    ]
+
+
+def about(company: dict[str, Any]) -> list[str]:
+    """The texts about a company: of its own site, and of others whose title names it."""
+    own = (company["fields"]["website"] or "").removeprefix("http://www.").removesuffix(".example")
+    city = company["fields"]["headquarters"] or "\0"
+    return [
+        f"{page.title}\n{page.text}"
+        for page in readable()
+        if page.site == own
+        or (company["name"].removesuffix(" Logistics") in f"{page.title}\n{page.text}" and city in page.text)
+    ]
+
+
+def test_every_fact_about_a_company_can_be_read_somewhere(truth: dict[str, Any]) -> None:
+    for company in truth["companies"]:
+        texts = about(company)
+        for field, value in company["fields"].items():
+            if value is None:
+                continue
+            wanted = f"{value:,}" if field == "employees" else str(value).removeprefix("http://")
+            if field == "website":
+                texts = [*texts, *(page.body for page in readable() if page.site in ("candlewickpedia", "ledgerline"))]
+            pattern = rf"(?<![\d,]){re.escape(wanted)}(?![\d]|,\d)"
+            assert any(re.search(pattern, text) for text in texts), f"{company['name']}: {field} {wanted}"
+
+
+def test_what_is_empty_stands_nowhere(truth: dict[str, Any]) -> None:
+    empty = [company for company in truth["companies"] if None in company["fields"].values()]
+    assert [company["id"] for company in empty] == ["zwaluwmolen", "quillon", "drumlinvale", "thistledown"]
+    for company in empty:
+        fields = company["fields"]
+        assert company["empty_because"].keys() == {name for name, value in fields.items() if value is None}
+        sentences = [
+            sentence
+            for page in pages()
+            if company["name"].split()[0] in f"{page.title} {page.text} {page.indexed}"
+            for sentence in re.split(r"[.\n]", f"{page.text}\n{page.indexed}")
+        ]
+        if company["id"] == "drumlinvale":
+            assert "drumlinvale" not in world()
+            assert not any("drumlinvale.example" in page.body for page in pages())
+        elif company["id"] == "thistledown":
+            assert sentences == []
+        else:
+            assert [sentence for sentence in sentences if HEADCOUNT.search(sentence)] == []
+
+
+def test_the_pattern_for_headcounts_would_find_one() -> None:
+    assert HEADCOUNT.search("Around 275 people work for Skagerby Marine")
+    assert HEADCOUNT.search("Number of employees | c. 1,450") is None
+    assert HEADCOUNT.search("Employees | 520")
+    assert HEADCOUNT.search("the company, which has about 1,450 staff")
+
+
+def kettle_pages(kettle: dict[str, Any]) -> str:
+    (page,) = [page for page in pages() if page.title == kettle["name"] and page.path.startswith("/kettles/")]
+    return page.text
+
+
+def measures(text: str, units: dict[str, float]) -> list[float]:
+    names = "|".join(sorted(units, key=len, reverse=True))
+    found = re.findall(rf"(\d[\d.,]*)\s*({names})\b", text, re.IGNORECASE)
+    return [number(amount) * units[unit.lower()] for amount, unit in found]
+
+
+def number(text: str) -> float:
+    """1,5 is one and a half; 1,150 is a thousand and more."""
+    return float(re.sub(r",(?=\d{3}\b)", "", text).replace(",", "."))
+
+
+@pytest.mark.parametrize(
+    ("field", "units"), [("capacity_l", LITRES), ("weight_kg", KILOGRAMS), ("power_w", {"w": 1.0, "watts": 1.0})]
+)
+def test_every_measure_of_a_kettle_stands_on_its_makers_page(
+    truth: dict[str, Any], field: str, units: dict[str, float]
+) -> None:
+    assert len(truth["kettles"]) == 35
+    assert len({kettle["maker"] for kettle in truth["kettles"]}) == 10
+    for kettle in truth["kettles"]:
+        value, stated = kettle["fields"][field], measures(kettle_pages(kettle), units)
+        if value is None:
+            assert stated == [], kettle["name"]
+        else:
+            assert any(abs(amount - value) <= 0.01 * value for amount in stated), f"{kettle['name']}: {value} {stated}"
+
+
+def test_prices_materials_and_times_of_kettles_stand_on_their_makers_pages(truth: dict[str, Any]) -> None:
+    for kettle in truth["kettles"]:
+        text, fields = kettle_pages(kettle), kettle["fields"]
+        amount, sign = fields["price"]["amount"], SIGNS[fields["price"]["currency"]]
+        written = re.escape(f"{amount:,.2f}").replace(r"\.00", r"(?:\.00)?").replace(",", "[ ,]").replace(r"\.", "[.,]")
+        price = rf"{re.escape(sign)} ?{written}(?!\d)|(?<!\d){written} ?{re.escape(sign)}"
+        assert re.search(price, text), f"{kettle['name']}: {price}"
+        assert fields["material"] in text
+        assert re.search(rf"(?<!\d){fields['warranty_years']} year", text), kettle["name"]
+        if fields["keep_warm_min"]:
+            assert re.search(rf"(?<!\d){fields['keep_warm_min']} min", text), kettle["name"]
+        assert (
+            bool(re.search(r"\d.* °[CF]|\d presets", text.partition("Specifications")[2]))
+            == (fields["variable_temperature"])
+        ), kettle["name"]
+
+
+def test_every_fact_about_a_provider_stands_on_its_site(truth: dict[str, Any]) -> None:
+    assert len(truth["providers"]) == 8
+    for provider in truth["providers"]:
+        fields = provider["fields"]
+        (site,) = [site for site in world().values() if address(site.name) == fields["website"]]
+        text = "\n".join(f"{page.title}\n{page.text}" for page in site.pages.values())
+        for field in ("founded", "headquarters", "ceo", "employees"):
+            assert fields[field] is None or str(fields[field]) in text, f"{provider['name']}: {field}"
+        assert all(client in text for client in fields["clients"]), provider["name"]
+        price = f"{fields['price']['amount']:,.2f}".removesuffix(".00")
+        assert re.search(re.escape(price).replace(",", "[.,]"), text), f"{provider['name']}: {price}"
+        if fields["employees"] is None:
+            assert HEADCOUNT.search(text) is None, provider["name"]
+
+
+def test_receipts_say_what_the_truth_says(truth: dict[str, Any]) -> None:
+    papers = {paper.name: paper.text for paper in files()}
+    receipts = truth["documents"]["receipts"]
+    assert len(receipts) == 25
+    assert sum(receipt["tires"] for receipt in receipts) == 10
+    for receipt in receipts:
+        text = papers[receipt["file"]]
+        amount = receipt["total"]["amount"]
+        total = f"{amount:.2f}" if receipt["total"]["currency"] != "JPY" else str(amount)
+        assert total in text.split("Total due" if "Total due" in text else "TOTAL")[-1], receipt["no"]
+        assert {receipt["no"], receipt["date"], receipt["total"]["currency"]} <= set(re.findall(r"[\w-]+", text))
+        items = text.replace(receipt["shop"], "").replace(receipt["shop"].upper(), "")
+        assert bool(re.search(r"\bt[iy]res?\b", items, re.IGNORECASE)) == receipt["tires"], receipt["no"]
+    others = [receipt for receipt in receipts if not receipt["tires"]]
+    alike = [receipt["no"] for receipt in others if "tire" in papers[receipt["file"]].lower()]
+    assert alike == ["R-005", "R-010", "R-012"]
+
+
+def test_data_sheets_say_what_the_truth_says(truth: dict[str, Any]) -> None:
+    papers = {paper.name: paper.text for paper in files()}
+    panels = truth["documents"]["datasheets"]
+    assert len(panels) == 12
+    for panel in panels:
+        text = papers[panel["file"]]
+        lengths = measures(text, {"mm": 1.0, "cm": 10.0, "m": 1000.0, "in": 25.4})
+        for wanted in (panel["width_mm"], panel["height_mm"]):
+            assert any(abs(length - wanted) <= 1 for length in lengths), f"{panel['model']}: {wanted} {lengths}"
+        assert any(abs(mass - panel["weight_kg"]) <= 0.06 for mass in measures(text, KILOGRAMS)), panel["model"]
+        assert f"{panel['power_w']} W" in text
+        assert f"{panel['efficiency_percent']:.1f} %" in text

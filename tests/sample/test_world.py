@@ -1,0 +1,96 @@
+"""The sample web as it is written down: its size, its links, its variety."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from importlib.resources import files as resources
+from itertools import chain
+from typing import Any
+from urllib.parse import urlsplit
+
+from tablewright.sample.layouts import TITLES, render
+from tablewright.sample.server import find_page
+from tablewright.sample.site import Page
+from tablewright.sample.world import pages, world
+
+FOLDER = resources("tablewright.sample")
+
+
+def visible(page: Page) -> str:
+    return re.sub(r"\s+", " ", page.text)
+
+
+def test_the_world_is_large_enough() -> None:
+    assert len(world()) >= 40
+    assert len(pages()) >= 180
+    assert {site.layout for site in world().values()} == set(TITLES)
+
+
+def test_the_world_is_small_enough() -> None:
+    size = sum(
+        len(path.read_bytes()) for path in chain(FOLDER.iterdir(), (FOLDER / "world").iterdir()) if path.is_file()
+    )
+    assert size < 400_000
+
+
+def test_every_link_leads_to_a_page_of_this_world() -> None:
+    for site in world().values():
+        for page in site.pages.values():
+            for target in re.findall(r'href="([^"#]+)"', render(site, page)):
+                parts = urlsplit(target)
+                host = world()[parts.netloc.split(".")[1]] if parts.netloc else site
+                found = find_page(host, parts.path or "/")
+                assert found is not None, f"{page.url} links to {target}"
+                assert found.status in (200, 301, 403), f"{page.url} links to {target}"
+
+
+def test_only_example_domains_are_named() -> None:
+    for path in [*(FOLDER / "world").iterdir(), FOLDER / "truth.json"]:
+        for host in re.findall(r"(?:https?://|www\.|@)([a-z0-9.-]+[a-z])", path.read_text(encoding="utf-8")):
+            assert host.endswith(".example"), f"{path.name}: {host}"
+
+
+def test_pages_look_different_from_site_to_site() -> None:
+    frames = {
+        layout: re.sub(r">[^<]*<", "><", render(site, Page(site=site.name, path="/", title="A title")))
+        for layout, site in {site.layout: site for site in world().values()}.items()
+    }
+    assert len(set(frames.values())) == len(TITLES) == 9
+
+
+def test_the_copies_of_the_press_release_have_the_same_text() -> None:
+    wire = world()["wirepost"].pages["/2025/sable-finch-visitor-centre"]
+    copy = world()["tradeleaf"].pages["/news/visitor-centre-vila-serrana"]
+    assert wire.text == copy.text
+
+
+def test_the_tables_name_what_the_truth_knows(truth: dict[str, Any]) -> None:
+    companies = list(csv.DictReader((FOLDER / "companies.csv").read_text(encoding="utf-8").splitlines()))
+    known = {(company["name"], company["country"], company["industry"]) for company in truth["companies"]}
+    assert len(companies) == 12
+    assert {tuple(row.values()) for row in companies} <= known
+    kettles = list(csv.DictReader((FOLDER / "kettles.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(kettles) == 15
+    assert {(row["Kettle"], row["Maker"]) for row in kettles} <= {(it["name"], it["maker"]) for it in truth["kettles"]}
+
+
+def test_the_pages_of_every_trap_exist(truth: dict[str, Any]) -> None:
+    known = {page.url for page in pages()}
+    assert {url for trap in truth["traps"] for url in trap["pages"]} <= known
+    assert len({trap["id"] for trap in truth["traps"]}) == len(truth["traps"])
+    assert all(trap["right"] for trap in truth["traps"])
+
+
+def test_the_wrong_values_of_the_traps_really_lie_in_wait(truth: dict[str, Any]) -> None:
+    by_url = {page.url: visible(page) for page in pages()}
+    for trap in truth["traps"]:
+        texts = " ".join(by_url[url] for url in trap["pages"])
+        assert all(str(value) in texts for value in trap.get("values", [])), trap["id"]
+
+
+def test_structured_data_of_shops_agrees_with_the_page() -> None:
+    site = world()["copperpot"]
+    (data,) = re.findall(r'ld\+json">(.*?)</script>', render(site, site.pages["/p/hearthline-degree-15"]))
+    assert json.loads(data)["offers"] == {"price": "44.95", "priceCurrency": "GBP"}

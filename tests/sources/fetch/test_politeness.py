@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from itertools import pairwise
+
+from tablewright.sources.fetch import turns
+from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
+from tablewright.sources.fetch.turns import Turns
+from tests.sources.fetch.site import PAGE, Asked, Site, Wire, answer, everything_is_public
+
+
+async def slow_page(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(0.05)
+    await PAGE(asked, writer)
+
+
+def gaps(site: Site) -> list[float]:
+    starts = [asked.at for asked in site.asked]
+    return [later - earlier for earlier, later in pairwise(starts)]
+
+
+async def test_a_domain_is_never_asked_more_than_twice_at_once(site: Site) -> None:
+    site.pages["/"] = slow_page
+    policy = FetchPolicy(robots=False, delay=0.0)
+    async with Fetcher(policy, resolve=everything_is_public, wire=Wire(site)) as fetcher:
+        urls = [f"http://{name}.example.com/" for name in ("www", "shop", "m", "www", "shop", "m", "api", "old")]
+        pages = await asyncio.gather(*map(fetcher.fetch, urls))
+    assert all(isinstance(page, Fetched) for page in pages)
+    assert site.most_at_once == 2
+
+
+async def test_an_allowed_host_waits_for_no_delay_but_is_asked_twice_at_once_at_most(site: Site) -> None:
+    site.pages["/"] = slow_page
+    site.pages["/robots.txt"] = answer("User-agent: *\nCrawl-delay: 2", content_type="text/plain")
+    async with Fetcher(FetchPolicy(allow=frozenset({"127.0.0.1"}), delay=2.0)) as fetcher:
+        started = time.monotonic()
+        await asyncio.gather(*(fetcher.fetch(site.url) for _ in range(6)))
+    assert time.monotonic() - started < 2
+    assert site.most_at_once == 2
+
+
+async def test_two_requests_to_a_domain_are_the_delay_apart(site: Site) -> None:
+    policy = FetchPolicy(robots=False, delay=0.2)
+    async with Fetcher(policy, resolve=everything_is_public, wire=Wire(site)) as fetcher:
+        await asyncio.gather(*(fetcher.fetch(f"http://{name}.example.com/") for name in ("a", "b", "c", "d")))
+    assert len(site.asked) == 4
+    assert min(gaps(site)) >= 0.19
+
+
+async def test_domains_do_not_wait_for_one_another(site: Site) -> None:
+    policy = FetchPolicy(robots=False, delay=5.0)
+    async with Fetcher(policy, resolve=everything_is_public, wire=Wire(site)) as fetcher:
+        await asyncio.gather(*(fetcher.fetch(f"http://www.{name}.com/") for name in "abcdef"))
+    assert len(site.asked) == 6
+    assert site.asked[-1].at - site.asked[0].at < 2
+
+
+async def test_a_site_may_ask_for_a_longer_delay(site: Site) -> None:
+    site.pages["/robots.txt"] = answer("User-agent: *\nCrawl-delay: 0.4", content_type="text/plain")
+    policy = FetchPolicy(delay=0.1)
+    async with Fetcher(policy, resolve=everything_is_public, wire=Wire(site)) as fetcher:
+        await asyncio.gather(*(fetcher.fetch("http://www.example.com/") for _ in range(2)))
+    assert site.paths == ["/robots.txt", "/", "/"]
+    assert gaps(site)[0] >= 0.09
+    assert gaps(site)[1] >= 0.39
+
+
+async def test_domains_that_nobody_waits_for_are_forgotten() -> None:
+    line = Turns(2)
+    async with line.turn("busy.com", 0.0):
+        for number in range(turns.MANY + 1):
+            async with line.turn(f"{number}.com", 0.0):
+                pass
+        assert len(line._lines) < 10
+        assert "busy.com" in line._lines

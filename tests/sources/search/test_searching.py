@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import httpx2
+import pytest
+
+from tablewright.errors import SearchError
+from tablewright.sources.search.searching import Searching
+from tablewright.sources.search.tavily import Tavily
+from tablewright.sources.source import Hit, Query, Searched
+from tablewright.table.usage import metered
+
+from .loopback import Loopback
+
+HIT = Hit(origin="https://acme.example/")
+BUSY = SearchError("busy", retryable=True)
+
+
+class Scripted:
+    """A provider that plays what it was given, one entry a request."""
+
+    name = "scripted"
+
+    def __init__(self, *script: SearchError | Sequence[Hit]) -> None:
+        self.script = list(script)
+        self.asked: list[Query] = []
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        self.asked.append(query)
+        played = self.script.pop(0)
+        if isinstance(played, SearchError):
+            raise played
+        return played
+
+
+class Slept:
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+async def test_a_search_that_works_is_asked_once() -> None:
+    provider, slept = Scripted([HIT]), Slept()
+    with metered() as meter:
+        searched = await Searching(provider, sleep=slept).search(Query(text="acme", site="acme.example", since="year"))
+    assert searched == Searched(hits=(HIT,), queries=("acme site:acme.example (last year)",))
+    assert (meter.usage.searches, slept.waits) == (1, [])
+
+
+async def test_a_passing_failure_is_tried_again_and_each_request_is_counted() -> None:
+    provider, slept = Scripted(BUSY, BUSY, [HIT]), Slept()
+    with metered() as meter:
+        searched = await Searching(provider, sleep=slept).search(Query(text="acme"))
+    assert searched == Searched(hits=(HIT,), queries=("acme",))
+    assert meter.usage.searches == 3
+    assert 1.0 <= slept.waits[0] <= 1.5
+    assert 4.0 <= slept.waits[1] <= 6.0
+
+
+async def test_after_two_retries_the_failure_is_told() -> None:
+    provider, slept = Scripted(BUSY, BUSY, BUSY, [HIT]), Slept()
+    with pytest.raises(SearchError, match="busy"), metered() as meter:
+        await Searching(provider, sleep=slept).search(Query(text="acme"))
+    assert (len(provider.asked), len(slept.waits), meter.usage.searches) == (3, 2, 3)
+
+
+async def test_a_lasting_failure_is_not_tried_again() -> None:
+    provider, slept = Scripted(SearchError("wrong key"), [HIT]), Slept()
+    with pytest.raises(SearchError, match="wrong key"):
+        await Searching(provider, sleep=slept).search(Query(text="acme"))
+    assert (len(provider.asked), slept.waits) == (1, [])
+
+
+async def test_the_wait_a_provider_asks_for_is_kept() -> None:
+    wait = SearchError("later", retryable=True, retry_after=12.0)
+    slept = Slept()
+    await Searching(Scripted(wait, [HIT]), sleep=slept).search(Query(text="acme"))
+    assert 12.0 <= slept.waits[0] <= 18.0
+
+
+async def test_a_wait_that_is_too_long_is_not_waited() -> None:
+    provider, slept = Scripted(SearchError("tomorrow", retryable=True, retry_after=86_400), [HIT]), Slept()
+    with pytest.raises(SearchError, match="tomorrow"):
+        await Searching(provider, sleep=slept).search(Query(text="acme"))
+    assert (len(provider.asked), slept.waits) == (1, [])
+
+
+async def test_nothing_found_is_asked_once_more_and_broader() -> None:
+    provider = Scripted([], [HIT])
+    with metered() as meter:
+        searched = await Searching(provider).search(Query(text='"Acme Ltd" turnover', site="acme.example", limit=3))
+    assert searched == Searched(hits=(HIT,), queries=('"Acme Ltd" turnover site:acme.example', "Acme Ltd turnover"))
+    assert provider.asked[1] == Query(text="Acme Ltd turnover", limit=3)
+    assert meter.usage.searches == 2
+
+
+async def test_nothing_found_even_broadly_has_no_hits() -> None:
+    provider = Scripted([], [])
+    searched = await Searching(provider).search(Query(text='"Acme Ltd"'))
+    assert searched == Searched(hits=(), queries=('"Acme Ltd"', "Acme Ltd"))
+
+
+async def test_a_query_that_cannot_be_broader_is_asked_once() -> None:
+    provider = Scripted([])
+    searched = await Searching(provider).search(Query(text="acme"))
+    assert searched == Searched(hits=(), queries=("acme",))
+
+
+async def test_a_broader_query_that_fails_is_a_failure() -> None:
+    with pytest.raises(SearchError, match="blocked"):
+        await Searching(Scripted([], SearchError("blocked"))).search(Query(text='"Acme Ltd"'))
+
+
+async def test_with_a_real_provider(server: Loopback, client: httpx2.AsyncClient) -> None:
+    server.answers({"detail": {"error": "Too many"}}, 429, Retry_After="3")
+
+    async def recover(seconds: float) -> None:
+        server.answers({"results": [{"url": "https://acme.example/", "title": "Acme"}]})
+
+    searched = await Searching(Tavily(server.url, "key", client), sleep=recover).search(Query(text="acme"))
+    assert [hit.title for hit in searched.hits] == ["Acme"]
+    assert len(server.asked) == 2
