@@ -7,42 +7,42 @@ async with Tablewright.open() as tablewright:
 from __future__ import annotations
 
 import getpass
-import os
-import platform
-import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tablewright.assembly import open_tools
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Filled
-from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import StoreError, TablewrightError
+from tablewright.engine.progress import Progress, Watch, ignore
+from tablewright.health import Check, ModelTrial, doctor, make_home, try_model
 from tablewright.journeys import enrich
 from tablewright.journeys.files import FileOptions, Imported, export_file, import_file
+from tablewright.models.catalog import CATALOG, CatalogModel
+from tablewright.models.pull import pull
 from tablewright.settings import Settings, load_settings
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.proposals import Applied, Operation, ProposalHead, Selection
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
-from tablewright.strategies.strategy import all_strategies, find_strategy
+from tablewright.strategies.strategy import find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Tools
-from tablewright.table.model import Field, Noun, Row, RowId, Table
+from tablewright.table.model import Field, Row, RowId, Table
 
 __all__ = [
     "Applied",
+    "CatalogModel",
     "CellVersion",
     "Change",
     "Check",
     "FileOptions",
     "Fill",
     "Filled",
+    "ModelTrial",
     "Operation",
+    "Progress",
     "ProposalHead",
     "Rollback",
     "Selection",
@@ -52,16 +52,6 @@ __all__ = [
 ]
 
 DEFAULT_OPTIONS = FileOptions()
-EXTRAS = {"parquet": "pyarrow", "local": "xllamacpp", "ocr": "rapidocr"}
-
-
-class Check(Noun, frozen=True):
-    """One line of `doctor`."""
-
-    name: str
-    ok: bool
-    detail: str
-    advice: str = ""
 
 
 class Tablewright:
@@ -135,6 +125,7 @@ class Tablewright:
         watch: Watch = ignore,
     ) -> Fill:
         """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found."""
+        strategy = strategy or enrich.natural_strategy(fields)
         tools = await self._open_tools() if find_strategy(strategy).needs_tools else NO_TOOLS
         return await enrich.plan(
             self._store, table_id, fields, strategy, tools=tools, row_ids=row_ids, max_rows=max_rows, watch=watch
@@ -145,6 +136,21 @@ class Tablewright:
         if self._tools is None:
             self._tools = await self._stack.enter_async_context(open_tools(self.settings, self._store))
         return self._tools
+
+    async def models(self) -> list[tuple[CatalogModel, bool]]:
+        """The catalog, and which of it is on this machine."""
+        return [(model, model.is_pulled(self._models_folder)) for model in CATALOG]
+
+    async def pull_model(self, name: str, progress: Callable[[int, int], None]) -> Path:
+        return await pull(name, self._models_folder, progress)
+
+    @property
+    def _models_folder(self) -> Path:
+        return self.settings.home_folder / "models"
+
+    async def test_model(self) -> ModelTrial:
+        """Asks the configured model one small question, and tells how it went."""
+        return await try_model(self.settings)
 
     async def stored_text(self, content_hash: str) -> str | None:
         """The text that a cell's evidence points to, as it was retrieved."""
@@ -172,60 +178,6 @@ class Tablewright:
     async def problems(self) -> list[str]:
         """What is wrong with the kept tables; empty when all are sound."""
         return [problem for table in await self.tables() for problem in await self._store.log.problems(table.id)]
-
-
-async def doctor(settings: Settings) -> list[Check]:
-    """What is configured and what works; never raises."""
-    checks = [
-        Check(name="Tablewright", ok=True, detail=f"{version('tablewright')} on Python {platform.python_version()}"),
-        check_home(settings),
-        await check_database(settings),
-        Check(name="Strategies", ok=True, detail=", ".join(sorted(all_strategies()))),
-    ]
-    for extra, module in EXTRAS.items():
-        installed = find_spec(module) is not None
-        detail = "installed" if installed else f"not installed; optional: pip install 'tablewright[{extra}]'"
-        checks.append(Check(name=f"Extra {extra}", ok=True, detail=detail))
-    return checks
-
-
-def check_home(settings: Settings) -> Check:
-    folder = settings.home_folder
-    if settings.database_url and not folder.exists():
-        return Check(name="Home", ok=True, detail=f"{folder} (not needed: the data is in PostgreSQL)")
-    try:
-        make_home(folder)
-    except TablewrightError as error:
-        return Check(name="Home", ok=False, detail=error.what, advice=error.advice)
-    free = shutil.disk_usage(folder).free
-    enough = free > 100 * 1024**2
-    advice = "" if enough else "Free some space before you start a long run."
-    return Check(name="Home", ok=enough, detail=f"{folder}, {free / 1024**3:.1f} GB free", advice=advice)
-
-
-async def check_database(settings: Settings) -> Check:
-    try:
-        async with Tablewright.open(settings) as tablewright:
-            location = tablewright._store.database.location
-            tables = len(await tablewright.tables())
-            problems = await tablewright.problems()
-    except TablewrightError as error:
-        return Check(name="Database", ok=False, detail=error.what, advice=error.advice)
-    if problems:
-        return Check(name="Database", ok=False, detail="; ".join(problems), advice="Restore it from a backup.")
-    return Check(name="Database", ok=True, detail=f"{location}, tables: {tables}, all sound")
-
-
-def make_home(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"The folder {folder} cannot be made: {error.strerror}.",
-            advice="Set TABLEWRIGHT_HOME to a folder that you can write to.",
-        ) from None
-    if not os.access(folder, os.W_OK):
-        raise StoreError(f"The folder {folder} is read-only.", advice="Set TABLEWRIGHT_HOME to another folder.")
 
 
 def whoami() -> str:

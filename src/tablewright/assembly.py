@@ -26,13 +26,13 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @asynccontextmanager
-async def open_tools(settings: Settings, store: Store, *, cascade: bool = False) -> AsyncIterator[Tools]:
+async def open_tools(settings: Settings, store: Store) -> AsyncIterator[Tools]:
     async with AsyncExitStack() as stack:
         web = await stack.enter_async_context(open_web(settings, store))
         model = open_model(settings, store)
         if model is not None:
             await stack.enter_async_context(model)
-        yield Tools(web=web, model=model, cascade=cascade)
+        yield Tools(web=web, model=model, cascade=yes_or_no(settings.cascade, "cascade"))
 
 
 def open_model(settings: Settings, store: Store) -> LanguageModel | None:

@@ -60,6 +60,7 @@ class Settings:
     )
     fetch_delay: str = setting("0.5", "Seconds between two requests to one domain (private hosts allowed above: none).")
     fetch_robots: str = setting("yes", "Whether robots.txt is obeyed: yes or no.")
+    cascade: str = setting("no", "Whether a model is asked only where the built-in reader is not sure: yes or no.")
     budget: str = setting("", "The most dollars a run may spend on models.")
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from tablewright.strategies.strategy import find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.document import document
 from tablewright.table.model import Field, Row, RowId, Table
+from tablewright.table.template import PLACEHOLDER
 from tablewright.table.text import cell_text
 
 
@@ -38,10 +40,30 @@ async def plan(
     doubled = {field.name.casefold() for field in wanted}
     if len(doubled) < len(wanted):
         raise BadField("A column was asked for twice.")
-    chosen = find_strategy(strategy)
+    chosen = find_strategy(strategy or natural_strategy(wanted))
     fill = Fill(store, table, wanted, chosen, tools=tools, row_ids=row_ids, max_rows=max_rows, watch=watch)
     chosen.prepare(table, wanted, tools)
     return fill
+
+
+def natural_strategy(fields: Sequence[Field]) -> str:
+    """A formula is computed, anything else is looked up on the web; both in one run would hide what was meant."""
+    formulas = [is_formula(field.question) for field in fields]
+    if any(formulas) and not all(formulas):
+        raise BadField(
+            "Some columns have a formula and some a question.", advice="Fill them in two runs, or say --strategy."
+        )
+    return "computation" if all(formulas) else "pipeline"
+
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_WORDS = re.compile(r"[^\W\d_]{2,}(?:\s+[^\W\d_]{2,}){2,}|\?\s*$")
+
+
+def is_formula(question: str) -> bool:
+    """Everything but words in a row and what ends in a question mark; a wrong formula is still meant as one."""
+    bare = _QUOTED.sub("'", PLACEHOLDER.sub("{}", question))
+    return bool(bare.strip()) and not _WORDS.search(bare)
 
 
 async def fit(store: Store, table: Table, field: Field) -> Field:

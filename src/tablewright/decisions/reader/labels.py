@@ -15,36 +15,58 @@ from tablewright.decisions.reader.wanted import Wanted
 from tablewright.table.choices import read_boolean
 
 LONGEST_LABEL_WORDS = 7
+LESSER = 0.6
+LONGEST_NAME_BELOW = 60
 NAMED_SURELY = 0.8  # how well a line must be named by its label to speak of the line below it
 
 
 def from_pairs(want: Wanted, pairs: Sequence[Pair]) -> Iterator[Found]:
+    answered = ""
     for pair in pairs:
         fit = label_fit(want, pair.label)
-        if fit <= 0 or (pair.apart and (fit < NAMED_SURELY or label_fit(want, pair.value) > 0)):
+        if fit <= 0 or (pair.apart and (pair.label == answered or not _speaks_below(want, pair, fit))):
             continue
+        answered = pair.value if pair.apart else ""
         if (span := answer_in(want, pair.value)) is not None:
             score = fit * (0.95 if pair.inline else 1.0) * (0.7 + 0.3 * span.sure)
             yield Found(value=span.value, start=pair.start, end=pair.end, score=score)
+
+
+def _speaks_below(want: Wanted, pair: Pair, fit: float) -> bool:
+    """Whether a line is surely the label of its neighbour, and no heading of something longer or of more labels."""
+    if fit < NAMED_SURELY or label_fit(want, pair.value) >= fit:
+        return False
+    return want.kind not in _NAMES or len(pair.value) <= LONGEST_NAME_BELOW
 
 
 def label_fit(want: Wanted, label: str) -> float:
     """How surely a label is the name of the field: 1 for the very name, less for one with more words."""
     words = stems(label)
     joined = "".join(words)
-    if joined in want.joined_labels:
-        return 0.0 if _is_unlike(want, label) else 1.0
-    if want.label_words.isdisjoint(words) or len(words) > LONGEST_LABEL_WORDS or _is_unlike(want, label):
+    if joined == want.joined_name:
+        return 1.0
+    if want.label_words.isdisjoint(words) and joined not in want.joined_labels:
         return 0.0
-    best = 0.0
+    if len(words) > LONGEST_LABEL_WORDS or _is_unlike(want, label):
+        return 0.0
+    best = 1.0 if joined in want.joined_labels else _partial_fit(want, words)
+    if want.relation.lesser and re.search(want.relation.lesser, label, re.IGNORECASE):
+        best *= LESSER
+    return best if best > 0.3 else 0.0
+
+
+def _partial_fit(want: Wanted, words: tuple[str, ...]) -> float:
+    best = 0.66 if words == (want.head,) else 0.0
+    told = sum(1 for word in words if word not in _SMALL_WORDS)
     for known in want.label_stems:
         if _within(known, words) and len("".join(known)) > 1:
-            best = max(best, 0.92 - 0.12 * (len(words) - len(known)))
-        elif len(words) > 1 and len(joined) > 5 and _within(words, known):
+            best = max(best, 0.92 - 0.12 * max(1, told - len(known)))
+        elif len(words) > 1 and len("".join(words)) > 5 and _within(words, known):
             best = max(best, 0.75)
-    if want.relation.lesser and re.search(want.relation.lesser, label, re.IGNORECASE):
-        best *= 0.8
-    return best if best > 0.3 else 0.0
+    return best
+
+
+_SMALL_WORDS = frozenset(("of", "the", "in", "for", "and", "a"))
 
 
 def _is_unlike(want: Wanted, label: str) -> bool:
@@ -62,7 +84,7 @@ _LONGEST_NAME = 9  # words
 
 def answer_in(want: Wanted, value: str) -> Span | None:
     """The answer that a value text holds: of the wanted kind, or the text itself where any will do."""
-    if not value.strip():
+    if not any(character.isalnum() for character in value):
         return None
     if want.kind == "yesno":
         verdict, _, _ = read_boolean(value)

@@ -7,46 +7,56 @@ from collections.abc import Iterator
 
 from tablewright.decisions.reader.found import Found
 from tablewright.decisions.reader.kinds import typed
-from tablewright.decisions.reader.passages import Passages
+from tablewright.decisions.reader.passages import LOOKED_AT, Passages
 from tablewright.decisions.reader.relations import stems
 from tablewright.decisions.reader.wanted import Wanted
 
 ALONE = 0.7
+FORMED = 0.8  # for what has a form of its own
 NAMED_AFTER = 0.6
+LONGEST_QUOTE = 120
 MOST_ALONE = 6  # a page with more lines of one kind lists many things, not one
 
 
-def from_lines(want: Wanted, page: Passages) -> Iterator[Found]:
+def from_lines(want: Wanted, page: Passages, text: str) -> Iterator[Found]:
     if want.relation.lone:
-        yield from _alone(want, page)
+        found = list(_anywhere(want, text) if want.relation.pattern else _alone(want, page))
+        yield from _weighed(found)
     if want.relation.byline:
         yield from _bylines(want, page)
     if want.kind in ("text", "measure", "count", "number"):
         yield from _named_after(want, page)
 
 
+def _weighed(found: list[Found]) -> Iterator[Found]:
+    """The first ones count most, and all of them less where the page has many."""
+    several = len({answer.value for answer in found}) > MOST_ALONE
+    for place, answer in enumerate(found[:MOST_ALONE]):
+        yield answer.times(1 - 0.08 * place - (0.4 if several else 0.0))
+
+
+def _anywhere(want: Wanted, text: str) -> Iterator[Found]:
+    """What has a form of its own, such as a telephone number, with its line."""
+    for match in re.finditer(want.relation.pattern, text[:LOOKED_AT]):
+        start = text.rfind("\n", 0, match.start()) + 1
+        end = (text.find("\n", match.end()) + 1 or len(text) + 1) - 1
+        before = text[max(start, match.start() - 30) : match.start()]
+        if not (want.relation.unlike and re.search(want.relation.unlike, before, re.IGNORECASE)):
+            start, end = max(start, match.start() - LONGEST_QUOTE), min(end, match.end() + LONGEST_QUOTE)
+            yield Found(value=match[1].strip(), start=start, end=end, score=FORMED)
+
+
 def _alone(want: Wanted, page: Passages) -> Iterator[Found]:
-    """Lines that are nothing but an answer of this kind. The first ones count most, and only where there are few."""
-    answers = list(_whole_answers(want, page))
-    for place, (value, start, end) in enumerate(answers):
-        score = ALONE - 0.06 * place - (0.3 if len({answer[0] for answer in answers}) > MOST_ALONE else 0.0)
-        if score > 0:
-            yield Found(value=value, start=start, end=end, score=score)
-
-
-def _whole_answers(want: Wanted, page: Passages) -> Iterator[tuple[str, int, int]]:
+    """Lines that are nothing but an answer of this kind."""
     before = ""
     for line, start in page.headings:
         if value := _whole_answer(want, line):
             if not (want.relation.unlike and re.search(want.relation.unlike, before, re.IGNORECASE)):
-                yield value, start, start + len(line)
+                yield Found(value=value, start=start, end=start + len(line), score=ALONE)
         before = line
 
 
 def _whole_answer(want: Wanted, line: str) -> str:
-    if want.relation.pattern:
-        match = re.search(want.relation.pattern, line)
-        return match[1] if match and len(line) - len(match[1]) <= 3 else ""
     found = typed(want, line)
     whole = len(found) == 1 and found[0].sure == 1 and len(line.strip()) - (found[0].end - found[0].start) <= 2
     return found[0].value if whole else ""

@@ -19,12 +19,11 @@ LONGEST_STACKED = 120
 
 
 class Sentence(Noun, frozen=True):
-    """`text` stands at `start`; `number` counts from the beginning of the page, `opens` marks a paragraph's first."""
+    """`text` stands at `start`; `number` counts from the beginning of the page."""
 
     text: str
     start: int
     number: int
-    opens: bool = False
 
 
 class Pair(Noun, frozen=True):
@@ -62,17 +61,17 @@ def passages(text: str) -> Passages:
     pairs: list[Pair] = []
     headings: list[tuple[str, int]] = []
     stack = _Stack()
-    for line, start in lines:
+    for number, (line, start) in enumerate(lines):
         found = list(_pairs(line, start))
         short = len(line) <= LONGEST_LABEL and not _ENDS.search(line) and BAR not in line
-        pairs.extend(stack.add(line, start, short=short and not found))
+        following = lines[number + 1][0] if number + 1 < len(lines) else ""
+        pairs.extend(stack.add(line, start, following, short=short and not found))
         pairs.extend(found)
         if short:
             headings.append((line, start))
         if BAR not in line:
-            for number, (sentence, offset) in enumerate(_sentences(line)):
-                place = len(sentences)
-                sentences.append(Sentence(text=sentence, start=start + offset, number=place, opens=number == 0))
+            for sentence, offset in _sentences(line):
+                sentences.append(Sentence(text=sentence, start=start + offset, number=len(sentences)))
     return Passages(
         sentences=tuple(sentences), pairs=tuple(pairs), grids=tuple(_grids(lines)), headings=tuple(headings)
     )
@@ -92,13 +91,14 @@ class _Stack:
         self._last_is_value = False
         self._values_first = False
 
-    def add(self, line: str, start: int, *, short: bool) -> Iterator[Pair]:
+    def add(self, line: str, start: int, following: str, *, short: bool) -> Iterator[Pair]:
         last, is_value = self._last, bool(short and _BARE_VALUE.fullmatch(line))
         is_label = short and not is_value and len(line.split()) <= MOST_LABEL_WORDS
         if last is None or self._last_is_value == is_value:
             self._values_first = is_value
         if last and self._values_first and is_label and self._last_is_value:
-            yield _stacked((line, start), last)
+            if not _BARE_VALUE.fullmatch(following):  # with a value above and below, no one can tell which
+                yield _stacked((line, start), last)
         elif last and not self._values_first and not self._last_is_value and _may_be_value(line):
             yield _stacked(last, (line, start))
         self._last = (line, start) if is_value or is_label else None
@@ -169,8 +169,8 @@ def _pairs(line: str, start: int) -> Iterator[Pair]:
         return
     whole = _PAIR.match(line) or _DOTTED.match(line) or _TIGHT_PAIR.match(line)
     if whole and len(whole["label"].split()) <= 8 and len(whole["value"]) <= LONGEST_VALUE:
-        gap = _GAP.search(whole["value"])
-        stop = gap.start() + whole.start("value") if gap else None
+        following = _GAP.search(line, whole.start("value")) or _SEVERAL.search(line, whole.start("value") + 1)
+        stop = following.start() if following else None
         yield _pair(line, start, whole["label"], whole.start("value"), stop)
     if ":" in line and len(line) <= LONGEST_VALUE:
         yield from _several(line, start)

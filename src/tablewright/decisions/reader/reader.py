@@ -89,7 +89,7 @@ def _read_field(
     if own:
         for answer in from_pairs(want, page.pairs):
             yield "label", answer.times(fit)
-        for answer in from_lines(want, page):
+        for answer in from_lines(want, page, source.text):
             yield "line", answer.times(fit)
     names = short_names(subject, source.title)
     for sentence in page.sentences[:MOST_SENTENCES]:

@@ -44,7 +44,7 @@ class Relation(Noun, frozen=True):
     lesser: str = ""
     """Labels that answer it where no better one does: a list price, where a price is asked."""
     lone: bool = False
-    """A line that is nothing but an answer of this kind is one: "$38.50", "www.example.com"."""
+    """Such an answer needs no words beside it: "$38.50" on a line of its own; with a `pattern`, wherever it is found."""
     byline: bool = False
     """A line "by Jane Doe" names it."""
     own_labels: bool = False
@@ -415,7 +415,7 @@ RELATIONS: tuple[Relation, ...] = (
         kind="money",
         cue=r"\b(?:prices?|priced|costs?|msrp|rrp|fee|retails? (?:for|at)|sells? (?:for|at)|from|only|starting at|for)\b",
         unlike=r"shipping|delivery|was\b|old price|save|saving|discount|price range|fair|invoice|resale",
-        lesser=r"\b(?:list|original|regular|retail|msrp|rrp|was)\b",
+        lesser=r"\b(?:list|original|regular|was|combo|bundle)\b",
         lone=True,
     ),
     Relation(

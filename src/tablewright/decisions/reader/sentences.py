@@ -70,7 +70,7 @@ def _answers(want: Wanted, sentence: Sentence, names: frozenset[str], *, own: bo
             yield span.value, span.sure * (0.92 if sentence.number == 0 else 0.8)
     if want.noun and want.kind in _NOUN_KINDS:
         yield from _beside_noun(want.noun, text)
-    if relation.pattern and (match := re.search(relation.pattern, text)):
+    if relation.pattern and not relation.lone and (match := re.search(relation.pattern, text)):
         span = _patterned(want, match)
         yield span.value, 0.85 * _speaks_of_subject(text, names) * (0.4 if _is_unlike(relation.unlike, text, span) else 1)
     yield from _beside_cues(want, text, names)

@@ -24,6 +24,9 @@ class Wanted(Noun, frozen=True):
     """The labels as `stems`; `label_words` are all their words, `joined_labels` each written together."""
     label_words: frozenset[str]
     joined_labels: frozenset[str]
+    joined_name: str
+    head: str
+    """The last word of a name of several: "date" of "Publication date"."""
     words: frozenset[str]
     known: bool
     """Whether the relation is one of the list, and not made up from the field's own words."""
@@ -91,8 +94,10 @@ def wanted(field: Field) -> Wanted:
         relation=relation,
         labels=frozenset(label for label in labels if label),
         label_stems=stemmed,
-        label_words=frozenset(word for label in stemmed for word in label),
+        label_words=frozenset(word for label in (*stemmed, stems(name)) for word in label),
         joined_labels=frozenset("".join(label) for label in stemmed),
+        joined_name="".join(stems(name)),
+        head=stems(name)[-1] if len(stems(name)) > 1 else "",
         words=words,
         known=known,
         unit=field.unit or in_name,

@@ -1,75 +1,131 @@
-"""`tablewright demo`: the whole path on a bundled file, in a folder of its own that is removed afterwards."""
+"""`tablewright demo`: the main job on the bundled world, in a folder of its own that is removed afterwards."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING, Any
 
 from tablewright.doors.cli.root import Json, app
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from tablewright.app import Operation, Tablewright
+
+FIELDS = (
+    "Founded:number=What year was {Company} founded?",
+    "Headquarters=In which city is {Company} headquartered?",
+    "CEO=Who is the chief executive of {Company}?",
+    "Employees:number=How many people does {Company} employ?",
+)
 
 
 @app.command()
 def demo(json: Json = False) -> None:
-    """See it work: import, compute two columns, review, apply, look at the history, undo, export."""
+    """See it work: fill a table of companies from a small web, with the evidence of every cell. No key, no internet."""
     import tempfile
-    from importlib.resources import as_file, files
     from pathlib import Path
+
+    from tablewright.doors.cli import output
+
+    with tempfile.TemporaryDirectory(prefix="tablewright-demo-") as folder:
+        report = asyncio.run(show(Path(folder), quiet=json))
+    if json:
+        output.print_json(report)
+
+
+async def show(folder: Any, *, quiet: bool) -> dict[str, Any]:
+    from importlib.resources import as_file, files
 
     from tablewright.app import Tablewright
     from tablewright.doors.cli import output, views
     from tablewright.settings import Settings
     from tablewright.table.fieldspec import parse_field
 
-    formulas = (
-        "Total:number=round({Price} * {Quantity} * (1 - {Discount}), 2)",
-        "Contact={First name} + ' ' + {Last name}",
-    )
-
     def headline(text: str) -> None:
-        if not json:
+        if not quiet:
             output.stdout().print(f"\n[bold cyan]{text}[/]")
 
-    async def work(folder: Path) -> dict[str, object]:
-        async with Tablewright.open(Settings(home=str(folder))) as tablewright:
-            with as_file(files("tablewright.sample") / "sales.csv") as path:
-                imported = await tablewright.import_file(path)
-            table_id = imported.table.id
-            headline("1. A spreadsheet comes in")
-            if not json:
-                await print_table(tablewright, table_id)
-            headline("2. Two columns are computed. Nothing is written yet: this is a proposal")
-            run = await tablewright.plan_enrich(table_id, [parse_field(text) for text in formulas], "computation")
+    async with Tablewright.open(Settings(home=str(folder), search="sample")) as tablewright:
+        with as_file(files("tablewright.sample") / "companies.csv") as path:
+            imported = await tablewright.import_file(path)
+        table_id = imported.table.id
+        headline("1. A list of companies comes in. Four columns are asked for")
+        if not quiet:
+            await print_table(tablewright, table_id)
+        headline("2. It is searched, opened, read and checked, over HTTP, on a small web that comes with Tablewright")
+        with output.bar() as progress:
+            task = progress.add_task("Filling", total=None)
+            run = await tablewright.plan_enrich(
+                table_id,
+                [parse_field(text) for text in FIELDS],
+                "pipeline",
+                watch=lambda news: progress.update(
+                    task, completed=news.done, total=news.total, description=output.doing(news)
+                ),
+            )
             filled = await run.run()
-            proposal = await tablewright.proposal(filled.proposal_id)
-            if not json:
-                await views.print_proposal(
-                    tablewright, proposal, await tablewright.operations(proposal.id, limit=8), steps=True
-                )
-            headline("3. It is accepted. What could not be computed is empty, with the reason")
-            await tablewright.changes.apply(proposal.id)
-            if not json:
-                await print_table(tablewright, table_id)
-            report = await tablewright.enrich_report(filled)
-            headline("4. The history knows who did what; the run is undone and brought back")
-            undone = await tablewright.changes.undo_run(table_id, filled.run_id)
-            assert undone.change is not None
-            await tablewright.changes.undo_change(table_id, undone.change.number)
-            if not json:
-                views.print_history(await tablewright.table(table_id), await tablewright.history(table_id))
-            headline("5. The table goes out as CSV, Excel and Markdown")
-            for name in ("sales.csv", "sales.xlsx", "sales.md"):
-                await tablewright.export_file(table_id, folder / name, evidence=name == "sales.xlsx")
-            if not json:
-                output.stdout().print(
-                    (folder / "sales.csv").read_text(encoding="utf-8"), markup=False, highlight=False, soft_wrap=True
-                )
-                output.say("Try it on a file of your own: tablewright enrich FILE.csv --field 'NAME:TYPE=FORMULA'")
-            return report
+        report = await tablewright.enrich_report(filled)
+        await tablewright.changes.apply(filled.proposal_id)
+        if not quiet:
+            await print_table(tablewright, table_id)
+            used = filled.usage
+            output.say(
+                f"{used.searches} searches, {used.fetches} pages fetched, {used.cache_hits} taken from the store, "
+                f"{used.llm_calls} model calls, {used.seconds:.1f} s."
+            )
+            operations = await tablewright.operations(filled.proposal_id)
+            headline("3. Every value has its quote, found in a page that was fetched")
+            await print_evidence(tablewright, table_id, operations)
+            headline("4. What was not found stays empty, and says where it was looked for and why")
+            await print_empty(tablewright, table_id, operations)
+            headline("5. The history knows who did what; a run is undone with one command")
+            views.print_history(await tablewright.table(table_id), await tablewright.history(table_id))
+            output.say("Try it on a file of your own: tablewright enrich FILE.csv --field 'NAME:TYPE=QUESTION'")
+        return report
 
-    async def print_table(tablewright: Tablewright, table_id: str) -> None:
-        table = await tablewright.load(table_id)
-        output.print_rows(table.name, table, table.rows)
 
-    with tempfile.TemporaryDirectory(prefix="tablewright-demo-") as folder:
-        report = asyncio.run(work(Path(folder)))
-    if json:
-        output.print_json(report)
+async def print_table(tablewright: Tablewright, table_id: str) -> None:
+    from tablewright.doors.cli import output
+
+    table = await tablewright.load(table_id)
+    output.print_rows(table.name, table, table.rows)
+
+
+async def print_evidence(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
+    """A cell that two sources agree on, one on which they disagree, and a count of all quotes looked up again."""
+    from tablewright.doors.cli import output, views
+    from tablewright.table.text import cell_text
+
+    table = await tablewright.table(table_id)
+    rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
+    agreed = [each for each in operations if len(each.cell.evidence) > 1 and not each.cell.conflict]
+    disputed = [each for each in operations if each.cell.conflict]
+    for operation in (*agreed[:1], *disputed[:1]):
+        row = rows[operation.row_id]
+        views.print_cell(f"{cell_text(row.cell(table.key_field))} / {operation.field}", row.cell(operation.field))
+    quotes = [evidence for operation in operations for evidence in operation.cell.evidence]
+    found = 0
+    for evidence in quotes:
+        text = await tablewright.stored_text(evidence.content_hash)
+        found += text is not None and text[evidence.start : evidence.end] == evidence.quote
+    output.say(f"{found} of {len(quotes)} quotes stand, word for word, where the evidence says, in the stored pages.")
+
+
+async def print_empty(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
+    from tablewright.doors.cli import output
+    from tablewright.table.text import cell_text
+
+    table = await tablewright.table(table_id)
+    rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
+    lines: list[list[str | Text]] = [
+        [
+            cell_text(rows[operation.row_id].cell(table.key_field)),
+            operation.field,
+            (operation.cell.reason or "").replace("_", " "),
+            output.plain(operation.cell.error or "", 300),
+        ]
+        for operation in operations
+        if operation.cell.value is None
+    ]
+    output.stdout().print(output.grid("Empty", [table.key_field, "Column", "Why", "Where it was looked for"], lines))

@@ -26,12 +26,24 @@ def enrich(
         list[str],
         typer.Option("--field", help='A column to fill, "NAME:TYPE=QUESTION or FORMULA"; may be repeated.'),
     ],
-    strategy: Annotated[str, typer.Option("--strategy", help="How each row is answered.")] = "computation",
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            help="How each row is answered: computation, pipeline. Default: a formula is computed, else pipeline.",
+        ),
+    ] = "",
     out: Annotated[Path | None, typer.Option("--out", help="Write the result to this file once it is applied.")] = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="With --out: add source, quote, confidence.")] = False,
     rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only the first N rows.")] = None,
     review: Annotated[bool, typer.Option("--review", help="Keep the proposal open; decide later.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without a question.")] = False,
+    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend on models.")] = "",
+    cascade: Annotated[
+        bool, typer.Option("--cascade", help="Ask the model only where the built-in reader is not sure.")
+    ] = False,
     key: Key = "",
     no_header: NoHeader = False,
     sheet: Sheet = None,
@@ -41,7 +53,8 @@ def enrich(
 ) -> None:
     """Fill columns of a table; you see what would change before it does.
 
-    A formula uses {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
+    A question is answered from the web: --field "Founded:number=What year was {Company} founded?". A formula
+    is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
     """
     from tablewright.app import FileOptions
     from tablewright.doors.cli import output, views
@@ -85,7 +98,7 @@ def enrich(
             output.print_json(await tablewright.enrich_report(filled))
         return filled
 
-    filled = with_app(work)
+    filled = with_app(work, {"model": model, "search": search, "budget": budget, "cascade": "yes" if cascade else ""})
     if filled.status == "cancelled":
         found = output.many(filled.found + filled.empty, "cell")
         output.say(f"Stopped. Kept in proposal {filled.proposal_id}: {found}; apply or reject it as you like.")
@@ -118,7 +131,9 @@ async def fill(
                 fields,
                 strategy,
                 max_rows=max_rows,
-                watch=lambda news: progress.update(task, completed=news.done, total=news.total),
+                watch=lambda news: progress.update(
+                    task, completed=news.done, total=news.total, description=output.doing(news)
+                ),
             )
         except BaseException:
             if imported:

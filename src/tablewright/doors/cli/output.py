@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -20,6 +20,9 @@ from tablewright.errors import Cancelled, TablewrightError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
 from tablewright.table.text import cell_text
+
+if TYPE_CHECKING:
+    from tablewright.app import Progress as News
 
 STYLES = {"high": "green", "medium": "yellow", "low": "dark_orange", "none": "dim"}
 
@@ -137,10 +140,20 @@ def ask(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+STAGES = {"searching": "Searching for", "fetching": "Reading about", "computing": "Computing"}
+
+
+def doing(news: News) -> str:
+    """What the bar says while a run goes on."""
+    if news.stage not in STAGES or not news.label:
+        return "Filling"
+    return f"{STAGES[news.stage]} {plain(news.label, 40)}"
+
+
 def bar() -> Progress:
     """On stderr, and only when a person is watching."""
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -26,18 +26,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id, or its name.")]
 
 
-def with_app(work: Callable[[Tablewright], Awaitable[T]]) -> T:
+def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, str] | None = None) -> T:
     """Opens the store, does the work, closes the store: the one place where the command line enters asyncio."""
     import gc
 
     from tablewright.app import Tablewright
     from tablewright.errors import Cancelled
+    from tablewright.settings import load_settings
 
     # What is loaded by now stays: looking through it again and again cost a tenth of a long run.
     gc.freeze()
 
     async def run() -> T:
-        async with Tablewright.open() as tablewright:
+        async with Tablewright.open(load_settings(flags)) as tablewright:
             return await work(tablewright)
 
     try:
@@ -57,4 +58,4 @@ def root(
         raise typer.Exit
 
 
-from tablewright.doors.cli import demo, doctor, enrich, proposal, table  # noqa: E402, F401  # they add their commands to `app`
+from tablewright.doors.cli import demo, doctor, enrich, models, proposal, table  # noqa: E402, F401  # they add their commands to `app`

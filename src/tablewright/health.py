@@ -1,0 +1,157 @@
+"""What is configured and what works: the checks behind `doctor`, and a first question to the model."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import time
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+import httpx2
+from pydantic import BaseModel
+
+from tablewright.assembly import SAMPLE
+from tablewright.errors import BadSetting, StoreError, TablewrightError
+from tablewright.models.build import build
+from tablewright.settings import Settings
+from tablewright.sources.search.provider import find_provider
+from tablewright.sources.source import Query
+from tablewright.store.store import Store
+from tablewright.strategies.strategy import all_strategies
+from tablewright.table.model import Noun
+from tablewright.table.usage import Usage, metered
+
+EXTRAS = {"parquet": "pyarrow", "local": "xllamacpp", "ocr": "rapidocr"}
+TRIAL = "The kettle holds 1.7 litres and was first sold in 2019."
+
+
+class Check(Noun, frozen=True):
+    """One line of `doctor`."""
+
+    name: str
+    ok: bool
+    detail: str
+    advice: str = ""
+
+
+class ModelTrial(Noun, frozen=True):
+    """How a model answered one small question about a sentence."""
+
+    model: str
+    answer: int
+    right: bool
+    seconds: float
+    usage: Usage
+
+
+async def doctor(settings: Settings) -> list[Check]:
+    """What is configured and what works; never raises."""
+    checks = [
+        Check(name="Tablewright", ok=True, detail=f"{version('tablewright')} on Python {platform.python_version()}"),
+        check_home(settings),
+        await check_database(settings),
+        Check(name="Strategies", ok=True, detail=", ".join(sorted(all_strategies()))),
+        await check_model(settings),
+        await check_search(settings),
+    ]
+    for extra, module in EXTRAS.items():
+        installed = find_spec(module) is not None
+        detail = "installed" if installed else f"not installed; optional: pip install 'tablewright[{extra}]'"
+        checks.append(Check(name=f"Extra {extra}", ok=True, detail=detail))
+    return checks
+
+
+def check_home(settings: Settings) -> Check:
+    folder = settings.home_folder
+    if settings.database_url and not folder.exists():
+        return Check(name="Home", ok=True, detail=f"{folder} (not needed: the data is in PostgreSQL)")
+    try:
+        make_home(folder)
+    except TablewrightError as error:
+        return Check(name="Home", ok=False, detail=error.what, advice=error.advice)
+    free = shutil.disk_usage(folder).free
+    enough = free > 100 * 1024**2
+    advice = "" if enough else "Free some space before you start a long run."
+    return Check(name="Home", ok=enough, detail=f"{folder}, {free / 1024**3:.1f} GB free", advice=advice)
+
+
+async def check_database(settings: Settings) -> Check:
+    try:
+        if not settings.database_url:
+            make_home(settings.home_folder)
+        async with await Store.open(settings.database) as store:
+            location = store.database.location
+            found = await store.tables.all()
+            problems = [problem for table in found for problem in await store.log.problems(table.id)]
+    except TablewrightError as error:
+        return Check(name="Database", ok=False, detail=error.what, advice=error.advice)
+    if problems:
+        return Check(name="Database", ok=False, detail="; ".join(problems), advice="Restore it from a backup.")
+    return Check(name="Database", ok=True, detail=f"{location}, tables: {len(found)}, all sound")
+
+
+async def check_model(settings: Settings) -> Check:
+    """Whether the model could be asked; asking it is left to `models test`, since that may cost something."""
+    try:
+        model = build(settings)
+    except TablewrightError as error:
+        return Check(name="Model", ok=False, detail=error.what, advice=error.advice)
+    if model is None:
+        return Check(name="Model", ok=True, detail="builtin: rules decide, no model is asked")
+    return Check(name="Model", ok=True, detail=f"{model.name}; `tablewright models test` asks it")
+
+
+async def check_search(settings: Settings) -> Check:
+    if settings.search == SAMPLE:
+        return Check(name="Search", ok=True, detail="sample: a small fictional web, on this machine")
+    try:
+        async with httpx2.AsyncClient() as client:
+            provider = find_provider(settings.search, api_key=settings.search_api_key, client=client)
+            if provider.name != "searxng":  # the others cost money, or a place in a queue
+                return Check(name="Search", ok=True, detail=f"{provider.name}, not asked")
+            hits = await provider.search(Query(text="test"))
+    except TablewrightError as error:
+        return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
+    return Check(name="Search", ok=True, detail=f"{settings.search} answers, {len(hits)} results")
+
+
+class Year(BaseModel):
+    year: int
+
+
+async def try_model(settings: Settings) -> ModelTrial:
+    model = build(settings)
+    if model is None:
+        raise BadSetting(
+            "No model is configured.", advice="Set TABLEWRIGHT_MODEL, for example to openai:NAME or local:FILE.gguf."
+        )
+    started = time.monotonic()
+    async with model:
+        with metered() as meter:
+            reply = await model.ask(
+                instructions="Answer from the text alone.",
+                prompt=f"In which year was it first sold?\n{TRIAL}",
+                output=Year,
+            )
+    return ModelTrial(
+        model=model.name,
+        answer=reply.year,
+        right=reply.year == 2019,
+        seconds=round(time.monotonic() - started, 2),
+        usage=meter.usage,
+    )
+
+
+def make_home(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"The folder {folder} cannot be made: {error.strerror}.",
+            advice="Set TABLEWRIGHT_HOME to a folder that you can write to.",
+        ) from None
+    if not os.access(folder, os.W_OK):
+        raise StoreError(f"The folder {folder} is read-only.", advice="Set TABLEWRIGHT_HOME to another folder.")
