@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,7 @@ class Naps:
 
     async def sleep(self, seconds: float) -> None:
         self.taken.append(seconds)
+        await asyncio.sleep(0)
         self.now += seconds
 
 

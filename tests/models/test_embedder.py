@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-import logging
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -22,7 +23,6 @@ def vectors(asked: Asked) -> Reply:
 
 
 async def test_like_texts_are_near_and_the_order_is_kept() -> None:
-    handlers, level = list(logging.getLogger().handlers), logging.getLogger().level
     embedder = build_embedder(Settings())
     texts = ["the dog barked at the postman", "quarterly revenue grew", "a hound yapped at the mail carrier", ""]
     found = await embedder.embed(texts * 30)
@@ -31,9 +31,17 @@ async def test_like_texts_are_near_and_the_order_is_kept() -> None:
     assert found[0] @ found[2] > found[0] @ found[1] + 0.2
     assert not np.isnan(found).any()
     np.testing.assert_allclose(found[4:8], found[:4], atol=1e-6)
-    assert (logging.getLogger().handlers, logging.getLogger().level) == (handlers, level)
     assert (await embedder.embed([])).shape == (0, 256)
     await embedder.close()
+
+
+def test_loading_leaves_the_logging_of_the_program_alone() -> None:
+    program = (
+        "import logging; from tablewright.models.embedder import load_wordllama; load_wordllama(); "
+        "print(logging.getLogger().handlers, logging.getLogger().level == logging.WARNING)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.strip() == "[] True", done.stderr
 
 
 async def test_an_endpoint_is_asked_in_batches(endpoint: Endpoint) -> None:

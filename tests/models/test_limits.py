@@ -143,6 +143,19 @@ async def test_tokens_a_minute_hold_and_one_huge_request_goes_alone(naps: Naps) 
     assert started == [0, 0, 60, 120, 180]
 
 
+async def test_a_small_request_does_not_overtake_a_large_one(naps: Naps) -> None:
+    window = Window(None, 100, naps.clock, naps.sleep)
+    await window.turn(60)
+    started = []
+
+    async def work(tokens: int) -> None:
+        await window.turn(tokens)
+        started.append(tokens)
+
+    await asyncio.gather(work(80), work(10), work(10))
+    assert started == [80, 10, 10]
+
+
 async def test_providers_do_not_share_their_minute(naps: Naps) -> None:
     limits = Limits(1, None, naps.clock, naps.sleep)
     await limits.of("openai").turn(0)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tablewright.decisions.reader.reader import Candidate
 from tablewright.decisions.reader.relations import normal
+from tablewright.decisions.untrusted import is_tainted
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
 from tablewright.table.evidence import evidence_for, follows, independent
@@ -46,6 +47,8 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
         source = sources[candidate.source]
         quote = source.text[candidate.start : candidate.end]
         value = coerce(candidate.value, field).value
+        if is_tainted(source.text, candidate.start, candidate.end):
+            continue
         if value is not None and follows(candidate.value, quote, field):
             reads.append(Read(candidate=candidate, source=source, value=value))
     return reads

@@ -211,7 +211,8 @@ class RowWork:
             if unsure:
                 asked = Extract(subject=self.subject, fields=unsure, sources=sources)
                 said: dict[str, list[Candidate]] = await self._decide(decision, asked)
-                found |= {name: candidates or found[name] for name, candidates in said.items()}
+                for name, candidates in said.items():
+                    found[name] = [*candidates, *found[name]]
         for field in fields:
             self._reads[field.name] += checked(field, found.get(field.name, []), sources)
 
@@ -248,10 +249,10 @@ class RowWork:
             return f"The search failed: {self._failed_search}"
         if not self._hits:
             return f"No search result for {' or '.join(repr(query) for query in self._queries)}."
-        said = []
+        said = [f"{refusal.origin}: {refusal.detail.rstrip('.')}." for refusal in self._refusals]
         if self._pages:
-            said.append(f"Not stated on {', '.join(dict.fromkeys(page.origin for page in self._pages))}.")
-        said += [f"{refusal.origin}: {refusal.detail}." for refusal in self._refusals]
+            domains = ", ".join(dict.fromkeys(page.domain for page in self._pages))
+            said.append(f"Read without finding it: {len(self._pages)} pages of {domains}.")
         return " ".join(said) or f"None of {len(self._hits)} search results is about {self.subject.name}."
 
     async def _rate(self, findings: Sequence[Finding]) -> None:

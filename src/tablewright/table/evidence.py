@@ -87,7 +87,7 @@ def follows(value: str, quote: str, field: Field) -> str:
         case "date":
             return "date" if any(date.startswith(str(wanted)) for date in _dates(quote)) else ""
         case "boolean":
-            said, _, _ = read_boolean(quote)
+            said, _, _ = read_boolean(quote.rpartition(":")[2])
             return "stated" if said is wanted or (said is None and wanted is True and _words_of(field, quote)) else ""
         case "list":
             return "each item" if all(stands_in(item, quote) for item in wanted) else ""  # type: ignore[union-attr]

@@ -101,6 +101,11 @@ async def test_other_types_are_left_alone_before_their_body_is_read(
     assert (refusal.reason, refusal.detail) == ("forbidden", f"its type is {content_type}, which is not read")
 
 
+async def test_a_site_cannot_make_a_refusal_long(site: Site, fetcher: Fetcher) -> None:
+    site.pages["/"] = answer("x", content_type="image/" + "x" * 50_000)
+    assert len((await refused(fetcher, site.url)).detail) <= 300
+
+
 @pytest.mark.parametrize(
     ("told", "body", "content_type"),
     [
@@ -338,6 +343,12 @@ async def test_there_is_only_one_retry(site: Site, fetcher: Fetcher) -> None:
     site.pages["/"] = in_turn(cut, answer("wait", 503, retry_after="0"), PAGE)
     assert (await refused(fetcher, site.url)).status == 503
     assert len(site.asked) == 2
+
+
+async def test_a_retry_is_for_the_whole_way_and_not_for_each_redirect(site: Site, fetcher: Fetcher) -> None:
+    site.pages |= {"/a": in_turn(cut, redirect("/b")), "/b": in_turn(cut, PAGE)}
+    assert (await refused(fetcher, f"{site.url}/a")).detail == "the connection was cut"
+    assert site.paths == ["/a", "/a", "/b"]
 
 
 async def test_a_cut_connection_is_tried_again(site: Site, fetcher: Fetcher) -> None:

@@ -289,7 +289,7 @@ async def test_tls_asks_for_the_name_though_the_connection_is_made_to_the_addres
 
 async def test_another_address_is_tried_where_the_first_does_not_answer(site: Site) -> None:
     class HalfDead(Wire):
-        async def connect_tcp(self, host: str, port: int, *args: object, **options: object):  # type: ignore[no-untyped-def, override]
+        async def connect_tcp(self, host: str, port: int, *args: object, **options: object):  # type: ignore[no-untyped-def]
             if host != PUBLIC:
                 raise httpcore2.ConnectError("no route")
             return await super().connect_tcp(host, port)

@@ -10,7 +10,7 @@ from tablewright.sources.fetch.answer import Answer
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
 from tablewright.sources.fetch.robots import LONGEST_DELAY, Robots
 from tablewright.table.retrieved import Refusal
-from tests.sources.fetch.site import PAGE, Asked, Handler, Site, answer, cut, redirect
+from tests.sources.fetch.site import PAGE, PUBLIC, Asked, Handler, Site, Wire, answer, cut, redirect, resolver
 
 ALLOW = frozenset({"127.0.0.1"})
 
@@ -97,7 +97,7 @@ async def test_a_robots_txt_that_does_not_come_closes_the_site(site: Site) -> No
         await asyncio.sleep(60)
 
     site.pages["/robots.txt"] = never
-    async with Fetcher(FetchPolicy(allow=ALLOW, timeout=0.2)) as fetcher:
+    async with Fetcher(FetchPolicy(allow=ALLOW, timeout=0.2)) as fetcher, asyncio.timeout(5):
         refusal = await fetcher.fetch(site.url)
     assert isinstance(refusal, Refusal)
     assert refusal.detail == "its robots.txt could not be read (no answer in time)"
@@ -113,6 +113,18 @@ async def test_a_redirect_of_robots_txt_to_a_private_host_is_not_followed(site: 
     site.pages["/robots.txt"] = redirect(f"http://localhost:{site.port}/rules")
     assert isinstance(await fetcher.fetch(site.url), Fetched)
     assert site.paths == ["/robots.txt", "/"]
+
+
+async def test_a_host_that_was_private_for_a_moment_is_asked_for_its_rules_later(site: Site) -> None:
+    site.pages["/robots.txt"] = rules("User-agent: *\nDisallow: /")
+    lookups = resolver(["10.0.0.1"], [PUBLIC])
+    async with Fetcher(FetchPolicy(delay=0.0), resolve=lookups, wire=Wire(site)) as fetcher:
+        private = await fetcher.fetch("http://www.example.com/")
+        closed = await fetcher.fetch("http://www.example.com/")
+    assert isinstance(private, Refusal)
+    assert isinstance(closed, Refusal)
+    assert private.detail.endswith("a private address")
+    assert closed.detail == "the site's robots.txt asks not to fetch it"
 
 
 async def test_redirects_of_robots_txt_in_a_circle_mean_no_rules(site: Site, fetcher: Fetcher) -> None:

@@ -12,9 +12,12 @@ Cameroon:Cameroonian|Canada:Canadian|Cape Verde:Cape Verdean|Central African Rep
 Chile:Chilean|China:Chinese|Colombia:Colombian|Comoros:Comorian|Congo:Congolese|Costa Rica:Costa Rican|Croatia:Croatian
 Cuba:Cuban|Cyprus:Cypriot|Czech Republic:Czech|Czechia:Czech|Czechoslovakia:Czechoslovak|Denmark:Danish
 Djibouti:Djiboutian|Dominica:Dominican|Dominican Republic:Dominican|East Timor:Timorese|Ecuador:Ecuadorian
-Egypt:Egyptian|El Salvador:Salvadoran|England:English|Eritrea:Eritrean|Estonia:Estonian|Eswatini:Swazi
+Egypt:Egyptian|El Salvador:Salvadoran|England:English|Equatorial Guinea:Equatoguinean
+Eritrea:Eritrean|Estonia:Estonian|Eswatini:Swazi
 Ethiopia:Ethiopian|Fiji:Fijian|Finland:Finnish|France:French|Gabon:Gabonese|Gambia:Gambian|Georgia:Georgian
 Germany:German|Ghana:Ghanaian|Greece:Greek|Greenland:Greenlandic|Grenada:Grenadian|Guatemala:Guatemalan|Guinea:Guinean
+Guinea-Bissau:Bissau-Guinean|Saint Lucia:Saint Lucian|Saint Kitts and Nevis:Kittitian|São Tomé and Príncipe:Santomean
+Saint Vincent and the Grenadines:Vincentian|Democratic Republic of the Congo:Congolese
 Guyana:Guyanese|Haiti:Haitian|Honduras:Honduran|Hong Kong:Hongkonger|Hungary:Hungarian|Iceland:Icelandic|India:Indian
 Indonesia:Indonesian|Iran:Iranian|Iraq:Iraqi|Ireland:Irish|Israel:Israeli|Italy:Italian|Ivory Coast:Ivorian
 Jamaica:Jamaican|Japan:Japanese|Jordan:Jordanian|Kazakhstan:Kazakh,Kazakhstani|Kenya:Kenyan|Kiribati:I-Kiribati

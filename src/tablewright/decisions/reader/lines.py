@@ -50,9 +50,9 @@ def _alone(want: Wanted, page: Passages) -> Iterator[Found]:
     """Lines that are nothing but an answer of this kind."""
     before = ""
     for line, start in page.headings:
-        if value := _whole_answer(want, line):
-            if not (want.relation.unlike and re.search(want.relation.unlike, before, re.IGNORECASE)):
-                yield Found(value=value, start=start, end=start + len(line), score=ALONE)
+        value = _whole_answer(want, line)
+        if value and not (want.relation.unlike and re.search(want.relation.unlike, before, re.IGNORECASE)):
+            yield Found(value=value, start=start, end=start + len(line), score=ALONE)
         before = line
 
 

@@ -1,9 +1,9 @@
 """The built-in reader: finds the answers to a row's fields in retrieved texts, with no model and no network.
 
-It looks at receipts and invoices as such, and elsewhere in four places: "Label: value" lines, tables, short lines that are
-an answer by themselves, and sentences in which an answer of the wanted kind stands beside words that say so. Every
-candidate has the passage it was read from, and a score from 0 to 1 made of how surely the text is about the row, how the
-place speaks of the field, and how well the answer fits its kind. Below `SURE` it abstains.
+It looks at receipts and invoices as such, and elsewhere in four places: "Label: value" lines, tables, short lines that
+are an answer by themselves, and sentences in which an answer of the wanted kind stands beside words that say so. Every
+candidate has the passage it was read from, and a score from 0 to 1 made of how surely the text is about the row, how
+the place speaks of the field, and how well the answer fits its kind. Below `SURE` it abstains.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tablewright.decisions.reader.labels import from_grid, from_pairs
 from tablewright.decisions.reader.lines import from_lines
 from tablewright.decisions.reader.passages import Passages, Sentence, passages
 from tablewright.decisions.reader.relations import normal
-from tablewright.decisions.reader.sentences import from_sentence, may_answer
+from tablewright.decisions.reader.sentences import from_sentence, speaking
 from tablewright.decisions.reader.slips import read_slip, slip
 from tablewright.decisions.reader.wanted import Wanted, wanted
 from tablewright.table.model import Field, Noun
@@ -25,6 +25,7 @@ from tablewright.table.retrieved import Retrieved
 SURE = 0.5
 ABOUT = 0.5
 MOST_SENTENCES = 400
+ONLY_MENTIONED = 0.55  # how surely a sentence on another page is about the row it names
 
 
 class Candidate(Noun, frozen=True):
@@ -92,10 +93,10 @@ def _read_field(
         for answer in from_lines(want, page, source.text):
             yield "line", answer.times(fit)
     names = short_names(subject, source.title)
-    for sentence in page.sentences[:MOST_SENTENCES]:
-        if not may_answer(want, sentence) or not (own or (subject.name and mentions(subject, sentence.text))):
+    for sentence in speaking(want, page.sentences[:MOST_SENTENCES]):
+        if not own and not (subject.name and mentions(subject, sentence.text)):
             continue
-        base = fit * _nearness_to_top(sentence) if own else 0.55
+        base = fit * _nearness_to_top(sentence) if own else ONLY_MENTIONED
         for answer in from_sentence(want, sentence, names, own=own):
             yield "sentence", answer.times(base)
 

@@ -15,7 +15,8 @@ Kind: TypeAlias = Literal[
 ]  # fmt: skip
 
 _STREET = (
-    r"(?:Street|St|Avenue|Ave|Road|Rd|Drive|Dr|Boulevard|Blvd|Lane|Ln|Highway|Hwy|Way|Place|Pl|Square|Sq|Court|Ct|Parkway|"
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Drive|Dr|Boulevard|Blvd|Lane|Ln|Highway|Hwy|Way|Place|Pl|Square|Sq|Court|Ct|"
+    r"Parkway|"
     r"Pkwy|Terrace|Circle|Broadway|Plaza|Pike|Mall)"
 )
 WORK = (
@@ -24,7 +25,7 @@ WORK = (
 
 
 class Relation(Noun, frozen=True):
-    """`cue` is looked for in sentences, ignoring case; `after`: the answer follows it, as it mostly does.
+    """`cue` is looked for in sentences, ignoring case; the answer mostly follows it.
 
     `defining` reads the first sentence of a page, whose first group is the answer: "X is a 2008 Kannada film".
     `unlike` are labels that only look like this one: "Total GST" is no total.
@@ -34,7 +35,7 @@ class Relation(Noun, frozen=True):
     kind: Kind
     cue: str = ""
     before: str = ""
-    """Words right after which the answer does not stand, but right before: "(75,523)-seat stadium"."""
+    """Words right before which the answer stands: "a 75,523-seat stadium"."""
     defining: str = ""
     unlike: str = ""
     weak: str = ""
@@ -43,8 +44,10 @@ class Relation(Noun, frozen=True):
     """Wherever it is found in a sentence, its first group is an answer."""
     lesser: str = ""
     """Labels that answer it where no better one does: a list price, where a price is asked."""
+    earliest: bool = False
+    """Of several answers in a sentence the first is meant: when something was released, not when again."""
     lone: bool = False
-    """Such an answer needs no words beside it: "$38.50" on a line of its own; with a `pattern`, wherever it is found."""
+    """Such an answer needs no words beside it: "$38.50" on a line of its own; with a `pattern`, wherever it is."""
     byline: bool = False
     """A line "by Jane Doe" names it."""
     own_labels: bool = False
@@ -57,9 +60,11 @@ RELATIONS: tuple[Relation, ...] = (
         names="founded|founding year|year founded|year of foundation|founding date|foundation|established|"
         "year established|formed|year formed|inception|incorporated|founding|start of business|est|in business since",
         kind="year",
+        earliest=True,
         cue=r"\b(?:co-?)?(?:founded|established|formed|incorporated|started|created|set up|organi[sz]ed|chartered|"
         r"founding|inception|incorporation|launched|began (?:operations|life|as)|opened its doors|established itself|"
-        r"came into (?:existence|being)|spun off|(?:was|were) begun|merger|dates? (?:back )?to|in business since|traces? its (?:roots|origins?|history)"
+        r"came into (?:existence|being)|spun off|(?:was|were) begun|merger|dates? (?:back )?to|in business since|"
+        r"traces? its (?:roots|origins?|history)"
         r"(?: back)? to|origins? (?:in|to)|founders?)\b",
         weak=r"\bsince\b",
     ),
@@ -80,6 +85,7 @@ RELATIONS: tuple[Relation, ...] = (
         "premiered|first aired|air date|original air date|published|year published|publication date|publication year|"
         "first published|date published|issued|debut",
         kind="year",
+        earliest=True,
         cue=r"\b(?:released?|premiered|premiere|published|publication|issued|debuted|aired|airing|came out|"
         r"opened in (?:theaters|cinemas)|written|serialized|appeared|recorded)\b",
         defining=rf"\b(?:is|was|are|were) (?:an?|the) (?:[\w-]+ ){{0,3}}?(\d{{4}}) (?:[\w'’-]+ ){{0,7}}?{WORK}",
@@ -92,12 +98,14 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="opened|year opened|opening|opening date|opening year|date opened|inaugurated|inauguration",
         kind="year",
+        earliest=True,
         cue=r"\b(?:opened|opening|inaugurated|inauguration|commenced operations|open(?:ed)? to the public|began service"
         r"|began operations|launched)\b",
         weak=r"\bsince\b",
     ),
     Relation(
-        names="completed|year completed|completion|built|year built|constructed|construction|date built|erected|finished|"
+        names="completed|year completed|completion|built|year built|constructed|construction|date built|erected|"
+        "finished|"
         "commissioned|launched",
         kind="year",
         cue=r"\b(?:completed|completion|finished|built|constructed|construction|erected|commissioned|opened|entered "
@@ -107,6 +115,7 @@ RELATIONS: tuple[Relation, ...] = (
         names="start year|first year|year started|began|start date|start|first season|debut year|joined|from|"
         "year first used|introduced|year introduced|start of term|took office|term start|since",
         kind="year",
+        earliest=True,
         cue=r"\b(?:began|started|starting|introduced|first|joined|from|since|commenced|took office|appointed|elected|"
         r"sworn in|launched|established|created|founded|debuted|became|beginning)\b",
     ),
@@ -129,7 +138,8 @@ RELATIONS: tuple[Relation, ...] = (
         cue=r"\b(?:effective|dated|entered into|made|as of|commenc\w+)\b",
     ),
     Relation(
-        names="invoice date|receipt date|date of purchase|purchase date|transaction date|bill date|order date|date of issue",
+        names="invoice date|receipt date|date of purchase|purchase date|transaction date|bill date|order date|"
+        "date of issue",
         kind="date",
         cue=r"\b(?:dated?|issued|purchased|invoiced)\b",
         unlike=r"due|expir|deliver|print",
@@ -139,16 +149,20 @@ RELATIONS: tuple[Relation, ...] = (
         names="headquarters|headquarters city|headquarters location|hq|hq city|head office|headquartered|based in|base|"
         "corporate headquarters|city of headquarters|company location|seat of company",
         kind="city",
-        cue=r"\b(?:headquartered|head-?quarters?|head office|(?<!-)based|corporate offices?|main offices?|home office|domiciled|"
+        cue=r"\b(?:headquartered|head-?quarters?|head office|(?<!-)based|corporate offices?|main offices?|home office|"
+        r"domiciled|"
         r"offices? (?:is|are) (?:located )?in|moved to|relocated to)\b",
         before=r"-based\b",
     ),
     Relation(
-        names="city|town|city town|location city|host city|host cities|host location|hometown|home town|city of license|"
+        names="city|town|city town|location city|host city|host cities|host location|hometown|home town|"
+        "city of license|"
         "municipality|village|locality|home city|where|municipality city|host|hosts|venue city|town city",
         kind="city",
-        cue=r"\b(?:located|situated|based|headquartered|held|hosted|hosts?|licensed|serving|serves|city of|town of|village "
-        r"(?:of|in)|lies|stadium in|arena in|venue in|club (?:in|from)|team (?:in|from)|university in|college in|school in|"
+        cue=r"\b(?:located|situated|based(?! on)|headquartered|held|hosted|hosts?|licensed|serving|serves|city of|"
+        r"town of|village "
+        r"(?:of|in)|lies|stadium in|arena in|venue in|club (?:in|from)|team (?:in|from)|university in|college in|"
+        r"school in|"
         r"campus in|campuses in|home town|hometown)\b",
         weak=r"\b(?:in|near|of)\b",
         before=r"-based\b",
@@ -157,7 +171,8 @@ RELATIONS: tuple[Relation, ...] = (
         names="capital|capital city|county seat|seat|administrative centre|administrative center|capital or seat|"
         "administrative seat|chef-lieu|largest city",
         kind="city",
-        cue=r"\b(?:capital(?: city)?(?: and largest city| and [\w ]{0,20}city)?|county seat|seat|administrative cent(?:re|er)|"
+        cue=r"\b(?:capital(?: city)?(?: and largest city| and [\w ]{0,20}city)?|county seat|seat|"
+        r"administrative cent(?:re|er)|"
         r"chef-lieu)\b(?: is| was| of the \w+ is|,)?",
     ),
     Relation(
@@ -173,7 +188,7 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="city state|location|place|situated|region of origin|original location",
         kind="place",
-        cue=r"\b(?:located|situated|based|lies|headquartered|stands)\b",
+        cue=r"\b(?:located|situated|based(?! on)|lies|headquartered|stands)\b",
         weak=r"\b(?:in|at|near)\b",
     ),
     Relation(
@@ -187,7 +202,8 @@ RELATIONS: tuple[Relation, ...] = (
         names="phone|telephone|phone number|telephone number|tel|phone no|contact number|call",
         kind="text",
         lone=True,
-        pattern=r"(?<![\w.-])(\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}|(?:1[ .-])?\(?\d{3}\)?[ .-]{1,3}\d{3}[ .-]\d{4})"
+        pattern=r"(?<![\w.-])(\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}|"
+        r"(?:1[ .-])?\(?\d{3}\)?[ .-]{1,3}\d{3}[ .-]\d{4})"
         r"(?![\w-])",
         unlike=r"\bfax\b",
     ),
@@ -198,9 +214,11 @@ RELATIONS: tuple[Relation, ...] = (
         pattern=r"(?<![\w.+-])([\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)",
     ),
     Relation(
-        names="state|province|state or territory|state ut|state or union territory|state country|us state|state province",
+        names="state|province|state or territory|state ut|state or union territory|state country|us state|"
+        "state province",
         kind="state",
-        cue=r"\b(?:state of|province of|territory of|located|based|situated|capital (?:city )?of|city in|town in|governor of"
+        cue=r"\b(?:state of|province of|territory of|located|based|situated|capital (?:city )?of|city in|town in|"
+        r"governor of"
         r"|senator (?:from|for)|representing)\b",
         weak=r"\b(?:in|from|of)\b",
     ),
@@ -214,14 +232,16 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="nationality|citizenship|ethnicity",
         kind="nationality",
-        defining=r"\b(?:is|was|are|were) (?:an?|the) (?:(?:former|retired|professional|late|leading|noted|famous) ){0,2}"
+        defining=r"\b(?:is|was|are|were) (?:an?|the) (?:(?:former|retired|professional|late|leading|noted|"
+        r"famous) ){0,2}"
         r"([A-Z][\w-]+(?: [A-Z][\w-]+)?)",
         cue=r"\b(?:nationality|citizen(?:ship)? of)\b",
     ),
     Relation(
         names="origin|origins|from|place of origin|birthplace of band",
         kind="place",
-        cue=r"\b(?:from|originat\w+ (?:in|from)|formed in|native to|indigenous to|comes from|hails? from|breed of|origin|"
+        cue=r"\b(?:from|originat\w+ (?:in|from)|formed in|native to|indigenous to|comes from|hails? from|breed of|"
+        r"origin|"
         r"developed in|based in|founded in|band from)\b",
     ),
     Relation(
@@ -238,7 +258,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="founder|founders|founded by|founder s|co-founder|created by|creator|inventor|invented by",
         kind="person",
-        cue=r"\b(?:founded|established|created|started|set up|formed|devised|invented|launched|conceived|developed|designed)\b"
+        cue=r"\b(?:founded|established|created|started|set up|formed|devised|invented|launched|conceived|developed|"
+        r"designed)\b"
         r"[^.;]{0,60}?\bby\b|\b(?:founders?|co-founders?|creator|inventor)\b",
     ),
     Relation(
@@ -266,19 +287,22 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="character|role|character name|played|part",
         kind="name",
-        cue=r"\b(?:role as|roles? of|as|portray(?:ed|ing|s)|play(?:ed|ing|s)|starred as|character|known for(?: his| her)?"
+        cue=r"\b(?:role as|roles? of|as|portray(?:ed|ing|s)|play(?:ed|ing|s)|starred as|character|known for(?: his|"
+        r" her)?"
         r" (?:role|portrayal|work) (?:as|of))\b",
     ),
     Relation(
         names="owner|owned by|parent|parent company|operator|operated by|proprietor|owners",
         kind="organisation",
-        cue=r"\b(?:owned(?: and operated)?(?: by)?|operated by|owner|owners|subsidiary of|division of|part of|acquired by|"
+        cue=r"\b(?:owned(?: and operated)?(?: by)?|operated by|owner|owners|subsidiary of|division of|part of|"
+        r"acquired by|"
         r"property of|run by)\b",
     ),
     Relation(
         names="manufacturer|maker|built by|made by|builder|manufactured by|supplier|developer|developed by|designer",
         kind="organisation",
-        cue=r"\b(?:(?:manufactured|made|built|designed|developed|produced|supplied|constructed)(?: and \w+)?(?: [\w-]+){0,3}? "
+        cue=r"\b(?:(?:manufactured|made|built|designed|developed|produced|supplied|"
+        r"constructed)(?: and \w+)?(?: [\w-]+){0,3}? "
         r"by(?: the)?(?: [A-Z]?[a-z]+){0,2}? (?:company|manufacturer|firm)?|manufacturer|maker|built by|made by)\b",
     ),
     Relation(
@@ -290,14 +314,16 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="network|channel|broadcaster|tv network|original network|station",
         kind="organisation",
-        cue=r"\b(?:(?:aired|airs|broadcast|premiered|debuted|shown|televised|ran|distributed)(?:[^.;]{0,60}?)? (?:on|by)"
+        cue=r"\b(?:(?:aired|airs|broadcast|premiered|debuted|shown|televised|ran|distributed)(?:[^.;]{0,60}?)? (?:on|"
+        r"by)"
         r"(?: the)?|created for|produced for|commissioned by|series (?:on|for)|network|channel)\b",
     ),
     Relation(
         names="college|school|university|alma mater|education|school club team|college team|attended|educated at",
         kind="organisation",
         cue=r"\b(?:college (?:football|basketball|baseball|soccer|hockey|career|ball)(?: \w+){0,3}? (?:for|at|with)|"
-        r"played collegiately (?:for|at)|attended|graduated from|graduate of|studied at|educated at|alumnus of|alumna of|"
+        r"played collegiately (?:for|at)|attended|graduated from|graduate of|studied at|educated at|alumnus of|"
+        r"alumna of|"
         r"degree from|enrolled at|student at|star at)\b",
     ),
     Relation(
@@ -320,7 +346,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="electoral district|constituency|riding|district|ward",
         kind="name",
-        cue=r"\b(?:constituency of|riding of|district of|represent\w+|elected (?:\w+ )?(?:in|for)|member for|constituency)\b",
+        cue=r"\b(?:constituency of|riding of|district of|represent\w+|elected (?:\w+ )?(?:in|for)|member for|"
+        r"constituency)\b",
     ),
     Relation(
         names="river|rivers", kind="name", cue=r"\b(?:dam on the|on the river|across the|along the|banks of the)\b"
@@ -350,7 +377,9 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="branding|brand|nickname|also known as|aka|alias|known as|slogan",
         kind="name",
-        cue=r"\b(?:branded(?: on-air)? as|known(?: on-air)? as|branding|brand(?: name)?|nicknamed|called|identif\w+ as)\b",
+        cue=r"\b(?:branded(?: on-air)? as|known(?: on-air)? as|branding|brand(?: name)?|nicknamed|called|"
+        r"identif\w+ as)\b",
+        unlike=r"\b(?:formerly|previously|once)\b",
     ),
     Relation(
         names="iata|icao|iata code|icao code|lid|faa lid|tc lid|icao tc lid iata|code|ticker|symbol|ticker symbol|"
@@ -383,7 +412,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="employees|number of employees|employee count|staff|headcount|workforce|people employed|team size",
         kind="count",
-        cue=r"\b(?:employ(?:s|ed|ing|ees|ee)?|staff|workforce|headcount|workers|people|team of|colleagues|work for|jobs)\b",
+        cue=r"\b(?:employ(?:s|ed|ing|ees|ee)?|staff|workforce|headcount|workers|people|team of|colleagues|work for|"
+        r"jobs)\b",
         before=r"\b(?:employees|people|staff|workers|colleagues|associates)\b",
         unlike=r"per employee|former",
     ),
@@ -413,7 +443,8 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="price|cost|list price|msrp|rrp|fee|rate|retail price|unit price|monthly price|price per month|salary",
         kind="money",
-        cue=r"\b(?:prices?|priced|costs?|msrp|rrp|fee|retails? (?:for|at)|sells? (?:for|at)|from|only|starting at|for)\b",
+        cue=r"\b(?:prices?|priced|costs?|msrp|rrp|fee|retails? (?:for|at)|sells? (?:for|at)|from|only|starting at|"
+        r"for)\b",
         unlike=r"shipping|delivery|was\b|old price|save|saving|discount|price range|fair|invoice|resale",
         lesser=r"\b(?:list|original|regular|was|combo|bundle)\b",
         lone=True,
@@ -423,7 +454,8 @@ RELATIONS: tuple[Relation, ...] = (
         "amount payable|total payable|balance due|total paid",
         kind="money",
         cue=r"\b(?:total|amount due|balance due)\b",
-        unlike=r"sub-?\s?total|qty|quantity|items?\b|\bgst\b(?!.*incl)|\btax\b(?!.*incl)|\bvat\b(?!.*incl)|exclu|\bexcl|"
+        unlike=r"sub-?\s?total|qty|quantity|items?\b|\bgst\b(?!.*incl)|\btax\b(?!.*incl)|\bvat\b(?!.*incl)|exclu|"
+        r"\bexcl|"
         r"discount|saving|change|rounding|tender|\bcash\b|points|before",
     ),
     Relation(
@@ -436,12 +468,14 @@ RELATIONS: tuple[Relation, ...] = (
         names="fuel economy|gas mileage|mpg|mileage|fuel consumption|fuel efficiency",
         kind="text",
         lone=True,
-        pattern=r"(?i)(?<![\w.])(\d{1,3}(?:\.\d)? ?(?:mpg|l/100 ?km)(?:[ /,]+(?:city|hwy|highway|combined|\d{1,3} ?mpg)\b)*)",
+        pattern=r"(?i)(?<![\w.])(\d{1,3}(?:\.\d)? ?(?:mpg|l/100 ?km)(?:[ /,]+(?:city|hwy|highway|combined|"
+        r"\d{1,3} ?mpg)\b)*)",
     ),
     Relation(
         names="mpaa rating|mpaa|rated|age rating|film rating|certificate|content rating",
         kind="text",
-        pattern=r"(?:\b[Rr]ated:? |\bMPAA(?: [Rr]ating)?:? )(NC-17|PG-13|PG|G|R|NR|Unrated|Not Rated|[UX]|12A|1[258])(?![\w-])",
+        pattern=r"(?:\b[Rr]ated:? |\bMPAA(?: [Rr]ating)?:? )(NC-17|PG-13|PG|G|R|NR|Unrated|Not Rated|[UX]|12A|"
+        r"1[258])(?![\w-])",
     ),
     Relation(names="weight|mass|net weight|item weight|wt", kind="measure", cue=r"\b(?:weigh(?:s|ed|ing|t)|mass)\b"),
     Relation(names="height|tall|elevation|ht", kind="measure", cue=r"\b(?:height|tall|high|elevation|rises)\b"),

@@ -39,21 +39,18 @@ _PRONOUN = re.compile(
 _NOUN_KINDS = ("name", "organisation", "place", "text", "state", "city")
 
 
-def may_answer(want: Wanted, sentence: Sentence) -> bool:
-    """Whether the sentence has any of the words that speak of the field: a quick look before the reading."""
-    text = sentence.text
-    if len(text) > LONGEST:
-        return False
-    if sentence.number < FIRST and want.relation.defining:
-        return True
-    return any(pattern.search(text) for pattern in _telling(want))
-
-
-@lru_cache(maxsize=512)
-def _telling(want: Wanted) -> tuple[re.Pattern[str], ...]:
+def speaking(want: Wanted, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Those that have any of the words that speak of the field: a quick look before the reading."""
     relation = want.relation
-    found = [re.compile(part, re.IGNORECASE) for part in (relation.cue, relation.weak, want.noun) if part]
-    return (*found, re.compile(relation.pattern)) if relation.pattern else tuple(found)
+    patterns = [re.compile(part, re.IGNORECASE) for part in (relation.cue, relation.weak, want.noun) if part]
+    if relation.pattern and not relation.lone:
+        patterns.append(re.compile(relation.pattern))
+    for sentence in sentences:
+        if len(sentence.text) > LONGEST:
+            continue
+        defines = relation.defining and sentence.number < FIRST
+        if defines or any(pattern.search(sentence.text) for pattern in patterns):
+            yield sentence
 
 
 def from_sentence(want: Wanted, sentence: Sentence, names: frozenset[str], *, own: bool) -> Iterator[Found]:
@@ -72,7 +69,10 @@ def _answers(want: Wanted, sentence: Sentence, names: frozenset[str], *, own: bo
         yield from _beside_noun(want.noun, text)
     if relation.pattern and not relation.lone and (match := re.search(relation.pattern, text)):
         span = _patterned(want, match)
-        yield span.value, 0.85 * _speaks_of_subject(text, names) * (0.4 if _is_unlike(relation.unlike, text, span) else 1)
+        yield (
+            span.value,
+            0.85 * _speaks_of_subject(text, names) * (0.4 if _is_unlike(relation.unlike, text, span) else 1),
+        )
     yield from _beside_cues(want, text, names)
 
 
@@ -81,14 +81,26 @@ def _beside_cues(want: Wanted, text: str, names: frozenset[str]) -> Iterator[tup
     cues = [(cue, 1.0) for cue in re.finditer(relation.cue, text, re.IGNORECASE)] if relation.cue else []
     cues += [(cue, 0.6) for cue in re.finditer(relation.weak, text, re.IGNORECASE)] if relation.weak else []
     found = typed(want, text) if cues else ()
+    answered = ""
     for span in found:
         score = max(weight * _closeness(text, cue, span, found) for cue, weight in cues)
         if _is_unlike(relation.unlike, text, span):
             score *= 0.4
         if relation.before and re.match(relation.before, text[span.end :], re.IGNORECASE):
             score = max(score, 0.9)
+        if relation.earliest:
+            year = _last_year(span.value)
+            if answered and year > answered:
+                score *= 0.8  # "released in 1992, and again in 2008"
+            elif score > 0.55:
+                answered = year
         if score > 0:
             yield span.value, score * span.sure * _speaks_of_subject(text, names) * (1.0 if want.known else 0.75)
+
+
+def _last_year(value: str) -> str:
+    years = re.findall(r"\d{4}", value)
+    return years[-1] if years else ""
 
 
 def _is_unlike(unlike: str, text: str, span: Span) -> bool:
@@ -139,15 +151,17 @@ def _patterned(want: Wanted, match: re.Match[str]) -> Span:
 
 _CAPITAL = r"[A-ZÀ-ÞČŠŽĐ][\w’'.-]*"
 _NAME = rf"{_CAPITAL}(?: (?:de|of|la|del|the|and) {_CAPITAL}| {_CAPITAL})*"
-_OPENING_WORD = re.compile(r"^(?:The|In|On|At|Its|This|Each) ?")
+_OPENING_WORD = re.compile(r"^(?:The|In|On|At|Its|This|Each)(?: |$)")
+_PART_OF_NAME = frozenset(("stadium", "arena", "university", "college", "airport"))
 
 
 def _beside_noun(noun: str, text: str) -> Iterator[tuple[str, float]]:
-    """ "in Noble County", "the island of New Providence", "the Antioquia department"."""
+    """ "in Noble County", "the island of New Providence", "the Antioquia department"; but all of "Vinh Stadium"."""
     before, after = _noun_patterns(noun)
     for match in before.finditer(text):
         if value := _proper(_OPENING_WORD.sub("", match[1])):
-            yield value, 0.8
+            belongs = noun in _PART_OF_NAME and match[2][0].isupper()
+            yield f"{value} {match[2]}" if belongs else value, 0.8
     for match in after.finditer(text):
         if value := _proper(match[1]):
             yield value, 0.72
@@ -156,7 +170,7 @@ def _beside_noun(noun: str, text: str) -> Iterator[tuple[str, float]]:
 @lru_cache(maxsize=64)
 def _noun_patterns(noun: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return (
-        re.compile(rf"(?<![\w-])({_NAME}) (?i:{noun})s?\b"),
+        re.compile(rf"(?<![\w-])({_NAME}) ((?i:{noun}))s?\b"),
         re.compile(rf"\b(?i:{noun})s? (?:of|is|named|called) (?:the )?({_NAME})"),
     )
 

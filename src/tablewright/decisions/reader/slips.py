@@ -18,6 +18,7 @@ from tablewright.table.model import Noun
 
 LONGEST = 12_000  # characters; a longer text is a report, not a slip
 MOST_LINES = 400
+LONGEST_HEADING = 120
 CENT = 0.006
 
 
@@ -129,14 +130,16 @@ def _amounts(line: str, start: int) -> Iterator[Amount]:
 # ── the total ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NO_TOTAL = re.compile(
-    r"\b(?:qty|quantity|quantities|items?|pcs|units|gst|vat|tax(?:es|able)?|exclu\w*|excl|discounts?|disc|savings?|saved|"
+    r"\b(?:qty|quantity|quantities|items?|pcs|units|gst|vat|tax(?:es|able)?|exclu\w*|excl|discounts?|disc|savings?|"
+    r"saved|"
     r"change|rounding|roundlng|tender(?:ed)?|points?|before|sst|deposit|count|service)\b|w/o|without",
     re.IGNORECASE,
 )
 _WITH_TAX = re.compile(r"\binclu\w*|\bincl?\b|\bwith (?:gst|tax|vat)|\bafter\b|\bround\w*|\bw/", re.IGNORECASE)
 _SUBTOTAL = re.compile(r"\bsub\W?\s?total|\bs/total", re.IGNORECASE)
 _FINAL = re.compile(
-    r"\bgrand\b|\brounded\b|\bafter (?:round|adj)\w*|\bnett?\b|\bpayable\b|\b(?:amount|amt|balance|total) due\b|\bto pay\b|"
+    r"\bgrand\b|\brounded\b|\bafter (?:round|adj)\w*|\bnett?\b|\bpayable\b|\b(?:amount|amt|balance|total) due\b|"
+    r"\bto pay\b|"
     r"\b(?:inv(?:oice)?|bill) (?:total|amount)\b|\bround\w* total\b|\btotal round\w*|^due$",
     re.IGNORECASE,
 )
@@ -144,7 +147,9 @@ _TOTAL = re.compile(r"\bt[o0]ta[l1]\b|\bjumlah\b|\bsumme\b|\bgesamt\w*", re.IGNO
 _AMOUNT_WORD = re.compile(r"^(?:amount|amt|bill|balance)\b", re.IGNORECASE)
 _ROUNDING = re.compile(r"\bround\w*|\badj(?:ustment)?\b", re.IGNORECASE)
 _PAID = re.compile(
-    r"\b(?:cash|tender(?:ed)?|pay|paid|payment|received|accepted|visa|master(?:card)?|card|credit|debit)\b", re.IGNORECASE
+    r"\b(?:cash|tender(?:ed)?|pay|paid|payment|received|accepted|visa|master(?:card)?|card|credit|"
+    r"debit)\b",
+    re.IGNORECASE,
 )
 _CHANGE = re.compile(r"\bchange\b|\bbalance returned\b", re.IGNORECASE)
 
@@ -160,7 +165,9 @@ def _totals(document: Slip) -> Iterator[Found]:
     )
     for weight, amount, start, end in named:
         if amount.value > 0:
-            yield Found(value=amount.written, start=start, end=max(end, amount.end), score=_weighed(weight, amount, sums))
+            yield Found(
+                value=amount.written, start=start, end=max(end, amount.end), score=_weighed(weight, amount, sums)
+            )
 
 
 def _named(document: Slip) -> Iterator[tuple[float, Amount, int, int]]:
@@ -248,9 +255,9 @@ def _paid(document: Slip) -> frozenset[int]:
 
 def _rounding(document: Slip) -> tuple[float, int] | None:
     for line in document.lines:
-        if line.amounts and _ROUNDING.search(line.label) and not _TOTAL.search(line.label):
-            if abs(line.amounts[-1].value) < 1:
-                return line.amounts[-1].value, line.start
+        named = line.amounts and _ROUNDING.search(line.label) and not _TOTAL.search(line.label)
+        if named and abs(line.amounts[-1].value) < 1:
+            return line.amounts[-1].value, line.start
     return None
 
 
@@ -266,7 +273,7 @@ _CLOCK = re.compile(r"\b\d{1,2}\s?:\s?\d{2}\b|\b\d{1,2}\s?[ap]m\b", re.IGNORECAS
 
 
 def _dates(document: Slip) -> Iterator[Found]:
-    """Whole dates only: those on a line that says "date" first, then those beside a time, then the first of the slip."""
+    """Whole dates only: first those that a label calls a date, then those beside a time, then the first of the slip."""
     order = 0
     for number, line in enumerate(document.lines):
         for date in _whole_dates(line.text):
@@ -297,16 +304,18 @@ def _date_weight(before: str, above: str, line: str) -> float:
 
 _ISSUER_NAMES = frozenset(
     normal(name)
-    for name in "vendor|company|seller|merchant|shop|store|supplier|issuer|issued by|vendor name|company name|store name|"
-    "merchant name|seller name|supplier name|shop name|biller|retailer|restaurant".split("|")
+    for name in "vendor|company|seller|merchant|shop|store|supplier|issuer|issued by|vendor name|company name|"
+    "store name|merchant name|seller name|supplier name|shop name|biller|retailer|restaurant".split("|")
 )
 _LEGAL = re.compile(
     r"\b(?:sdn\.? ?bhd|bhd|s/b|ltd|limited|inc|llc|gmbh|pte|plc|corp|enterprise|trading)\b\.?", re.IGNORECASE
 )
-_NUMBERED = re.compile(r"\s*(?:\(?(?:co\.?|reg\w*\.?|company)?\W*(?:no\W*)?(?=[\w-]*\d{4})[\w-]{5,}\)?).*$", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"\s*(?:\(?(?:co\.?|reg\w*\.?|company)?\W*(?:no\W*)?(?=[\w-]*\d{4})[\w-]{5,}\)?).*$", re.IGNORECASE
+)
 _NO_ISSUER = re.compile(
-    r"\d{4,}|\b(?:invoice|receipt|tel|fax|phone|gst|tax|reg|no|date|cashier|cash|sale|welcome|thank|street|road|lot|copy|"
-    r"www|posted|level|floor|jalan|jln|taman)\b|[@:#]",
+    r"\d{4,}|\b(?:invoice|receipt|tel|fax|phone|gst|tax|reg|no|date|cashier|cash|sale|welcome|thank|street|road|lot|"
+    r"copy|www|posted|level|floor|jalan|jln|taman)\b|[@:#]",
     re.IGNORECASE,
 )
 _TAIL_OF_NAME = re.compile(rf"(?:{_LEGAL.pattern}|\bco\b\.?|\(?[^()]*\)|\([^()]*$|[\s.,&])+", re.IGNORECASE)
@@ -315,7 +324,7 @@ _HEAD = 6
 
 def _issuers(document: Slip) -> Iterator[Found]:
     """The first lines that read like a name; one with a legal form ("Ltd") is surer than a bare name above it."""
-    head = [line for line in document.lines[:_HEAD] if not line.amounts]
+    head = [line for line in document.lines[:_HEAD] if not line.amounts and len(line.text) <= LONGEST_HEADING]
     names = [_NUMBERED.sub("", line.text).strip(" .,-*") for line in head]
     usable = [3 <= len(name) <= 60 and not _NO_ISSUER.search(name) for name in names]
     first = 0

@@ -50,8 +50,10 @@ def spans(kind: Kind, text: str, unit: str = "") -> Sequence[Span]:
             return tuple(_nationalities(text))
         case "person":
             return tuple(_people(text))
-        case "organisation" | "name":
+        case "name":
             return tuple(_names(text))
+        case "organisation":
+            return tuple(span for span in _names(text) if span.value not in STATES and span.value not in COUNTRIES)
         case "title":
             return tuple(_titles(text))
         case "code":
@@ -64,8 +66,11 @@ def spans(kind: Kind, text: str, unit: str = "") -> Sequence[Span]:
 
 # ── numbers, dates, money ────────────────────────────────────────────────────────────────────────────────────────────
 
-_YEAR = re.compile(r"(?<![\d.,/$£€-])(1[0-9]{3}|20[0-9]{2})(?![\d/]|[.,]\d|-\d{4}|(?:\s|-)(?:people|employees|km|m|seats?|seat"
-                   r"|spectators|mm|kg|units|rooms|copies|members|feet|ft|miles|metres|meters|acres|kHz|MHz|MW|W|hectares)\b)")  # fmt: skip
+_COUNTED = (
+    r"(?:people|employees|km|m|seats?|spectators|mm|kg|units|rooms|copies|members|feet|ft|miles|metres|meters|acres|kHz|"
+    r"MHz|MW|W|hectares)"
+)
+_YEAR = re.compile(rf"(?<![\d.,/$£€-])(1[0-9]{{3}}|20[0-9]{{2}})(?![\d/]|[.,]\d|-\d{{4}}|(?:\s|-){_COUNTED}\b)")
 
 
 def _years(text: str) -> Iterator[Span]:
@@ -120,12 +125,17 @@ def _numbers(text: str, kind: Kind, unit: str) -> Iterator[Span]:
 
 _CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĢĪĶĻĽŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽƏǍȘȚЀ-ЯḤṢṬẒ]"
 _WORD = rf"(?:(?:(?:Lt|St|Mt|Ft|Dr|Sgt|Capt)\. )?{_CAPITAL}(?:[\w’'&+-]|\.(?=\w)|(?<=\b{_CAPITAL})\.)*)"
-_PARTICLE = r"(?:of|the|de|del|della|dell|di|da|do|dos|du|des|la|le|les|el|los|las|van|von|der|den|und|y|e|al|bin|ibn|upon|am|an der|sur|zu|&)"
+_PARTICLE = (
+    r"(?:of|the|de|del|della|dell|di|da|do|dos|du|des|la|le|les|el|los|las|van|von|der|den|und|y|e|al|bin|ibn|upon|am|"
+    r"an der|sur|zu|&)"
+)
+_NUMERAL = r" \d{1,3}(?!\d|[.,:]\d| (?!(?:in|on|and|at|as|since|until|before|from) )(?:[a-z%]|seats|MW))"  # Channel 4
 _NAME = re.compile(
-    rf"(?<![\w-]){_WORD}(?:(?: | (?:{_PARTICLE} ){{1,2}}){_WORD}| \d{{1,3}}(?![\d.,:]| (?:[a-z%]|seats|MW)))*(?:,? (?:Inc|Corp|Ltd|Co)\.)?"
+    rf"(?<![\w-]){_WORD}(?:(?: | (?:{_PARTICLE} ){{1,2}}){_WORD}|{_NUMERAL})*(?:,? (?:Inc|Corp|Ltd|Co)\.)?"
 )
 _PERSON = re.compile(
-    rf"(?<![\w-]){_CAPITAL}[\w’'-]+(?: (?:{_CAPITAL}\.)+| {_CAPITAL}(?=\s)|)*(?: (?:van|von|de|da|di|der|den|del|la|le|bin|al|el|ter|dos|Mac|St\.)){{0,3}}"
+    rf"(?<![\w-]){_CAPITAL}[\w’'-]+(?: (?:{_CAPITAL}\.)+| {_CAPITAL}(?=\s))*"
+    r"(?: (?:van|von|de|da|di|der|den|del|la|le|bin|al|el|ter|dos|Mac|St\.)){0,3}"
     rf"(?: {_CAPITAL}[\w’'-]+){{1,3}}(?: (?:Jr|Sr)\.?| I{{2,3}}| IV)?"
 )
 _LONE_START = frozenset(
@@ -184,7 +194,8 @@ def _people(text: str) -> Iterator[Span]:
 # ── places ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _PLACE_WORD = rf"{_CAPITAL}(?:[\w’'-]|\.(?=\s{_CAPITAL}))*"
-_PLACE_NAME = rf"(?:(?:St|Ft|Mt|Pt)\. )?{_PLACE_WORD}(?:(?: | (?:of|de|del|la|le|upon|on|am|an der|sur|the|do|da|dos|y) |-){_PLACE_WORD}){{0,4}}"
+_PLACE_JOIN = r"(?: | (?:of|de|del|la|le|upon|on|am|an der|sur|the|do|da|dos|y) |-)"
+_PLACE_NAME = rf"(?:(?:St|Ft|Mt|Pt)\. )?{_PLACE_WORD}(?:{_PLACE_JOIN}{_PLACE_WORD}){{0,4}}"
 _CHAIN = re.compile(rf"(?<![\w-]){_PLACE_NAME}(?:(?: and |, )(?:and )?(?:the )?{_PLACE_NAME}|, D\.C\.){{0,3}}")
 _NOT_A_CITY = frozenset(
     "The A An January February March April May June July August September October November December".split()
@@ -199,6 +210,8 @@ def _places(text: str, level: str) -> Iterator[Span]:
         if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY:
             continue
         if level == "place":
+            if ", " not in chain and _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):
+                continue
             yield Span(value=chain, start=start, end=start + len(chain))
             continue
         first = chain.split(", ")[0]
@@ -219,9 +232,12 @@ def _places(text: str, level: str) -> Iterator[Span]:
 
 
 _NO_TOWN = re.compile(
-    r"\b(?:Street|St|Avenue|Ave|Road|Rd|Drive|Boulevard|Lane|Highway|Route|Stadium|Arena|Park|Hall|University|College|School|"
-    r"League|Championship|Division|Association|Conference|Cup|Company|Inc|Corporation|County|District|River|Lake|Island|"
-    r"Building|Tower|Studios|Plaza|Campus|Complex|Freeway|Square|House|Headquarters|Parkway|Way|Resort|Center|Centre|Airport|Church|Museum|Hospital|Club|Union|Army|Navy|Party|Club|Records|LLC|Ltd)$"
+    r"\b(?:Street|St|Avenue|Ave|Road|Rd|Drive|Boulevard|Lane|Highway|Route|Stadium|Arena|Park|Hall|University|College|"
+    r"School|"
+    r"League|Championship|Division|Association|Conference|Cup|Company|Inc|Corporation|County|District|River|Lake|"
+    r"Island|"
+    r"Building|Tower|Studios|Plaza|Campus|Complex|Freeway|Square|House|Headquarters|Parkway|Way|Resort|Center|Centre|"
+    r"Airport|Church|Museum|Hospital|Club|Union|Army|Navy|Party|Club|Records|LLC|Ltd)$"
 )
 _PART_OF_TOWN = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Greater|Inner) (?=[A-Z])")
 _IN_AN_ADDRESS = re.compile(r"\d+ (?:[A-Z][\w.]* of the )?$")
@@ -267,12 +283,14 @@ def _nationalities(text: str) -> Iterator[Span]:
 # ── titles, codes, addresses ─────────────────────────────────────────────────────────────────────────────────────────
 
 _QUOTED = re.compile(r"[\"“„«]([^\"”“»]{2,80})[\"”»]")
-_FOREIGN = re.compile(r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
-                      r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af\u3000-\u303f\s·!?]*")  # fmt: skip
+_SCRIPTS = r"\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
+_FOREIGN = re.compile(rf"[{_SCRIPTS}][{_SCRIPTS}\u3000-\u303f\s·!?]*")
 _AFTER_COLON = re.compile(r"(?<=: )[^\W\d_][^;:,()\[\]]{1,80}(?:, [^;:,()\[\]]{1,40}(?=[;)]))?")
 _CODE = re.compile(r"(?<![\w-])(?:(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,}(?:-[A-Z0-9]+)*|\d{5,}|\d+(?:-\d+){2,})(?![\w])")
+_ENDINGS = r"(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)"
 _URL = re.compile(
-    r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)(?:/[^\s<>\"')\]]*)?(?![\w@])"
+    r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|"
+    rf"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.{_ENDINGS}(?:/[^\s<>\"')\]]*)?(?![\w@])"
 )
 
 

@@ -39,9 +39,9 @@ class Wanted(Noun, frozen=True):
 
 
 _STOP = frozenset(
-    """a an and are as at be by can did do does for from had has have how in is it its many much of on or s that the this
-    to was were what when where which who whom whose with year name names value number amount date find give list tell
-    me us please current currently exact full official company product first main called""".split()
+    """a an and are as at be by can did do does for from had has have how in is it its many much of on or s that the
+    this to was were what when where which who whom whose with year name names value number amount date find give list
+    tell me us please current currently exact full official company product first main called""".split()
 )
 _QUESTION_KINDS: tuple[tuple[str, Kind], ...] = (
     (r"\b(?:what|which|in what|in which) year\b|\byear\b", "year"),
@@ -128,8 +128,10 @@ def _relation(field: Field, asked: str) -> tuple[Relation, bool]:
 _VAGUE = frozenset(
     {"year", "date", "location", "place", "when", "where", "origin", "capacity", "title", "from", "start"}
 )
-_WEAK = frozenset({"from", "head", "base", "place", "start", "seat", "rate", "field", "site", "web", "link", "host", "part",
-                   "release", "rise", "total", "class", "code", "symbol", "band", "label", "size", "long", "wide", "home"})  # fmt: skip
+_WEAK = frozenset(
+    """from head base place start seat rate field site web link host part release rise total class code symbol band
+    label size long wide home call mail""".split()
+)
 
 
 def _named_in(text: str, listed: dict[str, Relation]) -> Relation | None:

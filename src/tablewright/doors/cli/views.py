@@ -59,11 +59,12 @@ def print_cell(title: str, cell: Cell) -> None:
         lines.append(["Source", "given by the table's owner"])
     for number, evidence in enumerate(cell.evidence, start=1):
         page = f", page {evidence.page}" if evidence.page else ""
-        title = f"{evidence.title}{page}\n" if evidence.title else ""
-        lines.append([f"Source {number}", title + evidence.origin])
+        name = f"{evidence.title}{page}\n" if evidence.title else ""
+        lines.append([f"Source {number}", name + evidence.origin])
         lines.append(["", f"“{evidence.quote}”"])
     for other in cell.conflict:
-        lines.append(["Others say", cell_text(Cell(value=other.value))])
+        said = f"{cell_text(Cell(value=other.value))}\n{other.evidence[0].origin}\n“{other.evidence[0].quote}”"
+        lines.append(["Others say", said if other.evidence else cell_text(Cell(value=other.value))])
     if cell.run_id:
         lines.append(["Run", f"{cell.run_id}, attempt {cell.attempt}"])
     stdout().print(grid(title, ["", ""], lines))

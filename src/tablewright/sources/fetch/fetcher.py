@@ -33,6 +33,7 @@ from tablewright.table.usage import Usage, spend
 MOST_REDIRECTS = 5
 LONGEST_WAIT = 10.0
 MOST_ERROR_BYTES = 100_000
+LONGEST_DETAIL = 300
 ACCEPT = (
     "text/html, application/xhtml+xml, application/pdf, text/*;q=0.8, application/json;q=0.8, application/xml;q=0.8"
 )
@@ -213,7 +214,8 @@ class Trip:
         return had_one
 
     def refusal(self, reason: Why, detail: str, status: int | None = None) -> Refusal:
-        return Refusal(origin=self.url, reason=reason, detail=detail, status=status)
+        """A site's own words, such as a type of 100 KB, do not fill the page of the person who reads it."""
+        return Refusal(origin=self.url, reason=reason, detail=detail[:LONGEST_DETAIL], status=status)
 
 
 def validators(etag: str, last_modified: str) -> dict[str, str]:

@@ -28,7 +28,7 @@ import httpx2
 from tablewright.sources.fetch.addresses import why_not_public
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
-"""All addresses of a host (which may be asked for differently by its port); raises OSError if it has none."""
+"""All addresses of a host, given it and a port; raises OSError if it has none."""
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 PRIVATE_NAMES = ("localhost", "localdomain", "local", "internal", "lan", "home.arpa")

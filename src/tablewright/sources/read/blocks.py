@@ -14,7 +14,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from tablewright.sources.read.characters import one_line
-from tablewright.sources.read.hidden import Sight, background_of, longer_than
+from tablewright.sources.read.hidden import Sight, attributes_of, background_of, longer_than
 from tablewright.sources.read.pairs import (
     MAX_LABEL,
     begins_value,
@@ -29,6 +29,7 @@ from tablewright.sources.read.reading import MAX_CHARS
 from tablewright.sources.read.regions import CENTRE, region_of
 
 MAX_BUTTON = 30
+MAX_LABELS = 12
 MAX_CELL = 400
 MAX_CELL_ELEMENTS = 80
 MAX_CELL_LINES = 8
@@ -115,6 +116,7 @@ class _Walk:
 
     root: _Element
     sight: Sight
+    background: str = ""
     flat: bool = False
     found: list[Block] = field(default_factory=list)
     zones: list[Zone] = field(default_factory=list)
@@ -133,7 +135,7 @@ class _Walk:
 
     def run(self) -> list[Block]:
         walker = etree.iterwalk(self.root, events=("start", "end"))
-        stack = [_Open(region=0, background="", inline=False, skipped=False)]
+        stack = [_Open(region=0, background=self.background, inline=False, skipped=False)]
         for event, element in walker:
             if event == "start":
                 opened = self._start(element, stack[-1])
@@ -151,11 +153,10 @@ class _Walk:
         tag = element.tag
         if tag in _NEVER_SHOWN:
             return _Open(region=parent.region, background="", inline=True, skipped=True)
-        attributes = dict(element.items())
+        attributes = attributes_of(element)
         inline = tag in _INLINE
-        if self.sight.hides(element, attributes, parent.background) or (
-            inline and self._is_button(element, attributes)
-        ):
+        button = inline and self._is_button(element, attributes)
+        if button or self.sight.hides(element, attributes, parent.background):
             return _Open(region=parent.region, background="", inline=inline, skipped=True)
         background = (background_of(attributes) if attributes else "") or parent.background
         opened = _Open(region=parent.region, background=background, inline=inline, skipped=False)
@@ -167,7 +168,7 @@ class _Walk:
         opened.region |= named & CENTRE
         if named & ~CENTRE:
             opened.zone, opened.start = named & ~CENTRE, (len(self.found), self.written, self.linked)
-        if not self.flat and tag in _FACT_TAGS and self._written_as_fact(element, opened.region):
+        if not self.flat and tag in _FACT_TAGS and self._written_as_fact(element, opened):
             opened.skipped = True
             return opened
         if tag in _HEADINGS:
@@ -251,7 +252,7 @@ class _Walk:
     def _mark_labels(self) -> str:
         """The text with a colon after each element that was named a label, if a value follows on the line."""
         ends, self._label_ends = self._label_ends, []
-        for end in reversed(ends):
+        for end in reversed(ends[:MAX_LABELS]):
             label, value = one_line("".join(self._pieces[:end])), "".join(self._pieces[end:]).lstrip()
             if 0 < len(label) <= MAX_LABEL and label[-1].isalnum() and value and begins_value(value):
                 self._pieces[end:] = [": ", value]
@@ -278,27 +279,28 @@ class _Walk:
             self._write(self._label, "p", region)
             self._label = ""
 
-    def _written_as_fact(self, element: _Element, region: int) -> bool:
+    def _written_as_fact(self, element: _Element, opened: _Open) -> bool:
         """Rows, definitions and grids of label and value are written whole; False means: read on inside."""
         tag = element.tag
         if tag == "tr":
-            return self._row(element, region)
+            return self._row(element, opened)
         if tag == "dt":
-            self._flush_label(region)
-            flat = flatten(element, self.sight)
+            self._flush_label(opened.region)
+            flat = flatten(element, self.sight, opened.background)
             self._label = flat.text if flat else ""
             return flat is not None
         if tag == "dd":
-            return self._definition(element, region)
-        return self._pair(element, region)
+            return self._definition(element, opened)
+        return self._pair(element, opened)
 
-    def _row(self, row: _Element, region: int) -> bool:
+    def _row(self, row: _Element, opened: _Open) -> bool:
         cells = [cell for cell in row if cell.tag in ("td", "th")]
         if len(cells) < 2:
             return False
         flats: list[Flat] = []
         for cell in cells:
-            flat = Flat() if self.sight.hides(cell, cell.attrib, "") else flatten(cell, self.sight)
+            hidden = self.sight.hides(cell, attributes_of(cell), opened.background)
+            flat = Flat() if hidden else flatten(cell, self.sight, opened.background)
             if flat is None:
                 return False
             flats.append(flat)
@@ -310,23 +312,23 @@ class _Walk:
         for line in row_lines(
             [(cell.tag == "th", flat.text) for cell, flat in zip(cells, flats, strict=True)], headed=headed
         ):
-            self._write(line, "tr", region, linked, links)
+            self._write(line, "tr", opened.region, linked, links)
             linked, links = 0, ()
         return True
 
-    def _definition(self, element: _Element, region: int) -> bool:
-        flat = flatten(element, self.sight) if self._label else None
+    def _definition(self, element: _Element, opened: _Open) -> bool:
+        flat = flatten(element, self.sight, opened.background) if self._label else None
         if flat is None or has_label(flat.text):
-            self._flush_label(region)
+            self._flush_label(opened.region)
             return False
         if flat.text:
-            self._write(pair(self._label, flat.text), "dd", region, flat.linked, flat.links)
+            self._write(pair(self._label, flat.text), "dd", opened.region, flat.linked, flat.links)
             following = element.getnext()
             if following is None or following.tag != "dd":
                 self._label = ""
         return True
 
-    def _pair(self, element: _Element, region: int) -> bool:
+    def _pair(self, element: _Element, opened: _Open) -> bool:
         if not 1 <= len(element) <= 2 or (element.text and not element.text.isspace()):
             return False
         label = element[0]
@@ -336,13 +338,14 @@ class _Walk:
             alike = len(element) == 2 and not (label.tail or "").strip() and named_as_pair(label, element[1])
         if not alike:
             return False
-        whole, name = flatten(element, self.sight), flatten(label, self.sight)
+        whole = flatten(element, self.sight, opened.background)
+        name = flatten(label, self.sight, opened.background)
         if not whole or not name or not 0 < len(name.text) <= MAX_LABEL or not whole.text.startswith(name.text):
             return False
         value = whole.text[len(name.text) :].strip()
         if not value or not begins_value(value):
             return False
-        self._write(pair(name.text, value), element.tag, region, whole.linked, whole.links)
+        self._write(pair(name.text, value), element.tag, opened.region, whole.linked, whole.links)
         return True
 
 
@@ -355,12 +358,12 @@ class Flat:
     links: tuple[str, ...] = ()
 
 
-def flatten(element: _Element, sight: Sight) -> Flat | None:
+def flatten(element: _Element, sight: Sight, background: str) -> Flat | None:
     """The element as one line, or None where it holds a table or too much to be one value; costs little either way."""
     for count, child in enumerate(element.iterdescendants()):
         if count >= MAX_CELL_ELEMENTS or child.tag in ("table", "dl", "form", "h1", "h2"):
             return None
-    inner = _Walk(element, sight, flat=True).run()
+    inner = _Walk(element, sight, background, flat=True).run()
     length = sum(len(block.text) for block in inner)
     if len(inner) > 1 and (length > MAX_CELL or len(inner) > MAX_CELL_LINES):
         return None

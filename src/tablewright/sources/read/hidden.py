@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import cast
 
 from lxml.etree import _Element
 
 _SHORT = 40
 """A price or a label for screen readers is this long at most; what is longer is not worth the risk."""
+
+_LONG = 80
 
 _DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;]*)")
 _NUMBER = re.compile(r"-?\d*\.?\d+")
@@ -21,6 +24,8 @@ _OFF_SCREEN = -500.0
 _UNREADABLE_PX = 2.0
 _CONTROLS_ASKED = 5
 _SHEET_CHARS = 500_000
+_STYLE_CHARS = 10_000
+"""Nobody writes a longer style; where the rule that hides could be beyond what is read, the text is not shown."""
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _RULE = re.compile(r"([^{}]*)\{([^{}]*)\}|[^{}]*\{|[^{}]*\}")
 _SIMPLE = re.compile(r"[.#][\w-]+")
@@ -62,22 +67,28 @@ class Sight:
         if self._is_closed(attributes):
             return not self._can_be_opened(attributes.get("id", ""))
         style = attributes.get("style")
-        if style and is_trick(style):
+        if style and (len(style) > _STYLE_CHARS or is_trick(style)):
             return True
         colour = attributes.get("color") or (style and colours(style)[0])
-        if colour and (behind := background_of(attributes) or background) and _same_colour(colour, behind):
+        if colour and self._melts_away(element, colour, background_of(attributes) or background):
             return True
         if attributes.get("aria-hidden") == "true":
             return element.tag in _BLOCKS or (element.tag != "a" and longer_than(element, _SHORT))
         classes = attributes.get("class")
         return bool(classes and _SCREEN_READERS_ONLY.search(classes)) and longer_than(element, _SHORT)
 
+    def _melts_away(self, element: _Element, colour: str, behind: str) -> bool:
+        """White text where nothing says what is behind it is mostly a banner or a button: only long text is hidden."""
+        if behind:
+            return _same_colour(colour, behind)
+        return _same_colour(colour, "white") and longer_than(element, _LONG)
+
     def _is_closed(self, attributes: Mapping[str, str]) -> bool:
         hidden = attributes.get("hidden")
         if hidden is not None and hidden.lower() != "until-found":
             return True
         style = attributes.get("style")
-        if style and is_closed(style):
+        if style and len(style) <= _STYLE_CHARS and is_closed(style):
             return True
         if self._classes and (classes := attributes.get("class")) and not self._classes.isdisjoint(classes.split()):
             return True
@@ -95,7 +106,7 @@ class Sight:
         if not longer_than(control, 0):
             return False
         around = (control, *control.iterancestors())
-        return not any(self._is_closed(each.attrib) or is_trick(each.get("style") or "") for each in around)
+        return not any(self._is_closed(attributes_of(each)) or is_trick(each.get("style") or "") for each in around)
 
 
 def _controls(root: _Element) -> dict[str, list[_Element]]:
@@ -141,6 +152,11 @@ def _rules(sheet: str) -> Iterator[tuple[str, str]]:
                 yield head, body
         else:
             depth = max(0, depth + (1 if found[0].endswith("{") else -1))
+
+
+def attributes_of(element: _Element) -> dict[str, str]:
+    """As a dictionary: asking the element for one attribute after another costs several times as much."""
+    return cast("dict[str, str]", dict(element.items()))
 
 
 def background_of(attributes: Mapping[str, str]) -> str:

@@ -82,7 +82,7 @@ def markup_of(root: _Element, url: str) -> Markup:
     base = _first(root.iter("base"), "href")
     found = Markup(base=absolute(base, url) or url if base else url)
     title = next((element for element in root.iter("title") if not _inside_svg(element)), None)
-    found.title = one_line("".join(title.itertext())) if title is not None else ""
+    found.title = one_line(title.text or "") if title is not None else ""
     found.title = (found.title or metas.get("og:title", "") or _heading(root))[:500]
     canonical = next(
         (link.get("href") for link in root.iter("link") if "canonical" in (link.get("rel") or "").lower()), ""
@@ -135,7 +135,7 @@ def _metas(root: _Element) -> dict[str, str]:
 
 def _heading(root: _Element) -> str:
     heading = next(root.iter("h1"), None)
-    return one_line("".join(heading.itertext())) if heading is not None else ""
+    return one_line("".join(str(text) for text in heading.itertext())) if heading is not None else ""
 
 
 def _language(root: _Element, metas: dict[str, str]) -> str:

@@ -110,7 +110,7 @@ def _xml_lines(root: _Element) -> Iterator[str]:
         if text:
             yield f"{name}: {text}" if len(element) == 0 else text
         for attribute, value in element.attrib.items():
-            if shown := one_line(value):
+            if shown := one_line(str(value)):
                 yield f"{name} {etree.QName(attribute).localname}: {shown}"
         if tail := one_line(element.tail or ""):
             yield tail

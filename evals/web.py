@@ -1,0 +1,227 @@
+"""The whole path on labelled tables: search, choose, open, read, check, over HTTP, against a SearXNG-shaped web of a pack.
+
+    python evals/web.py companies|tablefill --web http://127.0.0.1:8899 [--data DIR] [--model MODEL] [--rows N] [--record]
+
+The web must serve the pages of the same pack. `--rows N` takes N rows at random, seeded. Exits 1 where a figure has
+fallen more than 0.03 under the recorded baseline, 2 where the data or the web is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import csv
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.settings import Settings
+from tablewright.table.dates import read_date
+from tablewright.table.model import Field
+from tablewright.table.rowkey import fold, tokenize
+
+ROOT = Path(__file__).resolve().parent.parent
+BASELINE = ROOT / "evals" / "baselines" / "web.json"
+TOLERANCE = 0.03
+
+
+@dataclass(kw_only=True)
+class Case:
+    """A table to fill: its rows, and for each row and field the values that count as right (none: must stay empty)."""
+
+    name: str
+    key: str
+    fields: tuple[Field, ...]
+    rows: list[dict[str, str]]
+    gold: list[dict[str, list[str] | None]] = field(default_factory=list)
+
+
+def companies(path: Path) -> Iterator[Case]:
+    fields = (
+        Field(name="Founded", type="number", question="What year was {Company} founded?"),
+        Field(name="Headquarters city", question="In which city is {Company} headquartered?"),
+    )
+    case = Case(name="companies", key="Company", fields=fields, rows=[])
+    for entry in records(path / "companies_sp500_fill.jsonl"):
+        case.rows.append({"Company": entry["company"], "Symbol": entry["symbol"], "Sector": entry["sector"]})
+        known = {"Founded": entry["gold"]["founded_year"], "Headquarters city": entry["gold"]["headquarters_city"]}
+        case.gold.append({name: [str(value)] for name, value in known.items() if value is not None})
+    yield case
+
+
+def tablefill(path: Path) -> Iterator[Case]:
+    for entry in records(path / "tablefill_hybridqa.jsonl"):
+        target, key = entry["target_column"], entry["key_column"]
+        case = Case(name=entry["id"], key=key, fields=(Field(name=target),), rows=[])
+        for row in entry["rows"]:
+            case.rows.append({name: text or "" for name, text in row["cells"].items() if name != target})
+            case.gold.append({target: [row["gold"], *row["gold_aliases"]] if row["expect"] == "value" else None})
+        yield case
+
+
+PACKS = {"companies": companies, "tablefill": tablefill}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("pack", choices=sorted(PACKS))
+    default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
+    parser.add_argument("--data", type=Path, default=Path(default))
+    parser.add_argument("--web", required=True, help="the address of the web of the pack")
+    parser.add_argument("--model", default="builtin")
+    parser.add_argument("--model-base-url", default="")
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--show", default="", help="print the cells of these kinds: wrong,empty,near,filled")
+    parser.add_argument("--record", action="store_true")
+    args = parser.parse_args()
+    try:
+        cases = list(PACKS[args.pack](args.data))
+    except OSError as error:
+        print(f"No data: {error}. Give its folder with --data or TABLEWRIGHT_EVAL_DATA.", file=sys.stderr)
+        return 2
+    if args.rows:
+        cases = sample(cases, args.rows)
+    started = time.monotonic()
+    counts, usage = asyncio.run(run(cases, args))
+    figures = report(counts)
+    print(f"{usage}, {time.monotonic() - started:.0f} s")
+    return compare(f"{args.pack} {args.model.partition(':')[0]}", figures, record=args.record)
+
+
+def sample(cases: list[Case], rows: int) -> list[Case]:
+    places = [(case, place) for case in cases for place in range(len(case.rows))]
+    chosen = random.Random(1).sample(places, min(rows, len(places)))
+    kept = []
+    for case in cases:
+        mine = sorted(place for other, place in chosen if other is case)
+        if mine:
+            kept.append(
+                Case(
+                    name=case.name,
+                    key=case.key,
+                    fields=case.fields,
+                    rows=[case.rows[place] for place in mine],
+                    gold=[case.gold[place] for place in mine],
+                )
+            )
+    return kept
+
+
+async def run(cases: list[Case], args: argparse.Namespace) -> tuple[Counter[tuple[str, str]], Any]:
+    counts: Counter[tuple[str, str]] = Counter()
+    with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as folder:
+        settings = Settings(
+            home=folder,
+            search=f"searxng:{args.web}",
+            fetch_allow=urlsplit(args.web).netloc,
+            model=args.model,
+            model_base_url=args.model_base_url,
+            model_api_key="none" if args.model_base_url else "",
+            model_timeout="600",
+        )
+        usage = None
+        async with Tablewright.open(settings) as tablewright:
+            for number, case in enumerate(cases):
+                path = Path(folder) / f"{number}.csv"
+                write(path, case)
+                imported = await tablewright.import_file(path, FileOptions(key_field=case.key, header=True))
+                run = await tablewright.plan_enrich(imported.table.id, case.fields, "pipeline")
+                filled = await run.run()
+                usage = filled.usage if usage is None else usage + filled.usage
+                for operation in await tablewright.operations(filled.proposal_id):
+                    gold = case.gold[operation.row_id - 1]
+                    if operation.field in gold:
+                        verdict = judge(operation.cell.value, gold[operation.field])
+                        counts[operation.field if args.pack == "companies" else "all", verdict] += 1
+                        if verdict in args.show.split(","):
+                            row = case.rows[operation.row_id - 1]
+                            quote = operation.cell.evidence[0].quote[:160] if operation.cell.evidence else ""
+                            print(
+                                f"{verdict} | {case.name} | {operation.field} | {row[case.key]} | {gold[operation.field]} | "
+                                f"{operation.cell.value} | {operation.cell.confidence} | {operation.cell.error} | {quote}"
+                            )
+    return counts, usage
+
+
+def write(path: Path, case: Case) -> None:
+    columns = list(dict.fromkeys(name for row in case.rows for name in row))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(case.rows)
+
+
+def judge(value: object, golds: list[str] | None) -> str:
+    """right: the same words, number or date; near: one contains the other."""
+    if golds is None:
+        return "rightly empty" if value is None else "filled"
+    if value is None:
+        return "empty"
+    said = words(str(value))
+    for gold in map(words, golds):
+        if said == gold:
+            return "right"
+    date = read_date(str(value))
+    if date and any((other := read_date(gold)) and other.iso == date.iso for gold in golds):
+        return "right"
+    near = any(f" {gold} " in f" {said} " or f" {said} " in f" {gold} " for gold in map(words, golds))
+    return "near" if near else "wrong"
+
+
+def words(text: str) -> str:
+    return " ".join(word for word in tokenize(fold(text)) if word not in ("the", "a", "an"))
+
+
+def report(counts: Counter[tuple[str, str]]) -> dict[str, float]:
+    figures = {}
+    for name in sorted({name for name, _ in counts}):
+        of = {
+            verdict: counts[name, verdict] for verdict in ("right", "near", "wrong", "empty", "filled", "rightly empty")
+        }
+        wanted = of["right"] + of["near"] + of["wrong"] + of["empty"]
+        given = wanted - of["empty"] + of["filled"]
+        absent = of["filled"] + of["rightly empty"]
+        figures[f"{name} right"] = of["right"] / max(1, wanted)
+        figures[f"{name} right or near"] = (of["right"] + of["near"]) / max(1, wanted)
+        figures[f"{name} precision"] = of["right"] / max(1, given)
+        figures[f"{name} precision with near"] = (of["right"] + of["near"]) / max(1, given)
+        if absent:
+            figures[f"{name} absent left empty"] = of["rightly empty"] / absent
+        print(f"{name}: {of}")
+    for figure, value in figures.items():
+        print(f"{figure:40} {value:.3f}")
+    return {figure: round(value, 4) for figure, value in figures.items()}
+
+
+def compare(name: str, figures: dict[str, float], *, record: bool) -> int:
+    known = json.loads(BASELINE.read_text()) if BASELINE.is_file() else {}
+    if record:
+        BASELINE.write_text(json.dumps(known | {name: figures}, indent=2, sort_keys=True) + "\n")
+        return 0
+    worse = [
+        f"{figure} fell from {before} to {figures.get(figure)}"
+        for figure, before in known.get(name, {}).items()
+        if figures.get(figure, 0.0) < before - TOLERANCE
+    ]
+    print("\n".join(worse), file=sys.stderr)
+    return 1 if worse else 0
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""The evidence rule fails closed: what code cannot see in a retrieved text is no evidence."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tablewright.table.confidence import confidence
+from tablewright.table.evidence import copies, evidence_for, follows, independent, locate
+from tablewright.table.model import Field, FieldType
+from tablewright.table.retrieved import Retrieved
+
+TEXT = "Acme Turbines was founded in 1987\nin Port  Merrin. “Our rotors”, it says, turn – slowly."
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "founded in 1987",
+        "FOUNDED IN 1987",
+        "1987 in Port Merrin",
+        '"our rotors"',
+        "turn - slowly",
+        "founded in 1987 … “Our rotors”",
+        "  Acme Turbines ",
+    ],
+)
+def test_a_quote_is_found_whatever_its_case_spacing_and_punctuation_marks(quote: str) -> None:
+    place = locate(quote, TEXT)
+    assert place is not None
+    start, end = place
+    assert 0 <= start < end <= len(TEXT)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["founded in 1988", "founded 1987", "Acme was founded", "", "x", "Turbines Acme", "1987 … Acme", "a" * 2_000],
+)
+def test_a_quote_that_does_not_stand_there_is_not_found(quote: str) -> None:
+    assert locate(quote, TEXT) is None
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=80), st.text(max_size=200))
+def test_what_is_located_is_inside_the_text(quote: str, text: str) -> None:
+    place = locate(quote, text)
+    if place is not None:
+        assert 0 <= place[0] < place[1] <= len(text)
+
+
+@settings(max_examples=100)
+@given(st.text(min_size=1, max_size=300), st.data())
+def test_every_passage_of_a_text_is_located(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    quote = text[start : start + 60]
+    if len(quote.strip()) >= 2:
+        place = locate(quote, text)
+        assert place is not None
+        assert text[slice(*place)] == quote.strip()
+
+
+@pytest.mark.parametrize(
+    ("type_", "unit", "value", "quote"),
+    [
+        ("text", "", "Port Merrin", "headquartered in Port Merrin since 2004"),
+        ("text", "", "Zoe Lindqvarn", "led by Zoë Lindqvärn"),
+        ("text", "", "1987", "founded on 3 May 1987"),
+        ("text", "", "3 May 1987", "founded on May 3, 1987"),
+        ("number", "", "1987", "founded in 1987"),
+        ("number", "", "1450", "employs around 1,450 people"),
+        ("number", "kg", "1.18", "weighs 1,180 g"),
+        ("number", "l", "1.7 l", "holds 1.7 litres"),
+        ("number", "", "2 million", "sold 2,000,000 of them"),
+        ("money", "", "£38.50", "now only £38.50"),
+        ("date", "", "1987-05-03", "founded on May 3, 1987"),
+        ("date", "", "1987", "founded on May 3, 1987"),
+        ("boolean", "", "yes", "Keep warm: yes"),
+        ("list", "", "steel; glass", "made of steel and glass"),
+        ("url", "", "https://www.acme.example", "See acme.example for more"),
+    ],
+)
+def test_a_value_that_the_quote_states_or_converts_to_follows(
+    type_: FieldType, unit: str, value: str, quote: str
+) -> None:
+    assert follows(value, quote, Field(name="X", type=type_, unit=unit))
+
+
+@pytest.mark.parametrize(
+    ("type_", "unit", "value", "quote"),
+    [
+        ("text", "", "Aldermoor", "headquartered in Port Merrin"),
+        ("text", "", "", "anything"),
+        ("text", "", "n/a", "n/a"),
+        ("number", "", "1988", "founded in 1987"),
+        ("number", "", "87", "founded in 1987"),
+        ("number", "kg", "1180", "weighs 1.18 kg"),
+        ("money", "", "€38.50", "now only £38.50"),
+        ("date", "", "1987-05-04", "founded on May 3, 1987"),
+        ("boolean", "", "yes", "It has no keep-warm function, and does not support it"),
+        ("list", "", "steel; gold", "made of steel and glass"),
+        ("url", "", "https://evil.example", "See acme.example for more"),
+        ("select", "", "Red", "It is blue"),
+    ],
+)
+def test_a_value_that_the_quote_does_not_give_does_not_follow(
+    type_: FieldType, unit: str, value: str, quote: str
+) -> None:
+    options = ("Red", "Blue") if type_ == "select" else ()
+    assert not follows(value, quote, Field(name="Keep warm", type=type_, unit=unit, options=options))
+
+
+def test_the_evidence_says_where_its_quote_stands() -> None:
+    source = Retrieved(origin="http://a.example/", text="One. Two. Three.", page_starts=(0, 5), domain="a.example")
+    evidence = evidence_for(source, 5, 9)
+    assert (evidence.quote, evidence.start, evidence.end, evidence.page) == ("Two.", 5, 9, 2)
+
+
+ARTICLE = " ".join(f"word{number}" for number in range(80))
+
+
+def test_two_sources_of_one_domain_are_one() -> None:
+    one = Retrieved(origin="http://a.example/1", text="this", domain="a.example")
+    other = Retrieved(origin="http://a.example/2", text="that", domain="a.example")
+    assert not independent(one, other)
+
+
+def test_a_syndicated_copy_is_no_second_source() -> None:
+    one = Retrieved(origin="http://a.example/1", text=f"By our staff. {ARTICLE}", domain="a.example")
+    copy = Retrieved(origin="http://b.example/2", text=f"{ARTICLE} Reprinted with leave.", domain="b.example")
+    own = Retrieved(origin="http://c.example/3", text="Acme was founded in 1987 in Port Merrin.", domain="c.example")
+    assert copies(one.text, copy.text)
+    assert not independent(one, copy)
+    assert independent(one, own)
+
+
+def test_confidence_grows_with_independent_sources_and_falls_with_contradiction() -> None:
+    alone, both, disputed = confidence([0.8]), confidence([0.8, 0.8]), confidence([0.8], [0.8])
+    assert disputed < alone < both <= 0.99
+    assert confidence([0.8], snippet=True) < alone
+    assert confidence([]) == 0.0
+    assert confidence([0.9]) > confidence([0.5])
