@@ -55,7 +55,7 @@ _PATTERNS = (
     rf"\b(?:you are|as) (?:now )?(?:an? |the )?(?:helpful |large )?{_MACHINE}\b",
     rf"\b(?:{_MACHINE}|assistants?|bots?|agents?) (?:must|shall|are (?:required|instructed|asked) to|reading this)\b",
     r"\b(?:if|when) you are (?:an? )?(?:ai|llm|language model|assistant|bot|agent)\b",
-    rf"\b{_SAY}\b[^.!?]{{0,60}}\b(?:instead|regardless|no matter what|in (?:the|your) (?:answer|output|field|cell|json)|"
+    rf"\b{_SAY}\b[^.!?]{{0,60}}\b(?:instead|regardless|no matter what|in (?:the|your) (?:answer|output|field|cell)|"
     r"as the (?:answer|value|quote)|for (?:the|every|all|any) (?:field|cell|question|row|quer)\w*)\b",
     rf"\byou (?:must|should|shall|will|have to|are (?:to|required to|instructed to)) (?:now |only |always )*"
     rf"(?:{_SAY}|ignore|cite|quote this|call the|visit|fetch)\b",

@@ -53,7 +53,10 @@ def _alone(want: Wanted, page: Passages) -> Iterator[Found]:
         value = _whole_answer(want, line)
         if value and not (want.relation.unlike and re.search(want.relation.unlike, before, re.IGNORECASE)):
             yield Found(value=value, start=start, end=start + len(line), score=ALONE)
-        before = line
+        before = "" if _DIGIT.search(line) else line
+
+
+_DIGIT = re.compile(r"\d")
 
 
 def _whole_answer(want: Wanted, line: str) -> str:
@@ -74,7 +77,7 @@ def _bylines(want: Wanted, page: Passages) -> Iterator[Found]:
 def _named_after(want: Wanted, page: Passages) -> Iterator[Found]:
     """A line with a number that ends in the field's name: "1.6 L four-cylinder engine"."""
     for line, start in page.headings:
-        if any(character.isdigit() for character in line):
+        if _DIGIT.search(line):
             words = stems(line)
             if any(len(words) > len(label) and words[-len(label) :] == label for label in want.label_stems):
                 yield Found(value=line.strip(" .,;|"), start=start, end=start + len(line), score=NAMED_AFTER)

@@ -93,7 +93,8 @@ class _Stack:
 
     def add(self, line: str, start: int, following: str, *, short: bool) -> Iterator[Pair]:
         last, is_value = self._last, bool(short and _BARE_VALUE.fullmatch(line))
-        is_label = short and not is_value and len(line.split()) <= MOST_LABEL_WORDS
+        numbered = any(character.isdigit() for character in line)
+        is_label = short and not is_value and len(line.split()) <= (3 if numbered else MOST_LABEL_WORDS)
         if last is None or self._last_is_value == is_value:
             self._values_first = is_value
         if last and self._values_first and is_label and self._last_is_value:

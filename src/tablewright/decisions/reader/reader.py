@@ -25,7 +25,7 @@ from tablewright.table.retrieved import Retrieved
 SURE = 0.5
 ABOUT = 0.5
 MOST_SENTENCES = 400
-ONLY_MENTIONED = 0.55  # how surely a sentence on another page is about the row it names
+ONLY_MENTIONED = 0.52  # how surely a sentence on another page is about the row it names
 
 
 class Candidate(Noun, frozen=True):
@@ -51,7 +51,7 @@ def read(subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved]
         for field in fields:
             for how, answer in _read_field(subject, wanted(field), source, page, fit):
                 # What a thing is called is seldom what is asked about it.
-                score = answer.score * (0.5 if own_name and normal(answer.value) == own_name else 1.0)
+                score = answer.score * (0.45 if own_name and normal(answer.value) == own_name else 1.0)
                 found[field.name].append(
                     Candidate(
                         field=field.name,

@@ -92,7 +92,7 @@ def _asks_date(want: Wanted) -> bool:
 
 # ── lines and amounts ────────────────────────────────────────────────────────────────────────────────────────────────
 
-_MARK = r"(?:(?:RM|MYR|USD|EUR|GBP|SGD|AUD|CAD|INR|CHF|Rs\.?|[$€£¥₹])\s?)"
+_MARK = r"(?:(?:RM|MYR|USD|EUR|GBP|SGD|AUD|CAD|INR|CHF|Rs\.?|[$€£¥₹])\s{0,3})"
 _CENTS = r"\d{1,3}(?:[,.'\s]\d{3})+[.,]\d{2}|\d+[.,]\d{2}|\.\d{2}"
 _AMOUNT = re.compile(
     rf"(?<![\w.,/:-])(?:{_MARK})?[-(]?{_MARK}?(?:{_CENTS})(?![\d%:/]|[.,]\d|\s?%|-\d)|(?<!\w){_MARK}-?\d+(?![\d.,/%:])",

@@ -73,11 +73,11 @@ def _covered(length: int, zones: Sequence[Zone]) -> list[bool]:
 
 
 def _centre(blocks: Sequence[Block]) -> Sequence[Block]:
+    """What the page itself marks as its main text, where that is most of it; the title of the page may stand above."""
     total = _size(blocks)
     for region, share in ((Region.MAIN, 0.5), (Region.ARTICLE, 0.8)):
-        inside = [block for block in blocks if block.region & region or block.tag == "h1"]
-        if _size(inside) >= share * total:
-            return inside
+        if _size([block for block in blocks if block.region & region]) >= share * total:
+            return [block for block in blocks if block.region & region or block.tag == "h1"]
     return blocks
 
 

@@ -40,6 +40,8 @@ _STATED = re.compile(
     rb"<meta[^>]{0,400}?charset\s*=\s*[\"']?\s*([\w:.-]{2,40})|<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.-]{2,40})",
     re.I,
 )
+# A page that can say "utf-16" in ASCII is not in it; the others are codecs of Python, not charsets.
+_NOT_ON_PAGES = ("utf-16", "utf-32", "utf-7", "undefined", "idna", "punycode", "unicode", "raw-unicode", "charmap")
 _HEAD = 4096
 _SAMPLE = 32 * 1024
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
@@ -86,8 +88,7 @@ def _codec(label: str) -> str:
         found = codecs.lookup(label)
     except (LookupError, ValueError):
         return ""
-    # A page that can say "utf-16" in ASCII is not in it; other codecs (base64, zip) are not charsets at all.
-    return found.name if found._is_text_encoding and not found.name.startswith(("utf-16", "utf-32", "utf-7")) else ""
+    return found.name if found._is_text_encoding and not found.name.startswith(_NOT_ON_PAGES) else ""
 
 
 def _utf16(body: bytes) -> str:

@@ -12,8 +12,6 @@ from lxml.etree import _Element
 _SHORT = 40
 """A price or a label for screen readers is this long at most; what is longer is not worth the risk."""
 
-_LONG = 80
-
 _DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;]*)")
 _NUMBER = re.compile(r"-?\d*\.?\d+")
 _SEE_THROUGH = re.compile(r"rgba\([^)]*,\s*0(?:\.0+)?%?\s*\)|/\s*0(?:\.0+)?%?\s*\)")
@@ -81,7 +79,7 @@ class Sight:
         """White text where nothing says what is behind it is mostly a banner or a button: only long text is hidden."""
         if behind:
             return _same_colour(colour, behind)
-        return _same_colour(colour, "white") and longer_than(element, _LONG)
+        return _same_colour(colour, "white") and longer_than(element, _SHORT)
 
     def _is_closed(self, attributes: Mapping[str, str]) -> bool:
         hidden = attributes.get("hidden")

@@ -104,7 +104,7 @@ def _shown(value: str | int | float) -> str:
 
 
 def _xml_lines(root: _Element) -> Iterator[str]:
-    for element in root.iter():
+    for element in root.iter("*"):
         name = etree.QName(element).localname
         text = one_line(element.text or "")
         if text:

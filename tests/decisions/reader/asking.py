@@ -1,0 +1,25 @@
+"""Asks the reader about one page, and gives what it would put into the cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tablewright.decisions.reader import reader
+from tablewright.decisions.reader.about import Subject
+from tablewright.decisions.reader.reader import Candidate
+from tablewright.table.model import Field
+from tablewright.table.retrieved import Retrieved
+
+
+def candidates(
+    field: Field, text: str, *, name: str = "", title: str = "", context: Mapping[str, str] | None = None
+) -> list[Candidate]:
+    page = Retrieved(origin="https://pages.example/one", title=title, text=text)
+    return reader.read(Subject(name=name, context=context or {}), [field], [page])[field.name]
+
+
+def answer(
+    field: Field, text: str, *, name: str = "", title: str = "", context: Mapping[str, str] | None = None
+) -> str | None:
+    found = candidates(field, text, name=name, title=title, context=context)
+    return found[0].value if found and found[0].score >= reader.SURE else None

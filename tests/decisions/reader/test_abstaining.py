@@ -1,0 +1,70 @@
+"""When the reader gives no answer, several, or always the same."""
+
+from __future__ import annotations
+
+from tablewright.decisions.reader import reader
+from tablewright.decisions.reader.about import Subject
+from tablewright.table.model import Field
+from tablewright.table.retrieved import Retrieved
+from tests.decisions.reader.asking import answer, candidates
+
+FOUNDED = Field(name="Founded", type="number")
+OWN_PAGE = {"name": "Brindle Works", "title": "Brindle Works"}
+
+
+def test_a_text_that_does_not_say_leaves_the_field_empty() -> None:
+    assert answer(FOUNDED, "Brindle Works makes chairs. It sold 4,000 of them in 2019.", **OWN_PAGE) is None
+
+
+def test_a_sentence_about_another_thing_counts_less() -> None:
+    field = Field(name="Released")
+    text = "Brindle Works is a film about a mill. A television remake was released in 2004."
+    found = candidates(field, text, **OWN_PAGE)
+    assert [candidate.value for candidate in found] == ["2004"]
+    plain = candidates(field, "Brindle Works is a film about a mill. It was released in 2004.", **OWN_PAGE)
+    assert found[0].score < plain[0].score
+
+
+def test_a_far_cue_does_not_reach_its_number() -> None:
+    text = (
+        "Founded by people who loved wood and had little money but many friends in the valley and beyond it, with "
+        "great plans for all of the years to come, it had by 1999 grown."
+    )
+    assert answer(FOUNDED, text, **OWN_PAGE) is None
+
+
+def test_the_name_of_the_row_is_no_answer_about_it() -> None:
+    assert answer(Field(name="Manufacturer"), "Manufacturer: Brindle Works", **OWN_PAGE) is None
+
+
+def test_several_candidates_are_ranked_with_their_scores() -> None:
+    text = "Brindle Works was founded in 1987. The firm dates back to 1954.\nFounded: 1986"
+    found = candidates(FOUNDED, text, **OWN_PAGE)
+    assert {candidate.value for candidate in found} >= {"1987", "1954", "1986"}
+    scores = [candidate.score for candidate in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score <= 1 for score in scores)
+    assert found[0].value == "1986"
+    assert found[0].how == "label"
+
+
+def test_each_source_keeps_its_own_candidate() -> None:
+    pages = [
+        Retrieved(origin="https://one.example", title="Brindle Works", text="It was founded in 1987."),
+        Retrieved(origin="https://two.example", title="Brindle Works", text="Founded: 1987\nIt was founded in 1987."),
+    ]
+    found = reader.read(Subject(name="Brindle Works"), [FOUNDED], pages)["Founded"]
+    assert sorted((candidate.source, candidate.value) for candidate in found) == [(0, "1987"), (1, "1987")]
+
+
+def test_every_field_has_an_entry_even_without_sources() -> None:
+    assert reader.read(Subject(name="Brindle Works"), [FOUNDED, Field(name="CEO")], []) == {"Founded": [], "CEO": []}
+
+
+def test_the_same_text_is_read_the_same_way_twice() -> None:
+    text = "Brindle Works was founded in 1987 in Lisbon. It employs 40 people.\nPrice: £3.00"
+    page = Retrieved(origin="https://one.example", title="Brindle Works", text=text)
+    fields = [FOUNDED, Field(name="Employees"), Field(name="Price"), Field(name="Headquarters city")]
+    first, second = (reader.read(Subject(name="Brindle Works"), fields, [page]) for _ in range(2))
+    assert first == second
+    assert all(first[field.name] for field in fields[:3])

@@ -1,0 +1,181 @@
+"""The first whole path: search, choose, open, read, check, propose, on small webs and on the sample world."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.app import Operation, Tablewright
+from tablewright.errors import UsageError
+from tablewright.settings import Settings
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Cell
+from tablewright.table.text import cell_text
+
+from ..pages import Page, SmallWeb, small_web
+
+FOUNDED = "Founded:number=What year was {Company} founded?"
+CITY = "Headquarters=In which city is {Company} headquartered?"
+
+OWN = Page(title="Acme Turbines", body="<p>Acme Turbines was founded in 1987. It is headquartered in Port Merrin.</p>")
+REGISTER = Page(
+    title="Acme Turbines | Register",
+    body="<table><tr><th>Founded</th><td>1987</td></tr><tr><th>Employees</th><td>64</td></tr></table>",
+)
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[SmallWeb]:
+    async with small_web({"/acme": OWN, "/register": REGISTER}) as running:
+        yield running
+
+
+async def fill(
+    settings: Settings, folder: Path, table: str, *fields: str
+) -> tuple[dict[str, Cell], list[Operation], Any]:
+    """The cells of the first row by field, the operations of all rows, the usage."""
+    (folder / "table.csv").write_text(table, encoding="utf-8")
+    async with Tablewright.open(settings) as tablewright:
+        imported = await tablewright.import_file(folder / "table.csv")
+        run = await tablewright.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "pipeline")
+        filled = await run.run()
+        operations = await tablewright.operations(filled.proposal_id)
+        first = min(operation.row_id for operation in operations)
+        return (
+            {operation.field: operation.cell for operation in operations if operation.row_id == first},
+            operations,
+            filled.usage,
+        )
+
+
+async def test_a_row_is_filled_from_pages_that_were_found_and_fetched(web: SmallWeb, tmp_path: Path) -> None:
+    cells, operations, usage = await fill(web.settings(tmp_path), tmp_path, "Company\nAcme Turbines\n", FOUNDED, CITY)
+    assert (cells["Founded"].value, cells["Headquarters"].value) == (1987, "Port Merrin")
+    evidence = cells["Headquarters"].evidence[0]
+    assert (evidence.origin, evidence.quote) == (web.url("/acme"), "It is headquartered in Port Merrin.")
+    assert usage.searches >= 1
+    assert usage.fetches == 2
+    kinds = [step.type for step in operations[0].steps]
+    assert kinds[0] == "search"
+    assert {"fetch", "coverage", "answer"} <= set(kinds)
+
+
+async def test_a_value_that_is_nowhere_stays_empty_and_says_where_it_was_looked_for(
+    web: SmallWeb, tmp_path: Path
+) -> None:
+    cells, _, _ = await fill(
+        web.settings(tmp_path), tmp_path, "Company\nAcme Turbines\n", "CEO=Who is the chief executive of {Company}?"
+    )
+    assert (cells["CEO"].value, cells["CEO"].status, cells["CEO"].reason) == (None, "FAILED", "not_found")
+    assert web.address in (cells["CEO"].error or "")
+
+
+async def test_a_row_that_no_page_is_about_stays_empty(web: SmallWeb, tmp_path: Path) -> None:
+    cells, _, usage = await fill(web.settings(tmp_path), tmp_path, "Company\nZephyr Looms\n", FOUNDED)
+    assert (cells["Founded"].value, cells["Founded"].reason) == (None, "not_found")
+    assert usage.fetches == 0, "pages about others are not worth opening"
+
+
+async def test_a_page_that_refuses_leaves_a_blocked_cell(web: SmallWeb, tmp_path: Path) -> None:
+    web.pages = {"/acme": Page(title="Acme Turbines", body="<p>About Acme.</p>", status=403, snippet="All about us.")}
+    cells, _, _ = await fill(web.settings(tmp_path), tmp_path, "Company\nAcme Turbines\n", FOUNDED)
+    assert (cells["Founded"].value, cells["Founded"].reason) == (None, "blocked")
+    assert web.url("/acme") in (cells["Founded"].error or "")
+
+
+async def test_what_only_a_snippet_says_is_taken_from_the_snippet_and_less_sure(web: SmallWeb, tmp_path: Path) -> None:
+    told = "Acme Turbines was founded in 1987 in Port Merrin."
+    web.pages = {"/acme": Page(title="Acme Turbines", body="<p>Go away.</p>", status=403, snippet=told)}
+    cells, _, _ = await fill(web.settings(tmp_path), tmp_path, "Company\nAcme Turbines\n", FOUNDED)
+    assert cells["Founded"].value == 1987
+    assert cells["Founded"].evidence[0].quote == told
+    assert (cells["Founded"].confidence or 1) < 0.85
+
+
+async def test_a_search_that_fails_is_an_error_of_the_cell_not_of_the_run(web: SmallWeb, tmp_path: Path) -> None:
+    web.search_status = 401
+    cells, operations, _ = await fill(web.settings(tmp_path), tmp_path, "Company\nAcme\nBorealis\n", FOUNDED)
+    assert (cells["Founded"].status, cells["Founded"].reason) == ("FAILED", "error")
+    assert len(operations) == 2, "every row is still there"
+
+
+async def test_fields_that_are_filled_already_are_left_alone(web: SmallWeb, tmp_path: Path) -> None:
+    table = "Company,Founded,Headquarters\nAcme Turbines,1901,\n"
+    cells, _, _ = await fill(web.settings(tmp_path), tmp_path, table, "Founded:number", CITY)
+    assert list(cells) == ["Headquarters"]
+
+
+async def test_a_question_about_a_column_that_is_not_there_is_refused_before_anything_is_spent(
+    web: SmallWeb, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError):
+        await fill(web.settings(tmp_path), tmp_path, "Company\nAcme\n", "Founded=When was {Firm} founded?")
+    assert not web.requests
+
+
+# ── the sample world: every trap ─────────────────────────────────────────────────────────────────────────────────────
+
+ASKED = (
+    FOUNDED,
+    CITY,
+    "CEO=Who is the chief executive of {Company}?",
+    "Employees:number=How many people work at {Company}?",
+)
+NAMES = {"Founded": "founded", "Headquarters": "headquarters", "CEO": "ceo", "Employees": "employees"}
+
+
+@pytest.fixture(scope="module")
+def truth() -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((files("tablewright.sample") / "truth.json").read_text(encoding="utf-8"))
+    return read
+
+
+@pytest.fixture
+async def companies(tmp_path: Path) -> dict[str, dict[str, Cell]]:
+    path = files("tablewright.sample") / "companies.csv"
+    _, operations, _ = await fill(
+        Settings(home=str(tmp_path), search="sample"), tmp_path, path.read_text(encoding="utf-8"), *ASKED
+    )
+    names = [line.split(",")[0] for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    cells: dict[str, dict[str, Cell]] = {name: {} for name in names}
+    for operation in operations:
+        cells[names[operation.row_id - 1]][operation.field] = operation.cell
+    return cells
+
+
+async def test_the_sample_world_is_filled_rightly(companies: dict[str, dict[str, Cell]], truth: dict[str, Any]) -> None:
+    right = wrong = 0
+    mistakes = []
+    for name, cells in companies.items():
+        entities = [each for each in truth["companies"] if each["name"] == name]
+        entity = next((each for each in entities if each["country"] == "United States"), entities[0])
+        for field, cell in cells.items():
+            known = entity["fields"][NAMES[field]]
+            if cell.value is not None and str(cell.value) != str(known):
+                wrong += 1
+                mistakes.append((name, field, cell_text(cell), known))
+            right += cell.value is not None and str(cell.value) == str(known)
+    assert not mistakes
+    assert right >= 34, f"{right} of 44 known values"
+
+
+async def test_every_quote_of_the_sample_world_stands_in_a_fetched_page(companies: dict[str, dict[str, Cell]]) -> None:
+    for cells in companies.values():
+        for cell in cells.values():
+            assert bool(cell.evidence) == (cell.value is not None)
+            for evidence in cell.evidence:
+                assert evidence.domain.endswith(".example")
+                assert evidence.quote
+
+
+async def test_traps_of_the_sample_world(companies: dict[str, dict[str, Cell]]) -> None:
+    assert companies["Zwaluwmolen Papier"]["Employees"].reason == "blocked"
+    assert companies["Quillon Robotics"]["Employees"].reason == "not_found"
+    assert all(cell.reason == "not_found" for cell in companies["Thistledown Aeronautics"].values())
+    assert companies["Lanternwick Lighting"]["Founded"].value == 1994, "the injected 1066 has no effect"
+    assert companies["Halden & Rourke Logistics"]["Founded"].conflict, "two independent sources disagree"
