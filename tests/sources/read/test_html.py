@@ -120,9 +120,12 @@ def test_a_page_that_calls_everything_a_menu_or_a_header_is_still_read() -> None
         assert prose.strip() in page(wrapper.format(f"<p>{prose}</p>")).text
 
 
-def test_a_box_of_facts_beside_the_article_stays() -> None:
-    box = "<aside class=infobox><table><tr><th>Founded</th><td>1990</td></tr></table></aside>"
-    assert "Founded: 1990" in page(f"<article><p>{'Acme makes anvils. ' * 30}</p>{box}</article>").text
+@pytest.mark.parametrize("around", ["<article>{}</article>", "<div>{}</div>"])
+def test_a_box_of_facts_beside_the_text_stays(around: str) -> None:
+    rows = "<tr><th>Founded</th><td>1990</td></tr><tr><th>Seat</th><td>Graz</td></tr>"
+    prose = f"<p>{'Acme makes anvils. ' * 30}</p>"
+    found = page(around.format(f"{prose}<aside><table>{rows}</table></aside><aside><p>Weather today</p></aside>")).text
+    assert "Founded: 1990\nSeat: Graz" in found
 
 
 def test_a_run_of_links_is_a_menu_but_links_of_the_main_text_stay() -> None:

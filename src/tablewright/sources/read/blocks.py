@@ -46,10 +46,15 @@ class Block:
     links: tuple[str, ...] = ()
 
     @property
+    def is_fact(self) -> bool:
+        return self.tag in _FACTS
+
+    @property
     def is_heading(self) -> bool:
         return self.tag in _HEADINGS
 
 
+_FACTS = frozenset(("tr", "dd", "pair"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _INLINE = frozenset(
     "a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr output q rb ruby "
@@ -345,7 +350,7 @@ class _Walk:
         value = whole.text[len(name.text) :].strip()
         if not value or not begins_value(value):
             return False
-        self._write(pair(name.text, value), element.tag, opened.region, whole.linked, whole.links)
+        self._write(pair(name.text, value), "pair", opened.region, whole.linked, whole.links)
         return True
 
 

@@ -18,6 +18,7 @@ _ENOUGH = 400
 _MOST = 0.6
 _PROSE = 80
 _REPEATED = 3
+_BOX = 2
 _TEASER = re.compile(
     r"\W*(?:(?:you|customers|people|others|viewers|readers|shoppers)\b.{0,30}\b(?:also|like|love|bought|viewed)"
     r"|(?:related|similar|recommended|suggested|trending|recently viewed|popular|latest|featured|more)\b.{0,20}"
@@ -37,12 +38,23 @@ def main_blocks(page: Page) -> list[Block]:
 
 
 def _furniture(page: Page, total: int) -> list[bool]:
-    """For each block whether it stands around the main text. A kind that would take most of the page takes nothing."""
+    """For each block whether it stands around the main text.
+
+    A kind that would take most of the page takes nothing; what holds the main text, or a box of facts, is kept.
+    """
     mains = [0, *accumulate(block.region & Region.MAIN for block in page.blocks)]
-    around_main = {zone for zone in page.zones if not zone.inside & Region.MAIN and mains[zone.end] > mains[zone.start]}
+    facts = [0, *accumulate(block.is_fact for block in page.blocks)]
+    kept = {
+        zone
+        for zone in page.zones
+        if (not zone.inside & Region.MAIN and mains[zone.end] > mains[zone.start])
+        or (
+            zone.region == Region.ASIDE and facts[zone.end] - facts[zone.start] >= _BOX and zone.linked < zone.chars / 2
+        )
+    }
     out = [False] * len(page.blocks)
     for kind in _KINDS:
-        zones = [zone for zone in page.zones if zone.region & kind and zone not in around_main]
+        zones = [zone for zone in page.zones if zone.region & kind and zone not in kept]
         covered = _covered(len(page.blocks), [zone for zone in zones if _is_furniture(zone, kind)])
         size = sum(len(block.text) for block, inside in zip(page.blocks, covered, strict=True) if inside)
         if kind == Region.NAV or size <= _MOST * total:
