@@ -19,6 +19,7 @@ INSTRUCTIONS = (
     "this row and likely to state the fields; the row's own or official page and encyclopedias first. Answer with "
     "their numbers, the best first. " + WARNING
 )
+SURELY = 0.85
 ELSEWHERE = 0.35
 """Below this a result is about something else, and opening it would be a waste."""
 
@@ -63,6 +64,10 @@ class Choose:
         if reply.numbers and not chosen:
             raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.")
         return tuple(dict.fromkeys((*chosen, *self.rule(asked))))[: asked.most]
+
+    def is_plain(self, asked: ChoosePages) -> bool:
+        """Whether a result is so surely about the row that a model need not be asked."""
+        return any(about(asked.subject, offer.title, offer.snippet) >= SURELY for offer in asked.offers)
 
     def rule(self, asked: ChoosePages) -> tuple[str, ...]:
         """Those most surely about the row first; then those that speak of the fields, then the search's own order."""

@@ -20,7 +20,9 @@ from tablewright.table.model import Field, Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.template import replace_columns
 
-CONTEXT = 6_000  # characters of all texts together
+MOST_TEXTS = 3
+HEAD, A_FIELD, CONTEXT = 900, 700, 6_000
+"""Characters of texts in a prompt: for a start, more for each field, and at most."""
 STATED = 0.9
 CONVERTED = 0.75
 
@@ -49,10 +51,11 @@ class ExtractFields:
     name = "extract fields"
 
     def prompt(self, asked: Extract) -> Prompt:
-        share = CONTEXT // max(1, len(asked.sources))
+        sources = self._worth_reading(asked)
+        share = min(CONTEXT, HEAD + A_FIELD * len(asked.fields)) // max(1, len(sources)) + HEAD // 2
         texts = "\n\n".join(
             block(number, excerpt(source.text, asked.fields, share), source.title)
-            for number, source in enumerate(asked.sources, start=1)
+            for number, source in enumerate(sources, start=1)
         )
         lines = "\n".join(_line(field, asked.subject) for field in asked.fields)
         return Prompt(
@@ -61,6 +64,16 @@ class ExtractFields:
             reply=reply_for(tuple(field.name for field in asked.fields)),
             max_tokens=60 + 90 * len(asked.fields),
         )
+
+    def has_something_to_read(self, asked: Extract) -> bool:
+        """Without a text about the row a model has nothing to answer from, whatever it may say."""
+        return bool(self._worth_reading(asked))
+
+    def _worth_reading(self, asked: Extract) -> list[Retrieved]:
+        """The texts that are about the row, the surest first."""
+        fits = [(about(asked.subject, source.title, source.text), source) for source in asked.sources]
+        ranked = sorted(fits, key=lambda entry: -entry[0])
+        return [source for fit, source in ranked if fit >= ABOUT or mentions(asked.subject, source.text)][:MOST_TEXTS]
 
     def accept(self, asked: Extract, reply: Any) -> dict[str, list[Candidate]]:
         found: dict[str, list[Candidate]] = {}

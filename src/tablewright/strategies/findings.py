@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tablewright.decisions.reader.reader import Candidate
@@ -114,9 +115,12 @@ def agree(one: Value, other: Value) -> bool:
         return _near(one, other)
     if isinstance(one, tuple) or isinstance(other, tuple):
         return one == other
-    left, right = normal(str(one)), normal(str(other))
+    left, right = normal(_SCHEME.sub("", str(one))), normal(_SCHEME.sub("", str(other)))
     short, long = sorted((left, right), key=len)
     return short == long or (len(short) > 3 and (long.startswith(f"{short} ") or long.endswith(f" {short}")))
+
+
+_SCHEME = re.compile(r"^https?://(?:www\.)?")
 
 
 def _near(one: int | float, other: int | float) -> bool:

@@ -7,7 +7,7 @@ search snippet does is taken from the snippet, which then is the source. Everyth
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tablewright.decisions.answer_from_snippets import FromSnippets
@@ -16,13 +16,13 @@ from tablewright.decisions.decision import Decision, decide
 from tablewright.decisions.extract import Extract, ExtractFields
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import ENTITY, Plan, PlanPatterns
-from tablewright.decisions.reader.about import Subject
+from tablewright.decisions.reader.about import Subject, shared_context
 from tablewright.decisions.reader.reader import Candidate
 from tablewright.decisions.refine_query import Refine, RefineQuery
 from tablewright.errors import SearchError, UsageError
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query, Source
-from tablewright.strategies.findings import Read, checked, weigh
+from tablewright.strategies.findings import Read, agree, checked, weigh
 from tablewright.strategies.strategy import Answer, Tell
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Field, Finding, Reason, Row, Step, Table
@@ -30,9 +30,11 @@ from tablewright.table.retrieved import Refusal, Retrieved, content_hash
 from tablewright.table.template import columns_in, replace_columns
 from tablewright.table.text import cell_text
 
-PAGES = 3  # opened in a round
+PAGES = 5  # opened in a round
 ENOUGH_HITS = 5
 REFINED = 2  # fields that get a query of their own, where the first round found nothing
+FAMILIAR = 0.5
+"""The share of a row's other cells that a page must know to be surely about this one of several of the name."""
 SURE_ENOUGH = 0.8
 """With cascade, what the built-in reader must score for a model not to be asked."""
 
@@ -144,6 +146,7 @@ class RowWork:
                 await self._read_pages((field,))
         if missing := self._open_fields():
             await self._extract(FromSnippets(), missing, self._snippets())
+        self._leave_out_namesakes()
         findings = [self._finding(field) for field in self._fields]
         await self._rate(findings)
         return findings
@@ -181,7 +184,9 @@ class RowWork:
     async def _read_pages(self, fields: tuple[Field, ...]) -> None:
         if not self._offers():
             return
-        chosen: tuple[str, ...] = await self._decide(Choose(), self._choice(fields))
+        choice = self._choice(fields)
+        plain = Choose().is_plain(choice)
+        chosen: tuple[str, ...] = Choose().rule(choice) if plain else await self._decide(Choose(), choice)
         self._tried.update(chosen)
         opened = await asyncio.gather(*(self._web.open(origin) for origin in chosen))
         pages = []
@@ -208,13 +213,32 @@ class RowWork:
             unsure = tuple(
                 field for field in fields if not (self._tools.cascade and _best(found[field.name]) >= SURE_ENOUGH)
             )
-            if unsure:
-                asked = Extract(subject=self.subject, fields=unsure, sources=sources)
+            asked = Extract(subject=self.subject, fields=unsure, sources=sources)
+            if unsure and decision.has_something_to_read(asked):
                 said: dict[str, list[Candidate]] = await self._decide(decision, asked)
                 for name, candidates in said.items():
                     found[name] = [*candidates, *found[name]]
         for field in fields:
             self._reads[field.name] += checked(field, found.get(field.name, []), sources)
+
+    def _leave_out_namesakes(self) -> None:
+        """A page of the row's name that knows nothing else of the row, and contradicts one that does, is another's."""
+        known = {page.origin: shared_context(self.subject, page.title, page.text) for page in self._pages}
+        for stranger in self._pages:
+            if known[stranger.origin] == 0 and self._contradicts(stranger, known):
+                domain = stranger.domain
+                for name, reads in self._reads.items():
+                    self._reads[name] = [read for read in reads if read.source.domain != domain]
+                said = f"{domain} is about another {self.subject.name}: it knows nothing else of this row."
+                self._tell(Step(type="thinking", detail=said, data={"url": stranger.origin}))
+
+    def _contradicts(self, stranger: Retrieved, known: Mapping[str, float]) -> bool:
+        for reads in self._reads.values():
+            theirs = [read.value for read in reads if read.source.origin == stranger.origin]
+            others = [read.value for read in reads if known.get(read.source.origin, 0.0) >= FAMILIAR]
+            if theirs and others and not agree(theirs[0], others[0]):
+                return True
+        return False
 
     def _snippets(self) -> tuple[Retrieved, ...]:
         return tuple(

@@ -41,7 +41,7 @@ def about(subject: Subject, title: str, text: str) -> float:
     if best < HEADED:
         best = max([best, *(_headed(name, title, text) for name in names_of(subject.name))])
     if 0 < best < 1:
-        best += 0.12 * _shared_context(subject, title, text)
+        best += 0.12 * shared_context(subject, title, text)
     return min(1.0, best)
 
 
@@ -140,16 +140,18 @@ def short_names(subject: Subject, title: str) -> frozenset[str]:
 _STOP = frozenset("the and for with from not inc ltd corp company list new".split())
 
 
-def _shared_context(subject: Subject, title: str, text: str) -> float:
+def shared_context(subject: Subject, title: str, text: str) -> float:
     """The share of the row's other cells that the page knows too."""
     known = 0.0
     cells = [value for value in subject.context.values() if len(value) >= 3 and len(value) <= 80][:8]
     if not cells:
         return 0.0
     page = fold(f"{title} {text[:4000]}")
+    own = {word for name in names_of(subject.name) for word in name}
     for value in cells:
         folded = fold(value)
-        known += folded in page or (any(word in page for word in tokenize(folded) if len(word) > 4) and 0.5)
+        telling = [word for word in tokenize(folded) if len(word) > 4 and word not in own]
+        known += folded in page or (any(word in page for word in telling) and 0.5)
     return min(1.0, known / max(1, min(3, len(cells))))
 
 

@@ -36,6 +36,12 @@ _PRONOUN = re.compile(
     r"(?:It|He|She|They|This|The|Its|His|Her|Their|We|Our|In|On|At|As|Since|After|Originally|First|Founded|Established|"
     r"Based|Located|Born|Headquartered|Opened|Built|Released|Published)\b"
 )
+_HOLDS = re.compile(
+    r"\s*(?:\(|,|, who is|is|was|as|became|serves as|took over as|has been|has served as|was (?:named|appointed))\s*"
+    r"(?:(?:the|its|our|a|an|current|group|as|president and|founder and|chair and) )*",
+    re.IGNORECASE,
+)
+_HANDED_ON = re.compile(r"[^(]*\)|\s*from\b|\s*(?:in|after) succession\b")
 _NOUN_KINDS = ("name", "organisation", "place", "text", "state", "city")
 
 
@@ -121,6 +127,10 @@ def _closeness(text: str, cue: re.Match[str], span: Span, found: Sequence[Span])
         return 0.0
     if end - start > NEAR:
         return 0.0
+    if span.end <= cue.start() and _HOLDS.fullmatch(text, span.end, cue.start()):
+        return 0.97  # "Ann Lee (CEO)", "Ann Lee took over as chief executive"
+    if span.start >= cue.end() and _HANDED_ON.match(text, cue.end(), span.start):
+        return 0.1  # "(CEO), Bo Ek (chairman)", "as chief executive from Bo Ek"
     rivals = sum(1 for other in found if start <= other.start < end)
     score *= max(0.35, 1.0 - (end - start) / (260 if _WHEN.search(text[: span.start]) else 130))
     score *= 0.55**rivals
