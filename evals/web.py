@@ -1,6 +1,6 @@
-"""The whole path on labelled tables: search, choose, open, read, check, over HTTP, against a SearXNG-shaped web of a pack.
+"""The whole path on labelled tables: search, choose, open, read, check, over HTTP, against a SearXNG-shaped web.
 
-    python evals/web.py companies|tablefill --web http://127.0.0.1:8899 [--data DIR] [--model MODEL] [--rows N] [--record]
+    python evals/web.py companies|tablefill --web URL [--data DIR] [--model MODEL] [--rows N] [--show KINDS] [--record]
 
 The web must serve the pages of the same pack. `--rows N` takes N rows at random, seeded. Exits 1 where a figure has
 fallen more than 0.03 under the recorded baseline, 2 where the data or the web is missing.
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tablewright.app import FileOptions, Tablewright
+from tablewright.app import FileOptions, Operation, Tablewright
 from tablewright.settings import Settings
 from tablewright.table.dates import read_date
 from tablewright.table.model import Field
@@ -145,12 +145,14 @@ async def run(cases: list[Case], args: argparse.Namespace) -> tuple[Counter[tupl
                         counts[operation.field if args.pack == "companies" else "all", verdict] += 1
                         if verdict in args.show.split(","):
                             row = case.rows[operation.row_id - 1]
-                            quote = operation.cell.evidence[0].quote[:160] if operation.cell.evidence else ""
-                            print(
-                                f"{verdict} | {case.name} | {operation.field} | {row[case.key]} | {gold[operation.field]} | "
-                                f"{operation.cell.value} | {operation.cell.confidence} | {operation.cell.error} | {quote}"
-                            )
+                            told = (verdict, case.name, operation.field, row[case.key], gold[operation.field])
+                            print(*told, *seen(operation), sep=" | ", flush=True)
     return counts, usage
+
+
+def seen(operation: Operation) -> tuple[object, ...]:
+    cell = operation.cell
+    return cell.value, cell.confidence, cell.error, cell.evidence[0].quote[:160] if cell.evidence else ""
 
 
 def write(path: Path, case: Case) -> None:

@@ -14,6 +14,7 @@ from tablewright.journeys import enrich
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Answer, Tell, all_strategies
+from tablewright.strategies.tools import Tools
 from tablewright.table.edits import FlagCell
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Evidence, Field, Finding, Row, Step, Table, given
@@ -100,6 +101,7 @@ class Fixed:
     """Answers every row with the same text; shows what a strategy of another package looks like."""
 
     name, display_name, kind, max_steps, concurrency, needs_identity = "fixed", "Fixed", "enrichment", 1, 2, True
+    needs_tools = False
 
     def __init__(self, text: str) -> None:
         self._text = text

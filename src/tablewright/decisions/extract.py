@@ -1,7 +1,12 @@
-"""Extract fields: read all asked fields of a row from the texts at hand, each with the passage that states it."""
+"""Extract fields: read all asked fields of a row from the texts at hand, each with the passage that states it.
+
+A model names a value and the words that state it. Its quote is only a hint: code looks for it, and where the words are
+not quite those of the text, for another passage that states the value. What no passage states is not believed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +17,11 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import excerpt
 from tablewright.decisions.reader import reader
 from tablewright.decisions.reader.about import Subject, about, mentions
+from tablewright.decisions.reader.kinds import typed
+from tablewright.decisions.reader.passages import passages
 from tablewright.decisions.reader.reader import ABOUT, SURE, Candidate
+from tablewright.decisions.reader.relations import Kind, normal
+from tablewright.decisions.reader.wanted import wanted
 from tablewright.decisions.untrusted import WARNING, block
 from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows, locate
@@ -23,14 +32,37 @@ from tablewright.table.template import replace_columns
 MOST_TEXTS = 3
 HEAD, A_FIELD, CONTEXT = 900, 700, 6_000
 """Characters of texts in a prompt: for a start, more for each field, and at most."""
-STATED = 0.9
-CONVERTED = 0.75
+QUOTED, STATED, CONVERTED = 0.98, 0.94, 0.8
+"""How much an answer is worth whose quote was found, whose value stands in another passage, or follows by a rule."""
+PASSAGES_TRIED = 400
 
 INSTRUCTIONS = (
-    "You read texts and fill the fields of one table row. For each field first copy into `quote`, word for word, the "
-    "shortest passage of a text that states it about this row; then write into `value` the value alone, as it would "
-    'stand in a cell. If no text states it about this row, leave both empty (""). Use nothing but the texts. ' + WARNING
+    "You fill the fields of one table row from texts. For each field write `value`: the shortest answer, as it would "
+    "stand in a cell, never a sentence; and `quote`: the few words of the text that state it, copied exactly. If no "
+    'text states it about this row, leave both empty (""). Use nothing but the texts. ' + WARNING
 )
+KINDS: dict[Kind, str] = {
+    "year": "a year",
+    "date": "a date",
+    "money": "an amount of money",
+    "measure": "a number with its unit",
+    "count": "a number",
+    "number": "a number",
+    "person": "a person's name",
+    "city": "a city or town",
+    "state": "a state or province",
+    "country": "a country",
+    "nationality": "a nationality",
+    "place": "a place",
+    "organisation": "a name",
+    "name": "a name",
+    "title": "a title",
+    "code": "a code",
+    "url": "a web address",
+    "yesno": "yes or no",
+}
+EXACT: frozenset[Kind] = frozenset({"year", "count", "number", "measure", "code", "url"})
+"""Kinds of which an answer that says more is cut to the one it holds: "opened in 1998" is 1998."""
 
 
 class Extract(Noun, frozen=True):
@@ -41,8 +73,8 @@ class Extract(Noun, frozen=True):
 
 class Answer(BaseModel):
     model_config = ConfigDict(extra="ignore")
-    quote: str = Key(max_length=600)
-    value: str = Key(max_length=400)
+    value: str = Key(max_length=160)
+    quote: str = Key(max_length=240)
 
 
 class ExtractFields:
@@ -60,7 +92,7 @@ class ExtractFields:
         lines = "\n".join(_line(field, asked.subject) for field in asked.fields)
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"Row: {asked.subject.described}\n\n{texts}\n\nFields of {asked.subject.name or 'the text'}:\n{lines}",
+            text=f"{texts}\n\nRow: {asked.subject.described}\nFields of {asked.subject.name or 'the text'}:\n{lines}",
             reply=reply_for(tuple(field.name for field in asked.fields)),
             max_tokens=60 + 90 * len(asked.fields),
         )
@@ -80,7 +112,7 @@ class ExtractFields:
         problems = []
         for place, field in enumerate(asked.fields):
             answer: Answer = getattr(reply, f"f{place}")
-            candidate, problem = checked(asked, field, answer.value.strip(), answer.quote.strip())
+            candidate, problem = supported(asked, field, answer.value.strip(), answer.quote.strip())
             found[field.name] = [candidate] if candidate else []
             if problem:
                 problems.append(f"{field.name}: {problem}")
@@ -93,41 +125,64 @@ class ExtractFields:
         return {name: [candidate for candidate in each if candidate.score >= SURE] for name, each in found.items()}
 
 
-def checked(asked: Extract, field: Field, value: str, quote: str) -> tuple[Candidate | None, str]:
-    """The answer as a candidate, if a text has the quote, the value follows from it and it is about the row."""
+def supported(asked: Extract, field: Field, value: str, quote: str) -> tuple[Candidate | None, str]:
+    """The answer as a candidate, if a passage about the row states it; else what is wrong with it, "" for no answer."""
     if not value or is_not_found(value):
         return None, ""
-    if not quote:
-        return None, "there is no quote. Copy it from a text, or leave both empty."
-    problem = "the quote stands in no text. Copy a passage word for word, or leave both empty."
+    value = _cut(value, field)
+    if normal(value) == normal(asked.subject.name):
+        return None, f"{value!r} is only the name of the row. Leave both empty if no text states the {field.name}."
+    best: Candidate | None = None
+    elsewhere = False
     for number, source in enumerate(asked.sources):
-        place = locate(quote, source.text)
-        if place is None:
-            continue
-        start, end = place
-        how = follows(value, source.text[start:end], field)
-        if not how:
-            problem = (
-                f"{value!r} does not follow from the quote. Give the value as the quote has it, or leave both empty."
-            )
-            continue
         fit = about(asked.subject, source.title, source.text)
-        if fit < ABOUT and not mentions(asked.subject, source.text[start:end]):
-            problem = f"that text is not about {asked.subject.name}. Leave both empty unless another text states it."
-            continue
-        score = (STATED if how in ("verbatim", "number", "date", "amount") else CONVERTED) * max(fit, 0.6)
-        return (
-            Candidate(
-                field=field.name, value=value, source=number, start=start, end=end, score=score, how=f"model, {how}"
-            ),
-            "",
-        )
-    return None, problem
+        for start, end, worth in _passages(value, quote, source, field):
+            passage = source.text[start:end]
+            how = follows(value, passage, field)
+            if not how:
+                continue
+            if fit < ABOUT and not mentions(asked.subject, passage):
+                elsewhere = True
+                continue
+            score = round(min(worth, CONVERTED if how.startswith(("unit", "words")) else worth) * max(fit, 0.6), 4)
+            if best is None or score > best.score:
+                best = Candidate(
+                    field=field.name, value=value, source=number, start=start, end=end, score=score, how=f"model, {how}"
+                )
+            break
+    if best is not None:
+        return best, ""
+    if elsewhere:
+        return None, f"only a text about something else than {asked.subject.name} says {value!r}. Leave both empty."
+    return None, f"no text says {value!r}. Copy the value as a text has it, or leave both empty."
+
+
+def _passages(value: str, quote: str, source: Retrieved, field: Field) -> Iterator[tuple[int, int, float]]:
+    """The quote where it stands, then other passages, those that speak of the field first."""
+    if quote and (place := locate(quote, source.text)):
+        yield *place, QUOTED
+    words = {word[:6] for word in wanted(field).words}
+    page = passages(source.text)
+    pieces = [(sentence.start, sentence.start + len(sentence.text)) for sentence in page.sentences]
+    pieces += [(row[0][1], row[-1][1] + len(row[-1][0])) for grid in page.grids for row in grid.rows]
+    spoken = [
+        (len(words & {word[:6] for word in normal(source.text[start:end]).split()}), start, end)
+        for start, end in pieces[:PASSAGES_TRIED]
+    ]
+    for _, start, end in sorted(spoken, key=lambda piece: (-piece[0], piece[1])):
+        yield start, end, STATED
+
+
+def _cut(value: str, field: Field) -> str:
+    want = wanted(field)
+    held = typed(want, value) if want.kind in EXACT and field.type in ("text", "number") else ()
+    return held[0].value if len(held) == 1 else value
 
 
 def _line(field: Field, subject: Subject) -> str:
-    kind = f"one of {', '.join(field.options)}" if field.options else field.type
-    unit = f" in {field.unit}" if field.unit else ""
+    want = wanted(field)
+    kind = f"one of: {', '.join(field.options)}" if field.options else KINDS.get(want.kind, field.type)
+    unit = f", in {want.unit}" if want.unit else ""
     question = replace_columns(field.question, lambda column: subject.context.get(column, subject.name))
     return f"- {field.name} ({kind}{unit})" + (f": {question}" if question else "")
 

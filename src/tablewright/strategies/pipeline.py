@@ -241,6 +241,8 @@ class RowWork:
         return False
 
     def _snippets(self) -> tuple[Retrieved, ...]:
+        """Of the results whose pages were not read: those that refused, and those that were not chosen."""
+        read = {page.origin for page in self._pages}
         return tuple(
             Retrieved(
                 origin=hit.origin,
@@ -251,7 +253,7 @@ class RowWork:
                 content_hash=content_hash(hit.snippet),
             )
             for hit in self._hits.values()
-            if hit.snippet
+            if hit.snippet and hit.origin not in read
         )
 
     def _open_fields(self) -> tuple[Field, ...]:

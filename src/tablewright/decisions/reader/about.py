@@ -74,7 +74,7 @@ def _alike(name: tuple[str, ...], title: tuple[str, ...]) -> float:
     if (
         len(title) >= 2
         and _contains(name, title)
-        and len(title) / len(name) >= 0.6
+        and len(title) / len(name) >= (0.6 if name[: len(title)] == title else 0.66)
         and _numbers(name) <= _numbers(title)
     ):
         return 0.62
