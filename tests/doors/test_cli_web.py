@@ -1,0 +1,155 @@
+"""Filling from the web, models and health, as a user at a terminal has them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from .conftest import Shell
+
+COMPANIES = "Company,Country\nKestrelworks,United Kingdom\nQuillon Robotics,Canada\nThistledown Aeronautics,UK\n"
+FOUNDED = "Founded:number=What year was {Company} founded?"
+EMPLOYEES = "Employees:number=How many people does {Company} employ?"
+
+
+def test_enrich_fills_a_file_from_the_web_and_every_value_has_its_quote(shell: Shell) -> None:
+    shell.write("companies.csv", COMPANIES)
+    report = shell.json(
+        "enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--field", EMPLOYEES, "--yes"
+    )
+    cells = {row["row_id"]: row["cells"] for row in report["rows"]}
+    assert (cells[1]["Founded"]["value"], cells[1]["Employees"]["value"]) == (2009, 210)
+    evidence = cells[1]["Employees"]["evidence"][0]
+    assert evidence["domain"] == "kestrelworks.example"
+    assert "210" in evidence["quote"]
+    assert evidence["end"] - evidence["start"] == len(evidence["quote"])
+    assert {cell["reason"] for cell in cells[3].values()} == {"not_found"}
+    assert cells[2]["Employees"]["value"] is None
+    assert {"search", "fetch", "answer"} <= {step["type"] for step in cells[1]["Founded"]["steps"]}
+    usage = report["usage"]
+    assert usage["llm_calls"] == 0
+    assert usage["searches"] > 0
+    assert usage["fetches"] > 0
+    shown = shell("table", "show", "companies", "--row", "1", "--field", "Founded").stdout
+    assert "2009" in shown
+    assert "http://www." in shown
+
+
+def test_the_source_and_quote_go_out_with_the_file(shell: Shell) -> None:
+    shell.write("companies.csv", COMPANIES)
+    shell(
+        "enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--yes", "--out", "out.csv", "--evidence"
+    )
+    written = (shell.folder / "out.csv").read_text(encoding="utf-8")
+    assert "2009" in written
+    assert ".example/" in written
+
+
+def test_questions_and_formulas_in_one_run_are_refused(shell: Shell) -> None:
+    shell.write("companies.csv", COMPANIES)
+    done = shell("enrich", "companies.csv", "--field", FOUNDED, "--field", "Twice={Company} * 2", code=2)
+    assert "two runs" in done.stderr
+
+
+def test_an_unknown_search_engine_is_said_before_anything_is_done(shell: Shell) -> None:
+    shell.write("companies.csv", COMPANIES)
+    done = shell("enrich", "companies.csv", "--search", "altavista", "--field", FOUNDED, code=2)
+    assert "altavista" in done.stderr
+    assert shell.json("table", "list")["tables"] == []
+
+
+def test_the_demo_tells_where_everything_came_from_in_time(shell: Shell) -> None:
+    shown = shell("demo").stdout
+    assert "quotes stand, word for word" in shown
+    assert "not found" in shown
+    assert "blocked" in shown
+    report = shell.json("demo")
+    cells = [cell for row in report["rows"] for cell in row["cells"].values()]
+    assert sum(cell["value"] is not None for cell in cells) >= 34
+    assert all(cell["evidence"] for cell in cells if cell["value"] is not None)
+    assert "1066" not in json.dumps([cell["value"] for cell in cells])
+    assert report["usage"]["seconds"] < 60
+
+
+# ── models ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Handler(BaseHTTPRequestHandler):
+    year = 2019
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        message = {"role": "assistant", "content": json.dumps({"year": self.year})}
+        reply: dict[str, Any] = {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "usage": {"prompt_tokens": 40, "completion_tokens": 6, "total_tokens": 46},
+        }
+        body = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None: ...
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_model_is_tried_with_one_question(shell: Shell, endpoint: str) -> None:
+    shell.environ |= {"TABLEWRIGHT_MODEL": "openai:m", "TABLEWRIGHT_MODEL_BASE_URL": endpoint}
+    shell.environ["TABLEWRIGHT_MODEL_API_KEY"] = "k"
+    trial = shell.json("models", "test")
+    assert (trial["model"], trial["answer"], trial["right"]) == ("openai:m", 2019, True)
+    assert trial["usage"]["input_tokens"] == 40
+
+
+def test_a_model_that_answers_wrongly_fails_the_trial(
+    shell: Shell, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Handler, "year", 1066)
+    shell.environ |= {"TABLEWRIGHT_MODEL": "openai:m", "TABLEWRIGHT_MODEL_BASE_URL": endpoint}
+    shell.environ["TABLEWRIGHT_MODEL_API_KEY"] = "k"
+    assert "wrong" in shell("models", "test", code=1).stderr
+
+
+def test_testing_without_a_model_says_how_to_set_one(shell: Shell) -> None:
+    assert "TABLEWRIGHT_MODEL" in shell("models", "test", code=2).stderr
+
+
+def test_the_catalog_is_listed_and_an_unknown_model_is_not_pulled(shell: Shell) -> None:
+    (model,) = shell.json("models", "list")["models"]
+    assert model["licence"] == "Apache-2.0"
+    assert model["pulled"] is False
+    assert model["name"] in shell("models", "list").stdout
+    assert "nothing-like-it" in shell("models", "pull", "nothing-like-it", code=2).stderr
+
+
+def test_doctor_says_who_thinks_and_where_is_searched(shell: Shell) -> None:
+    shell.environ |= {"TABLEWRIGHT_SEARCH": "sample"}
+    checks = {check["name"]: check for check in shell.json("doctor")["checks"]}
+    assert "rules decide" in checks["Model"]["detail"]
+    assert "sample" in checks["Search"]["detail"]
+    shell.environ |= {"TABLEWRIGHT_MODEL": "local:missing.gguf", "TABLEWRIGHT_SEARCH": "brave"}
+    broken = {check["name"]: check for check in shell.json("doctor", code=1)["checks"]}
+    assert not broken["Model"]["ok"]
+    assert not broken["Search"]["ok"]
+    assert "KEY" in broken["Search"]["advice"]
