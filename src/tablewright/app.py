@@ -10,18 +10,16 @@ import getpass
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tablewright.assembly import open_tools
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Filled
 from tablewright.engine.progress import Progress, Watch, ignore
-from tablewright.health import Check, ModelTrial, doctor, make_home, try_model
 from tablewright.journeys import enrich
 from tablewright.journeys.files import FileOptions, Imported, export_file, import_file
 from tablewright.models.catalog import CATALOG, CatalogModel
-from tablewright.models.pull import pull
 from tablewright.settings import Settings, load_settings
+from tablewright.store.home import make_home
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.proposals import Applied, Operation, ProposalHead, Selection
 from tablewright.store.rollback import Rollback
@@ -30,6 +28,12 @@ from tablewright.store.tables import TableSummary
 from tablewright.strategies.strategy import find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.model import Field, Row, RowId, Table
+
+if TYPE_CHECKING:
+    from tablewright.health import Check, ModelTrial
+
+# Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
+# those imports are in the functions that need them.
 
 __all__ = [
     "Applied",
@@ -133,6 +137,8 @@ class Tablewright:
 
     async def _open_tools(self) -> Tools:
         """The web and the model, opened when first needed and closed with the app."""
+        from tablewright.assembly import open_tools
+
         if self._tools is None:
             self._tools = await self._stack.enter_async_context(open_tools(self.settings, self._store))
         return self._tools
@@ -142,6 +148,8 @@ class Tablewright:
         return [(model, model.is_pulled(self._models_folder)) for model in CATALOG]
 
     async def pull_model(self, name: str, progress: Callable[[int, int], None]) -> Path:
+        from tablewright.models.pull import pull
+
         return await pull(name, self._models_folder, progress)
 
     @property
@@ -150,6 +158,8 @@ class Tablewright:
 
     async def test_model(self) -> ModelTrial:
         """Asks the configured model one small question, and tells how it went."""
+        from tablewright.health import try_model
+
         return await try_model(self.settings)
 
     async def stored_text(self, content_hash: str) -> str | None:
@@ -178,6 +188,13 @@ class Tablewright:
     async def problems(self) -> list[str]:
         """What is wrong with the kept tables; empty when all are sound."""
         return [problem for table in await self.tables() for problem in await self._store.log.problems(table.id)]
+
+
+async def doctor(settings: Settings) -> list[Check]:
+    """What is configured and what works; never raises."""
+    from tablewright.health import examine
+
+    return await examine(settings)
 
 
 def whoami() -> str:

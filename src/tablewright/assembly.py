@@ -52,7 +52,7 @@ async def open_web(settings: Settings, store: Store) -> AsyncIterator[Web]:
         provider = find_provider(search, api_key=settings.search_api_key, client=client)
         policy = fetch_policy(settings, names)
         fetcher = await stack.enter_async_context(Fetcher(policy))
-        yield Web(
+        web = Web(
             Searching(provider),
             fetcher,
             store.pages,
@@ -60,6 +60,8 @@ async def open_web(settings: Settings, store: Store) -> AsyncIterator[Web]:
             engine=settings.search,
             is_private=lambda address: is_private(address, policy),
         )
+        stack.push_async_callback(web.close)
+        yield web
 
 
 def fetch_policy(settings: Settings, names: Mapping[str, str]) -> FetchPolicy:

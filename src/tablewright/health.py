@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import time
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 
 import httpx2
 from pydantic import BaseModel
 
 from tablewright.assembly import SAMPLE
-from tablewright.errors import BadSetting, StoreError, TablewrightError
+from tablewright.errors import BadSetting, TablewrightError
 from tablewright.models.build import build
 from tablewright.settings import Settings
 from tablewright.sources.search.provider import find_provider
 from tablewright.sources.source import Query
+from tablewright.store.home import make_home
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import all_strategies
 from tablewright.table.model import Noun
@@ -47,7 +46,7 @@ class ModelTrial(Noun, frozen=True):
     usage: Usage
 
 
-async def doctor(settings: Settings) -> list[Check]:
+async def examine(settings: Settings) -> list[Check]:
     """What is configured and what works; never raises."""
     checks = [
         Check(name="Tablewright", ok=True, detail=f"{version('tablewright')} on Python {platform.python_version()}"),
@@ -143,15 +142,3 @@ async def try_model(settings: Settings) -> ModelTrial:
         seconds=round(time.monotonic() - started, 2),
         usage=meter.usage,
     )
-
-
-def make_home(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"The folder {folder} cannot be made: {error.strerror}.",
-            advice="Set TABLEWRIGHT_HOME to a folder that you can write to.",
-        ) from None
-    if not os.access(folder, os.W_OK):
-        raise StoreError(f"The folder {folder} is read-only.", advice="Set TABLEWRIGHT_HOME to another folder.")

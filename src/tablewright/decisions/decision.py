@@ -7,13 +7,15 @@ or the budget is spent, the rule answers and the trace says `degraded`. Without 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.errors import ModelError
-from tablewright.models.model import LanguageModel
+from tablewright.errors import ModelError, OverBudget
 from tablewright.table.model import Noun, Step
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
 
 Asked = TypeVar("Asked", contravariant=True)
 Decided = TypeVar("Decided", covariant=True)
@@ -58,6 +60,7 @@ class Outcome(Noun, Generic[Any_Decided], frozen=True, gc=True):
     decided: Any_Decided
     by_model: bool = False
     degraded: str = ""
+    over_budget: bool = False
 
 
 async def decide(
@@ -76,7 +79,8 @@ async def decide(
                 data={"decision": decision.name, "degraded": True},
             )
         )
-        return Outcome(decided=decision.rule(asked), degraded=problem)
+        over = isinstance(error, OverBudget)
+        return Outcome(decided=decision.rule(asked), degraded=problem, over_budget=over)
 
 
 async def _ask(decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel) -> Any_Decided:

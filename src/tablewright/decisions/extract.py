@@ -61,7 +61,7 @@ KINDS: dict[Kind, str] = {
     "url": "a web address",
     "yesno": "yes or no",
 }
-EXACT: frozenset[Kind] = frozenset({"year", "count", "number", "measure", "code", "url"})
+EXACT: frozenset[Kind] = frozenset({"year", "count", "number", "code", "url"})
 """Kinds of which an answer that says more is cut to the one it holds: "opened in 1998" is 1998."""
 
 
@@ -175,7 +175,8 @@ def _passages(value: str, quote: str, source: Retrieved, field: Field) -> Iterat
 
 def _cut(value: str, field: Field) -> str:
     want = wanted(field)
-    held = typed(want, value) if want.kind in EXACT and field.type in ("text", "number") else ()
+    exact = want.kind in EXACT or (want.kind == "measure" and want.bare)
+    held = typed(want, value) if exact and field.type in ("text", "number") else ()
     return held[0].value if len(held) == 1 else value
 
 

@@ -85,6 +85,13 @@ class Web:
             self._seen.add(origin)
         return page
 
+    async def close(self) -> None:
+        """Stops what is still being opened, for nobody waits for it any more."""
+        opening = list(self._opening.values())
+        for task in opening:
+            task.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
+
     async def _open(self, origin: str) -> Retrieved | Refusal:
         known = await self._pages.newest(origin)
         fresh = origin in self._seen or not self._is_private(origin)

@@ -69,7 +69,8 @@ class Pipeline:
         self._fields = tuple(fields)
         self._tools = tools
         self._web = web
-        self._plan: asyncio.Task[tuple[str, ...]] | None = None
+        self._planning = asyncio.Lock()
+        self._patterns: tuple[str, ...] = ()
 
     async def answer(self, row: Row, tell: Tell) -> Sequence[Finding]:
         wanted = tuple(field for field in self._fields if row.cell(field.name).needs_work)
@@ -88,17 +89,16 @@ class Pipeline:
         return Subject(name=cell_text(row.cell(self._table.key_field)), context=context)
 
     async def _queries(self, row: Row, subject: Subject) -> list[str]:
-        if self._plan is None:
-            self._plan = asyncio.create_task(self._patterns(subject))
-        patterns = await asyncio.shield(self._plan)
+        async with self._planning:
+            self._patterns = self._patterns or await self._plan(subject)
 
         def text_of(column: str) -> str:
             return cell_text(row.cell(column))
 
-        queries = [replace_columns(pattern, text_of).replace(ENTITY, subject.name) for pattern in patterns]
+        queries = [replace_columns(pattern, text_of).replace(ENTITY, subject.name) for pattern in self._patterns]
         return list(dict.fromkeys(" ".join(query.split()) for query in queries))
 
-    async def _patterns(self, sample: Subject) -> tuple[str, ...]:
+    async def _plan(self, sample: Subject) -> tuple[str, ...]:
         """Once for the table; the first row is the sample."""
         columns = tuple(column for column, text in sample.context.items() if _tells(text))
         asked = PlanPatterns(key=self._table.key_field, fields=self._fields, columns=columns, samples=(sample.name,))
@@ -126,6 +126,7 @@ class RowWork:
         self._refusals: list[Refusal] = []
         self._reads: dict[str, list[Read]] = {field.name: [] for field in fields}
         self._failed_search = ""
+        self._over_budget = False
 
     async def run(self, queries: Sequence[str]) -> list[Finding]:
         for query in queries:
@@ -152,7 +153,9 @@ class RowWork:
         return findings
 
     async def _decide(self, decision: Decision[Any, Any], asked: Any) -> Any:
-        return (await decide(decision, asked, self._tools.model, self._tell)).decided
+        outcome = await decide(decision, asked, self._tools.model, self._tell)
+        self._over_budget |= outcome.over_budget
+        return outcome.decided
 
     async def _search(self, query: str) -> None:
         self._queries.append(query)
@@ -267,6 +270,8 @@ class RowWork:
         reason: Reason = "blocked" if blocked else "not_found"
         if self._failed_search and not self._hits:
             reason = "error"
+        elif self._over_budget:
+            reason = "over_budget"
         return Finding(field=field.name, reason=reason, error=self._looked_at())
 
     def _looked_at(self) -> str:

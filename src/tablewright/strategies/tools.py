@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tablewright.models.model import LanguageModel
-from tablewright.sources.source import Source
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+    from tablewright.sources.source import Source
 
 
 @dataclass(frozen=True, kw_only=True)
