@@ -92,7 +92,8 @@ def main() -> int:
     if args.rows:
         cases = sample(cases, args.rows)
     started = time.monotonic()
-    counts, usage = asyncio.run(run(cases, args))
+    counts, sureness, usage = asyncio.run(run(cases, args))
+    calibration(sureness)
     figures = report(counts)
     print(f"{usage}, {time.monotonic() - started:.0f} s")
     return compare(f"{args.pack} {args.model.partition(':')[0]}", figures, record=args.record)
@@ -117,8 +118,12 @@ def sample(cases: list[Case], rows: int) -> list[Case]:
     return kept
 
 
-async def run(cases: list[Case], args: argparse.Namespace) -> tuple[Counter[tuple[str, str]], Any]:
+async def run(
+    cases: list[Case], args: argparse.Namespace
+) -> tuple[Counter[tuple[str, str]], list[tuple[float, bool]], Any]:
+    """How many cells got each verdict, each value's confidence and whether it was right or near, and the usage."""
     counts: Counter[tuple[str, str]] = Counter()
+    sureness: list[tuple[float, bool]] = []
     with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as folder:
         settings = Settings(
             home=folder,
@@ -143,11 +148,13 @@ async def run(cases: list[Case], args: argparse.Namespace) -> tuple[Counter[tupl
                     if operation.field in gold:
                         verdict = judge(operation.cell.value, gold[operation.field])
                         counts[operation.field if args.pack == "companies" else "all", verdict] += 1
+                        if operation.cell.value is not None:
+                            sureness.append((operation.cell.confidence or 0.0, verdict in ("right", "near")))
                         if verdict in args.show.split(","):
                             row = case.rows[operation.row_id - 1]
                             told = (verdict, case.name, operation.field, row[case.key], gold[operation.field])
                             print(*told, *seen(operation), sep=" | ", flush=True)
-    return counts, usage
+    return counts, sureness, usage
 
 
 def seen(operation: Operation) -> tuple[object, ...]:
@@ -182,6 +189,17 @@ def judge(value: object, golds: list[str] | None) -> str:
 
 def words(text: str) -> str:
     return " ".join(word for word in tokenize(fold(text)) if word not in ("the", "a", "an"))
+
+
+def calibration(sureness: list[tuple[float, bool]]) -> None:
+    """What was said beside what was so."""
+    print(f"{'confidence':>12} {'cells':>6} {'said':>6} {'right or near':>14}")
+    for low, high in ((0.0, 0.6), (0.6, 0.8), (0.8, 0.85), (0.85, 0.9), (0.9, 0.95), (0.95, 1.01)):
+        inside = [(said, right) for said, right in sureness if low <= said < high]
+        if inside:
+            said = sum(said for said, _ in inside) / len(inside)
+            right = sum(right for _, right in inside) / len(inside)
+            print(f"{low:5.2f} – {min(high, 1.0):4.2f} {len(inside):6} {said:6.2f} {right:14.2f}")
 
 
 def report(counts: Counter[tuple[str, str]]) -> dict[str, float]:

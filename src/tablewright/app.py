@@ -143,6 +143,12 @@ class Tablewright:
             self._tools = await self._stack.enter_async_context(open_tools(self.settings, self._store))
         return self._tools
 
+    @property
+    def warnings(self) -> list[str]:
+        """What the person should know of the runs so far, in whole sentences."""
+        unpriced = self._tools.budget.unpriced if self._tools and self._tools.budget else ()
+        return [f"The price of {model} is not known, so the cap on dollars does not hold for it." for model in unpriced]
+
     async def models(self) -> list[tuple[CatalogModel, bool]]:
         """The catalog, and which of it is on this machine."""
         return [(model, model.is_pulled(self._models_folder)) for model in CATALOG]

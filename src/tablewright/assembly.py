@@ -11,7 +11,6 @@ import httpx2
 from tablewright.errors import BadSetting
 from tablewright.models.budget import Budget
 from tablewright.models.build import build
-from tablewright.models.model import LanguageModel
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
@@ -29,15 +28,12 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 async def open_tools(settings: Settings, store: Store) -> AsyncIterator[Tools]:
     async with AsyncExitStack() as stack:
         web = await stack.enter_async_context(open_web(settings, store))
-        model = open_model(settings, store)
+        usd = number(settings.budget, "budget")
+        budget = Budget(usd=usd) if usd is not None else None
+        model = build(settings, store.cache, budget)
         if model is not None:
             await stack.enter_async_context(model)
-        yield Tools(web=web, model=model, cascade=yes_or_no(settings.cascade, "cascade"))
-
-
-def open_model(settings: Settings, store: Store) -> LanguageModel | None:
-    budget = number(settings.budget, "budget")
-    return build(settings, store.cache, Budget(usd=budget) if budget is not None else None)
+        yield Tools(web=web, model=model, budget=budget, cascade=yes_or_no(settings.cascade, "cascade"))
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
 from tablewright.table.text import cell_text
 
+from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web
 
 FOUNDED = "Founded:number=What year was {Company} founded?"
@@ -179,3 +181,91 @@ async def test_traps_of_the_sample_world(companies: dict[str, dict[str, Cell]]) 
     assert all(cell.reason == "not_found" for cell in companies["Thistledown Aeronautics"].values())
     assert companies["Lanternwick Lighting"]["Founded"].value == 1994, "the injected 1066 has no effect"
     assert companies["Halden & Rourke Logistics"]["Founded"].conflict, "two independent sources disagree"
+
+
+# ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def with_model(settings: Settings, endpoint: Endpoint, **values: str) -> Settings:
+    return replace(
+        settings,
+        model="openai:gpt-4o-mini",
+        model_base_url=endpoint.url,
+        model_api_key="k",
+        model_timeout="10",
+        **values,
+    )
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpoint]:
+    async with running_endpoint() as running:
+        running.otherwise = obliging
+        yield running
+
+
+def obliging(asked: Asked) -> Reply:
+    """Plans and refines as asked, and reads the chief executive, whom the built-in reader does not find."""
+    wanted = asked.body["response_format"]["json_schema"]["schema"]["properties"]
+    replies: dict[str, Any] = {"patterns": {"patterns": ["%entity leadership"]}, "query": {"query": "Acme boss"}}
+    for name, reply in replies.items():
+        if name in wanted:
+            return answer(reply)
+    return answer({name: {"value": "Ann Lee", "quote": "Ann Lee runs the show"} for name in wanted})
+
+
+CEO = "CEO=Who is the chief executive of {Company}?"
+SHOW = Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors. Ann Lee runs the show here, as ever.</p>")
+
+
+async def test_a_model_reads_what_the_rules_do_not_and_its_cost_is_told(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = {"/acme": SHOW}
+    settings = with_model(web.settings(tmp_path), endpoint)
+    cells, _, usage = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
+    assert cells["CEO"].value == "Ann Lee"
+    assert cells["CEO"].evidence[0].quote == "Ann Lee runs the show"
+    assert web.queries[0] == "Acme Turbines leadership"
+    assert usage.llm_calls == len(endpoint.asked)
+    assert usage.cost_usd == pytest.approx(cells["CEO"].cost)
+    assert usage.cost_usd > 0
+
+
+async def test_a_second_run_buys_no_answer_twice(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
+    web.pages = {"/acme": SHOW}
+    settings = with_model(web.settings(tmp_path), endpoint)
+    for calls in (2, 0):
+        cells, _, usage = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
+        assert (cells["CEO"].value, usage.llm_calls) == ("Ann Lee", calls)
+
+
+async def test_a_budget_that_is_spent_leaves_the_rules_and_says_so(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    settings = with_model(web.settings(tmp_path), endpoint, budget="0.0000001")
+    cells, operations, usage = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED, CEO)
+    assert cells["Founded"].value == 1987, "the built-in reader still reads"
+    assert (cells["CEO"].value, cells["CEO"].reason) == (None, "over_budget")
+    assert usage.llm_calls == 0
+    assert not endpoint.asked
+    assert any(step.data.get("degraded") for step in operations[0].steps)
+
+
+async def test_with_cascade_a_model_is_asked_only_for_what_the_reader_is_not_sure_of(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    settings = with_model(web.settings(tmp_path), endpoint, cascade="yes")
+    cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED, CEO)
+    forms = [set(asked.body["response_format"]["json_schema"]["schema"]["properties"]) for asked in endpoint.asked]
+    assert cells["Founded"].value == 1987
+    assert {"CEO"} in forms
+    assert not any("Founded" in form for form in forms)
+
+
+async def test_a_model_that_is_down_costs_no_row(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = refusal(401)
+    settings = with_model(web.settings(tmp_path), endpoint)
+    cells, operations, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED)
+    assert cells["Founded"].value == 1987
+    assert any("built-in rule decides" in step.detail for step in operations[0].steps)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tablewright.models.budget import Budget
     from tablewright.models.model import LanguageModel
     from tablewright.sources.source import Source
 
@@ -15,6 +16,8 @@ class Tools:
     web: Source | None = None
     model: LanguageModel | None = None
     """None: the built-in rules decide."""
+    budget: Budget | None = None
+    """What the model may spend; it is charged by the model itself."""
     cascade: bool = False
     """Whether the model is asked only for what the built-in reader is not sure of."""
 

@@ -146,7 +146,8 @@ RELATIONS: tuple[Relation, ...] = (
     ),
     # ── where ──
     Relation(
-        names="headquarters|headquarters city|headquarters location|hq|hq city|head office|headquartered|based in|base|"
+        names="headquarters|registered office|headquarters city|headquarters location|hq|"
+        "hq city|head office|headquartered|based in|base|"
         "corporate headquarters|city of headquarters|company location|seat of company",
         kind="city",
         cue=r"\b(?:headquartered|head-?quarters?|head office|(?<!-)based|corporate offices?|main offices?|home office|"

@@ -41,6 +41,7 @@ _HOLDS = re.compile(
     r"(?:(?:the|its|our|a|an|current|group|as|president and|founder and|chair and) )*",
     re.IGNORECASE,
 )
+_PAST = re.compile(r"\s+was (?!(?:named|appointed)\b)")
 _HANDED_ON = re.compile(r"[^(]*\)|\s*from\b|\s*(?:in|after) succession\b")
 _NOUN_KINDS = ("name", "organisation", "place", "text", "state", "city")
 
@@ -128,7 +129,8 @@ def _closeness(text: str, cue: re.Match[str], span: Span, found: Sequence[Span])
     if end - start > NEAR:
         return 0.0
     if span.end <= cue.start() and _HOLDS.fullmatch(text, span.end, cue.start()):
-        return 0.97  # "Ann Lee (CEO)", "Ann Lee took over as chief executive"
+        past = _PAST.match(text, span.end)
+        return 0.5 if past else 0.97  # "Ann Lee (CEO)", "Ann Lee took over as chief executive"
     if span.start >= cue.end() and _HANDED_ON.match(text, cue.end(), span.start):
         return 0.1  # "(CEO), Bo Ek (chairman)", "as chief executive from Bo Ek"
     rivals = sum(1 for other in found if start <= other.start < end)

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from tablewright.doors.cli.root import Json, app
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from tablewright.app import Operation, Tablewright
 
 FIELDS = (
@@ -118,14 +116,11 @@ async def print_empty(tablewright: Tablewright, table_id: str, operations: list[
 
     table = await tablewright.table(table_id)
     rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
-    lines: list[list[str | Text]] = [
-        [
-            cell_text(rows[operation.row_id].cell(table.key_field)),
-            operation.field,
-            (operation.cell.reason or "").replace("_", " "),
-            output.plain(operation.cell.error or "", 300),
-        ]
-        for operation in operations
-        if operation.cell.value is None
-    ]
-    output.stdout().print(output.grid("Empty", [table.key_field, "Column", "Why", "Where it was looked for"], lines))
+    empty: dict[tuple[str, str, str], list[str]] = {}
+    for operation in operations:
+        if operation.cell.value is None:
+            name = cell_text(rows[operation.row_id].cell(table.key_field))
+            why = (operation.cell.reason or "").replace("_", " ")
+            empty.setdefault((name, why, operation.cell.error or ""), []).append(operation.field)
+    lines = [(name, ", ".join(columns), why, output.plain(where, 400)) for (name, why, where), columns in empty.items()]
+    output.stdout().print(output.grid("Empty", [table.key_field, "Columns", "Why", "Where it was looked for"], lines))

@@ -71,6 +71,7 @@ def enrich(
 
     async def work(tablewright: Tablewright) -> Filled:
         table_id, filled = await fill(tablewright, target, options, fields, strategy, rows)
+        output.warn(tablewright.warnings)
         head = await tablewright.proposal(filled.proposal_id)
         stopped = filled.status == "cancelled"
         applied = yes and not stopped
