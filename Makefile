@@ -13,9 +13,12 @@ check: .venv/.ready-dev
 
 bench: .venv/.ready-dev
 	.venv/bin/python bench/table.py
+	.venv/bin/python bench/reading.py
 
 evals: .venv/.ready-dev
 	.venv/bin/python evals/dedupe.py
+	.venv/bin/python evals/reading.py
+	.venv/bin/python evals/pages.py
 
 lock: .venv/.ready-dev
 	scripts/lock

@@ -6,6 +6,7 @@ not quite those of the text, for another passage that states the value. What no 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -62,7 +63,8 @@ KINDS: dict[Kind, str] = {
     "yesno": "yes or no",
 }
 EXACT: frozenset[Kind] = frozenset({"year", "count", "number", "code", "url"})
-"""Kinds of which an answer that says more is cut to the one it holds: "opened in 1998" is 1998."""
+NAMED: frozenset[Kind] = frozenset({"person", "organisation", "name"})
+"""Kinds of which an answer that says more is cut to the one it holds; names only where a description goes before."""
 
 
 class Extract(Noun, frozen=True):
@@ -174,10 +176,15 @@ def _passages(value: str, quote: str, source: Retrieved, field: Field) -> Iterat
 
 
 def _cut(value: str, field: Field) -> str:
+    """The answer alone: 1998 of "opened in 1998", the name of "Swiss firm Bolliger & Mabillard"."""
     want = wanted(field)
     exact = want.kind in EXACT or (want.kind == "measure" and want.bare)
-    held = typed(want, value) if exact and field.type in ("text", "number") else ()
+    named = want.kind in NAMED and bool(_DESCRIBED.search(value))
+    held = typed(want, value) if (exact or named) and field.type in ("text", "number") else ()
     return held[0].value if len(held) == 1 else value
+
+
+_DESCRIBED = re.compile(r"^(?:[A-Z][\w-]+ )?(?:[a-z-]{3,} )+(?=[A-Z])")
 
 
 def _line(field: Field, subject: Subject) -> str:
