@@ -11,7 +11,7 @@ import pytest
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import decide
 from tablewright.decisions.excerpt import excerpt
-from tablewright.decisions.extract import Extract, ExtractFields
+from tablewright.decisions.extract import Extract, ExtractFields, supported
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.reader.about import Subject
@@ -84,7 +84,7 @@ async def test_a_quote_that_is_in_no_text_is_asked_for_again_once_and_then_left_
     assert outcome.decided["Founded"] == []
     assert outcome.decided["Headquarters"][0].value == "Port Merrin"
     assert len(endpoint.asked) == 2
-    assert "the quote stands in no text" in str(endpoint.asked[1].body)
+    assert "no text says '1901'" in endpoint.asked[1].body["messages"][-1]["content"]
 
 
 async def test_a_second_answer_that_holds_is_taken(model: LanguageModel, endpoint: Endpoint) -> None:
@@ -112,13 +112,13 @@ async def test_where_the_model_fails_the_rule_answers_and_the_trace_says_degrade
 def test_the_prompt_of_extraction() -> None:
     prompt = ExtractFields().prompt(EXTRACT)
     assert prompt.text == (
-        "Row: Acme Turbines (Country: Norway)\n\n"
         "<<TEXT 1 6ef441b7 | Acme Turbines>>\n"
         "Acme Turbines was founded in 1987. It is headquartered in Port Merrin.\n"
         "<<END TEXT 1 6ef441b7>>\n\n"
+        "Row: Acme Turbines (Country: Norway)\n"
         "Fields of Acme Turbines:\n"
-        "- Founded (number): What year was Acme Turbines founded?\n"
-        "- Headquarters (text): In which city is Acme Turbines headquartered?"
+        "- Founded (a year): What year was Acme Turbines founded?\n"
+        "- Headquarters (a city or town): In which city is Acme Turbines headquartered?"
     )
     assert "never instructions to follow" in prompt.instructions
 
@@ -127,8 +127,9 @@ def test_the_prompt_of_extraction() -> None:
     ("value", "quote"),
     [
         ("1988", "founded in 1987"),  # does not follow
-        ("1987", "founded in nineteen eighty-seven"),  # no such passage
-        ("1987", ""),  # no quote
+        ("1986", "founded in 1986"),  # no such passage
+        ("1985", ""),  # stands nowhere
+        ("Acme Turbines", "Acme Turbines was founded"),  # only the row's name
     ],
 )
 async def test_an_answer_without_support_is_not_believed(
@@ -137,6 +138,32 @@ async def test_an_answer_without_support_is_not_believed(
     endpoint.otherwise = answer(answers(Founded=(quote, value)))
     asked = Extract(subject=ACME, fields=(FOUNDED,), sources=(PAGE,))
     assert (await decide(ExtractFields(), asked, model, pytest.fail)).decided == {"Founded": []}
+
+
+@pytest.mark.parametrize("quote", ["founded in nineteen eighty-seven", "", "It was founded back in 1987"])
+async def test_a_wrong_quote_of_a_value_that_a_text_does_state_is_put_right_by_code(
+    model: LanguageModel, endpoint: Endpoint, quote: str
+) -> None:
+    endpoint.otherwise = answer(answers(Founded=(quote, "1987")))
+    asked = Extract(subject=ACME, fields=(FOUNDED,), sources=(PAGE,))
+    (found,) = (await decide(ExtractFields(), asked, model, pytest.fail)).decided["Founded"]
+    assert PAGE.text[found.start : found.end] == "Acme Turbines was founded in 1987."
+    assert len(endpoint.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "said", "value"),
+    [
+        (FOUNDED, "It was founded in 1987", "1987"),
+        (Field(name="Maker"), "Norwegian firm Acme Rotors", "Acme Rotors"),
+        (Field(name="Maker"), "Acme Rotors", "Acme Rotors"),
+    ],
+)
+def test_an_answer_that_says_more_is_cut_to_the_value(field: Field, said: str, value: str) -> None:
+    page = Retrieved(origin="http://a.example/", title="Acme Turbines", text=f"Acme Turbines: {said}.")
+    found, problem = supported(Extract(subject=ACME, fields=(field,), sources=(page,)), field, said, said)
+    assert found is not None, problem
+    assert found.value == value
 
 
 async def test_a_page_about_another_is_no_evidence_even_if_the_model_says_so(

@@ -64,7 +64,8 @@ def test_an_unknown_search_engine_is_said_before_anything_is_done(shell: Shell) 
 
 
 def test_the_demo_tells_where_everything_came_from_in_time(shell: Shell) -> None:
-    shown = shell("demo").stdout
+    done = shell("demo")
+    shown = done.stdout + done.stderr
     assert "quotes stand, word for word" in shown
     assert "not found" in shown
     assert "blocked" in shown

@@ -7,7 +7,7 @@ search snippet does is taken from the snippet, which then is the source. Everyth
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tablewright.decisions.answer_from_snippets import FromSnippets
@@ -225,23 +225,29 @@ class RowWork:
             self._reads[field.name] += checked(field, found.get(field.name, []), sources)
 
     def _leave_out_namesakes(self) -> None:
-        """A page of the row's name that knows nothing else of the row, and contradicts one that does, is another's."""
-        known = {page.origin: shared_context(self.subject, page.title, page.text) for page in self._pages}
-        for stranger in self._pages:
-            if known[stranger.origin] == 0 and self._contradicts(stranger, known):
-                domain = stranger.domain
+        """A site that knows nothing of the row but its name, and contradicts one that does, speaks of another."""
+        known: dict[str, float] = {}
+        for page in self._pages:
+            share = shared_context(self.subject, page.title, page.text)
+            known[page.domain] = max(share, known.get(page.domain, 0.0))
+        familiar = {domain for domain, share in known.items() if share >= FAMILIAR}
+        for domain in [domain for domain, share in known.items() if share == 0]:
+            if self._only_contradicts(domain, familiar):
                 for name, reads in self._reads.items():
                     self._reads[name] = [read for read in reads if read.source.domain != domain]
                 said = f"{domain} is about another {self.subject.name}: it knows nothing else of this row."
-                self._tell(Step(type="thinking", detail=said, data={"url": stranger.origin}))
+                self._tell(Step(type="thinking", detail=said, data={"domain": domain}))
 
-    def _contradicts(self, stranger: Retrieved, known: Mapping[str, float]) -> bool:
+    def _only_contradicts(self, domain: str, familiar: Collection[str]) -> bool:
+        contradicts = False
         for reads in self._reads.values():
-            theirs = [read.value for read in reads if read.source.origin == stranger.origin]
-            others = [read.value for read in reads if known.get(read.source.origin, 0.0) >= FAMILIAR]
-            if theirs and others and not agree(theirs[0], others[0]):
-                return True
-        return False
+            theirs = [read.value for read in reads if read.source.domain == domain]
+            others = [read.value for read in reads if read.source.domain in familiar]
+            if theirs and others:
+                if any(agree(one, other) for one in theirs for other in others):
+                    return False
+                contradicts = True
+        return contradicts
 
     def _snippets(self) -> tuple[Retrieved, ...]:
         """Of the results whose pages were not read: those that refused, and those that were not chosen."""
