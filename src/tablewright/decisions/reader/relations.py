@@ -431,7 +431,8 @@ RELATIONS: tuple[Relation, ...] = (
         unlike=r"record attendance",
     ),
     Relation(
-        names="capacity mw|power mw|installed capacity|nameplate capacity|output|installed capacity mw|power",
+        names="power|capacity mw|power mw|installed capacity|nameplate capacity|output|installed capacity mw|wattage|"
+        "rated power|power consumption|power rating|heating element|input power",
         kind="measure",
         cue=r"\b(?:capacity|output|installed|generat\w+|power|produc\w+|rated)\b",
         unlike=r"\beach\b",
@@ -484,7 +485,9 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(names="width|wide", kind="measure", cue=r"\b(?:width|wide)\b"),
     Relation(names="area|surface|size|land area", kind="measure", cue=r"\b(?:area|cover\w*|surface|size|spans?)\b"),
     Relation(
-        names="volume|capacity l|litres|liters|capacity litres", kind="measure", cue=r"\b(?:capacity|holds?|volume)\b"
+        names="volume|capacity l|litres|liters|capacity litres|water capacity|tank capacity|contents|fill volume",
+        kind="measure",
+        cue=r"\b(?:capacity|holds?|volume)\b",
     ),
     Relation(names="warranty|guarantee|warranty period", kind="measure", cue=r"\b(?:warranty|guarantee\w*)\b"),
 )

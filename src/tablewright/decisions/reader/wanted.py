@@ -145,11 +145,12 @@ def _named_in(text: str, listed: dict[str, Relation]) -> Relation | None:
 
 def _fitting(relation: Relation, field: Field) -> Relation:
     """ "Capacity (MW)" is a power, "Capacity:number(l)" a volume, "Founded:date" a date."""
-    if relation.kind == "count" and (
-        field.unit or re.search(r"\((?:MW|GW|kW|W|l|L|litres?|liters?|ml|kg|t)\)", field.name)
-    ):
-        return structs.replace(relation, kind="measure", before="", cue=relation.cue)
-    return relation
+    unit = parse_unit(field.unit or unit_in(field.name))
+    if relation.kind != "count" or unit is None:
+        return relation
+    named = by_name().get(unit.kind)
+    names = f"{relation.names}|{named.names}" if named else relation.names
+    return structs.replace(relation, kind="measure", before="", names=names)
 
 
 def _kind(field: Field, asked: str, relation: Relation, known: bool) -> Kind:
