@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tablewright.app import Applied, CellVersion, Change, Operation, ProposalHead, Tablewright
 from tablewright.doors.cli.output import STYLES, grid, many, plain, say, shown, stdout, when
-from tablewright.table.model import Cell, Table
+from tablewright.table.model import Cell, Row, Table
 from tablewright.table.text import cell_text
 
 
@@ -77,33 +77,21 @@ async def print_proposal(
     table = await tablewright.table(head.table_id)
     rows = await tablewright.rows_by_id(table.id, [operation.row_id for operation in operations])
     order = {field.name: position for position, field in enumerate(head.fields)}
+    none = Row(id=0)
+    replaces = any(rows.get(each.row_id, none).cell(each.field).value is not None for each in operations)
+    decided = any(operation.decision != "open" for operation in operations)
     lines = []
     for operation in sorted(operations, key=lambda each: (each.row_id, order.get(each.field, 0))):
-        row = rows.get(operation.row_id)
-        before = row.cell(operation.field) if row else Cell()
-        name = cell_text(row.cell(table.key_field)) if row and table.key_field else ""
-        line: list[str | Text] = [
-            str(operation.row_id),
-            plain(name, 40),
-            operation.field,
-            shown(before),
-            shown(operation.cell),
-            confidence(operation.cell),
-            operation.decision,
-        ]
+        row = rows.get(operation.row_id, none)
+        name = cell_text(row.cell(table.key_field)) if table.key_field else ""
+        line: list[str | Text] = [str(operation.row_id), plain(name, 40), operation.field]
+        line += [shown(row.cell(operation.field))] if replaces else []
+        line += [shown(operation.cell), confidence(operation.cell)]
+        line += [operation.decision] if decided else []
         trace = [step.detail for step in operation.steps if step.type != "answer"]
-        why = "\n".join(trace) if steps else operation.cell.error or ""
-        lines.append([*line, plain(why, 400)])
-    columns = [
-        "#",
-        table.key_field or "Row",
-        "Column",
-        "Now",
-        "Proposed",
-        "Sure",
-        "Decision",
-        "How" if steps else "Note",
-    ]
+        lines.append([*line, plain("\n".join(trace) if steps else note(operation.cell), 400)])
+    columns = ["#", table.key_field or "Row", "Column", *(["Now"] if replaces else []), "Proposed", "Sure"]
+    columns += [*(["Decision"] if decided else []), "How" if steps else "Note"]
     stdout().print(grid(head.reasoning, columns, lines))
     total = head.counts.get("with_value", 0) + head.counts.get("without_value", 0)
     if total > len(operations):
@@ -113,6 +101,15 @@ async def print_proposal(
         f"{many(head.counts.get('with_value', 0), 'value')}; empty, with a reason: "
         f"{many(head.counts.get('without_value', 0), 'cell')}."
     )
+
+
+def note(cell: Cell) -> str:
+    """Why a cell is empty or doubtful; else the passage that states its value."""
+    if cell.error or not cell.evidence or not cell.evidence[0].domain:
+        return cell.error or ""
+    others = f", and {many(len(cell.evidence) - 1, 'other')}" if len(cell.evidence) > 1 else ""
+    disputed = "; others say otherwise" if cell.conflict else ""
+    return f"“{cell.evidence[0].quote[:160]}” {cell.evidence[0].domain}{others}{disputed}"
 
 
 def confidence(cell: Cell) -> Text:
