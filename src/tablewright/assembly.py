@@ -30,7 +30,8 @@ async def open_tools(settings: Settings, store: Store) -> AsyncIterator[Tools]:
         web = await stack.enter_async_context(open_web(settings, store))
         usd = number(settings.budget, "budget")
         budget = Budget(usd=usd) if usd is not None else None
-        model = build(settings, store.cache, budget)
+        offline = yes_or_no(settings.offline, "offline")
+        model = build(settings, store.cache, budget, replay_only=offline)
         if model is not None:
             await stack.enter_async_context(model)
         yield Tools(web=web, model=model, budget=budget, cascade=yes_or_no(settings.cascade, "cascade"))
@@ -55,6 +56,7 @@ async def open_web(settings: Settings, store: Store) -> AsyncIterator[Web]:
             store.cache,
             engine=settings.search,
             is_private=lambda address: is_private(address, policy),
+            offline=yes_or_no(settings.offline, "offline"),
         )
         stack.push_async_callback(web.close)
         yield web

@@ -61,6 +61,9 @@ class Settings:
     fetch_delay: str = setting("0.5", "Seconds between two requests to one domain (private hosts allowed above: none).")
     fetch_robots: str = setting("yes", "Whether robots.txt is obeyed: yes or no.")
     cascade: str = setting("no", "Whether a model is asked only where the built-in reader is not sure: yes or no.")
+    offline: str = setting(
+        "no", "yes: nothing is searched, fetched or asked anew; what earlier runs bought is played again."
+    )
     budget: str = setting("", "The most dollars a run may spend on models.")
 
     @property

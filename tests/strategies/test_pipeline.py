@@ -240,6 +240,20 @@ async def test_a_second_run_buys_no_answer_twice(web: SmallWeb, endpoint: Endpoi
         assert (cells["CEO"].value, usage.llm_calls) == ("Ann Lee", calls)
 
 
+async def test_offline_a_run_is_played_again_with_nothing_asked_of_anybody(endpoint: Endpoint, tmp_path: Path) -> None:
+    async with small_web({"/acme": SHOW}) as running:
+        settings = with_model(running.settings(tmp_path), endpoint)
+        first, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
+        asked = len(endpoint.asked)
+    again, _, usage = await fill(replace(settings, offline="yes"), tmp_path, "Company\nAcme Turbines\n", CEO)
+    assert again["CEO"].value == first["CEO"].value == "Ann Lee"
+    assert again["CEO"].evidence == first["CEO"].evidence
+    assert (usage.searches, usage.fetches, usage.llm_calls, usage.cost_usd) == (0, 0, 0, 0.0)
+    assert len(endpoint.asked) == asked
+    other, _, _ = await fill(replace(settings, offline="yes"), tmp_path, "Company\nBorealis\n", CEO)
+    assert (other["CEO"].value, other["CEO"].reason) == (None, "error")
+
+
 async def test_a_budget_that_is_spent_leaves_the_rules_and_says_so(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 What this process has seen is not asked for again. What an earlier one has seen is, after a day: a page is asked whether
 it changed, a search is made anew. What comes from a private address costs nothing and may be another thing tomorrow, so
-it is taken from the store only within the process.
+it is taken from the store only within the process. Offline everything comes from the store, however old.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from datetime import timedelta
 
 import msgspec
 
+from tablewright.errors import SearchError
 from tablewright.sources.fetch.blocked import why_blocked
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
@@ -45,6 +46,7 @@ class Web:
         engine: str,
         is_private: Callable[[str], bool],
         fresh: timedelta = FRESH,
+        offline: bool = False,
     ) -> None:
         self._searching = searching
         self._engine = engine
@@ -53,17 +55,20 @@ class Web:
         self._pages = pages
         self._cache = cache
         self._fresh = fresh
+        self._offline = offline
         self._opening: dict[str, asyncio.Task[Retrieved | Refusal]] = {}
         self._refused: dict[str, Refusal] = {}
         self._seen: set[str] = set()
 
     async def search(self, query: Query) -> Searched:
         key = hashlib.sha256(_encoder.encode((self._engine, query))).hexdigest()
-        if key in self._seen or not self._is_private(self._engine):
-            kept = await self._cache.get("search", key, max_age=self._fresh)
+        if self._offline or key in self._seen or not self._is_private(self._engine):
+            kept = await self._cache.get("search", key, max_age=None if self._offline else self._fresh)
             if kept is not None:
                 spend(Usage(cache_hits=1))
                 return _decoder.decode(kept)
+        if self._offline:
+            raise SearchError(f"Nothing is kept of the search for {query.text!r}, and offline nothing is searched.")
         found = await self._searching.search(query)
         if found.hits:
             await self._cache.put("search", key, _encoder.encode(found))
@@ -94,10 +99,11 @@ class Web:
 
     async def _open(self, origin: str) -> Retrieved | Refusal:
         known = await self._pages.newest(origin)
-        fresh = origin in self._seen or not self._is_private(origin)
-        if known and fresh and not is_older(known.checked_at, self._fresh):
+        if known and (self._offline or self._is_fresh(origin, known)):
             spend(Usage(cache_hits=1))
             return known.page
+        if self._offline:
+            return Refusal(origin=origin, reason="error", detail="it is not kept, and offline nothing is fetched")
         etag, last_modified = (known.etag, known.last_modified) if known else ("", "")
         fetched = await self._fetcher.fetch(origin, etag=etag, last_modified=last_modified)
         if isinstance(fetched, Refusal):
@@ -105,6 +111,11 @@ class Web:
         if fetched.not_modified and known:
             return await self._unchanged(origin, known)
         return await self._keep(origin, fetched)
+
+    def _is_fresh(self, origin: str, known: StoredPage) -> bool:
+        if origin not in self._seen and self._is_private(origin):
+            return False
+        return not is_older(known.checked_at, self._fresh)
 
     async def _unchanged(self, origin: str, known: StoredPage) -> Retrieved:
         await self._pages.unchanged(origin, known.page.content_hash)
