@@ -112,6 +112,14 @@ async def test_fields_that_are_filled_already_are_left_alone(web: SmallWeb, tmp_
     assert list(cells) == ["Headquarters"]
 
 
+async def test_a_question_is_about_the_column_it_names(web: SmallWeb, tmp_path: Path) -> None:
+    table = "Product,Maker,City\nZephyr 9 fan,Acme Turbines,\nBora 2 fan,,\n"
+    settings = web.settings(tmp_path)
+    cells, operations, _ = await fill(settings, tmp_path, table, "Founded:number=What year was {Maker} founded?")
+    assert cells["Founded"].value == 1987
+    assert (operations[1].cell.reason, operations[1].cell.error) == ("not_applicable", "Maker is empty")
+
+
 async def test_a_question_about_a_column_that_is_not_there_is_refused_before_anything_is_spent(
     web: SmallWeb, tmp_path: Path
 ) -> None:

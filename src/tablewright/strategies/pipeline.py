@@ -54,18 +54,34 @@ class PipelineStrategy:
     def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
         if tools.web is None:
             raise UsageError("There is no web to search.", advice="Set TABLEWRIGHT_SEARCH; `tablewright doctor` helps.")
-        if not table.key_field:
-            raise UsageError("The table has no column that names its rows.", advice="Say which with --key COLUMN.")
+        groups: dict[str, list[Field]] = {}
         for field in fields:
-            columns_in(field.question, (*table.fields, *fields))
-        return Pipeline(table, fields, tools, tools.web).answer
+            named = columns_in(field.question, (*table.fields, *fields))
+            groups.setdefault(subject_column(table, named), []).append(field)
+        pipelines = [Pipeline(table, column, some, tools, tools.web) for column, some in groups.items()]
+
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+            return [finding for pipeline in pipelines for finding in await pipeline.answer(row, tell)]
+
+        return answer
+
+
+def subject_column(table: Table, named: Sequence[str]) -> str:
+    """What a question is about: the column that names the rows, unless the question speaks only of others."""
+    if table.key_field and (not named or table.key_field in named):
+        return table.key_field
+    if not named:
+        raise UsageError("The table has no column that names its rows.", advice="Say which with --key COLUMN.")
+    texts = [name for name in named if (field := table.field(name)) and field.type in ("text", "select")]
+    return texts[0] if texts else named[0]
 
 
 class Pipeline:
-    """One table's plan, and the work on its rows."""
+    """One plan for the fields that ask about the same column, and the work on the rows."""
 
-    def __init__(self, table: Table, fields: Sequence[Field], tools: Tools, web: Source) -> None:
+    def __init__(self, table: Table, column: str, fields: Sequence[Field], tools: Tools, web: Source) -> None:
         self._table = table
+        self._column = column
         self._fields = tuple(fields)
         self._tools = tools
         self._web = web
@@ -74,19 +90,24 @@ class Pipeline:
 
     async def answer(self, row: Row, tell: Tell) -> Sequence[Finding]:
         wanted = tuple(field for field in self._fields if row.cell(field.name).needs_work)
-        work = RowWork(self._subject(row), wanted, self._tools, self._web, tell)
-        return await work.run(await self._queries(row, work.subject))
+        subject = self._subject(row)
+        if not wanted:
+            return ()
+        if not subject.name:
+            return [
+                Finding(field=field.name, reason="not_applicable", error=f"{self._column} is empty") for field in wanted
+            ]
+        work = RowWork(subject, wanted, self._tools, self._web, tell)
+        return await work.run(await self._queries(row, subject))
 
     def _subject(self, row: Row) -> Subject:
         asked = {field.name for field in self._fields}
         context = {
             field.name: text
             for field in self._table.fields
-            if field.name not in asked
-            and field.name != self._table.key_field
-            and (text := cell_text(row.cell(field.name)))
+            if field.name not in asked and field.name != self._column and (text := cell_text(row.cell(field.name)))
         }
-        return Subject(name=cell_text(row.cell(self._table.key_field)), context=context)
+        return Subject(name=cell_text(row.cell(self._column)), context=context)
 
     async def _queries(self, row: Row, subject: Subject) -> list[str]:
         async with self._planning:
@@ -101,7 +122,7 @@ class Pipeline:
     async def _plan(self, sample: Subject) -> tuple[str, ...]:
         """Once for the table; the first row is the sample."""
         columns = tuple(column for column, text in sample.context.items() if _tells(text))
-        asked = PlanPatterns(key=self._table.key_field, fields=self._fields, columns=columns, samples=(sample.name,))
+        asked = PlanPatterns(key=self._column, fields=self._fields, columns=columns, samples=(sample.name,))
         return (await decide(Plan(), asked, self._tools.model, lambda step: None)).decided
 
 
