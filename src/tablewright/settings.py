@@ -51,7 +51,8 @@ class Settings:
     )
     search_api_key: str = setting("", "The key for brave, tavily, serper or exa.")
     embedder: str = setting(
-        "wordllama", "What turns texts into vectors: wordllama (on this machine) or openai:NAME (an endpoint)."
+        "wordllama",
+        "What turns texts into vectors, for documents, which come next: wordllama (on this machine) or openai:NAME.",
     )
     embedder_base_url: str = setting("", "An OpenAI-compatible embeddings endpoint.")
     embedder_api_key: str = setting("", "The key for the embeddings endpoint.")

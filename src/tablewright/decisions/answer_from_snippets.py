@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.decisions.extract import Extract, ExtractFields
-
-AnswerFromSnippets = Extract
+from tablewright.decisions.extract import ExtractFields
 
 
 class FromSnippets(ExtractFields):

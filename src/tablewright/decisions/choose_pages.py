@@ -28,7 +28,6 @@ class Offer(Noun, frozen=True):
     origin: str
     title: str
     snippet: str
-    domain: str = ""
 
 
 class ChoosePages(Noun, frozen=True):

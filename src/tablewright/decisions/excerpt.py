@@ -23,12 +23,9 @@ def excerpt(text: str, fields: Sequence[Field], limit: int) -> str:
         for label in (*wanted(field).labels, *wanted(field).words)
         for word in label.split()
     }
-    page = passages(text)
-    pieces = [(sentence.start, sentence.start + len(sentence.text)) for sentence in page.sentences]
-    pieces += [(row[0][1], row[-1][1] + len(row[-1][0])) for grid in page.grids for row in grid.rows]
     head = min(HEAD, limit // 3)
     scored = sorted(
-        ((_hits(text[start:end], words), start, end) for start, end in pieces if start >= head),
+        ((_hits(text[start:end], words), start, end) for start, end in passages(text).pieces if start >= head),
         key=lambda piece: (-piece[0], piece[1]),
     )
     chosen, used = [(0, _word_end(text, head))], head

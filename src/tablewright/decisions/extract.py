@@ -164,12 +164,9 @@ def _passages(value: str, quote: str, source: Retrieved, field: Field) -> Iterat
     if quote and (place := locate(quote, source.text)):
         yield *place, QUOTED
     words = {word[:6] for word in wanted(field).words}
-    page = passages(source.text)
-    pieces = [(sentence.start, sentence.start + len(sentence.text)) for sentence in page.sentences]
-    pieces += [(row[0][1], row[-1][1] + len(row[-1][0])) for grid in page.grids for row in grid.rows]
     spoken = [
         (len(words & {word[:6] for word in normal(source.text[start:end]).split()}), start, end)
-        for start, end in pieces[:PASSAGES_TRIED]
+        for start, end in passages(source.text).pieces[:PASSAGES_TRIED]
     ]
     for _, start, end in sorted(spoken, key=lambda piece: (-piece[0], piece[1])):
         yield start, end, STATED

@@ -53,6 +53,12 @@ class Passages(Noun, frozen=True):
     headings: tuple[tuple[str, int], ...]
     """Short lines that end in no full stop, with where they stand."""
 
+    @property
+    def pieces(self) -> list[tuple[int, int]]:
+        """Where each sentence and each line of a table begins and ends."""
+        sentences = [(sentence.start, sentence.start + len(sentence.text)) for sentence in self.sentences]
+        return sentences + [(row[0][1], row[-1][1] + len(row[-1][0])) for grid in self.grids for row in grid.rows]
+
 
 @lru_cache(maxsize=128)
 def passages(text: str) -> Passages:
