@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tablewright.errors import NotFound, UsageError
-from tablewright.store.proposals import Operation, Selection
+from tablewright.store import migrations
+from tablewright.store.proposals import EVERYTHING, Operation, Review, Selection
 from tablewright.store.store import Store
-from tablewright.table.edits import RemoveRow, SetCell
+from tablewright.table.edits import RemoveField, RemoveRow, SetCell
 from tablewright.table.model import Cell, Field, Step
 from tablewright.table.model import given as given_cell
 
@@ -155,3 +158,157 @@ async def test_unknown_names_are_said(store: Store) -> None:
         await store.proposals.apply(proposal_id, Selection(fields=("Colour",)))
     with pytest.raises(NotFound, match="no proposal 'p0'"):
         await store.proposals.get("p0")
+
+
+# ── cell by cell ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def typed(value: int) -> Cell:
+    return Cell(
+        value=value,
+        raw_value=str(value),
+        status="ENRICHED",
+        confidence=1.0,
+        run_id="r1",
+        updated_at="t",
+        error="by ann",
+    )
+
+
+async def decisions(store: Store, proposal_id: str) -> dict[int, str]:
+    return {op.row_id: op.decision for op in await store.proposals.operations(proposal_id)}
+
+
+async def test_a_review_accepts_refuses_and_edits_in_one_change(store: Store) -> None:
+    table_id, run_id, proposal_id = await proposal(store)
+    review = Review(accepted=((1, "Total"),), refused=((2, "Total"),), edited={(3, "Total"): typed(7)})
+    done = await store.proposals.decide(proposal_id, review, actor="ann")
+    assert (done.cells, done.edited, done.refused, done.conflicts) == (2, 1, 1, 0)
+    assert await totals(store, table_id) == [found(10), Cell(), typed(7)]
+    newest, first = await store.log.changes(table_id)
+    assert (newest.actor, newest.run_id, newest.kind, first.number) == ("ann", run_id, "apply", 1)
+    assert newest.note == "found 2 of 3; 1 edited by hand"
+    assert (await store.proposals.get(proposal_id)).status == "applied"
+    assert await store.log.problems(table_id) == []
+
+
+async def test_a_decision_is_kept_beside_what_was_proposed(store: Store) -> None:
+    _, _, proposal_id = await proposal(store)
+    await store.proposals.decide(proposal_id, Review(refused=((1, "Total"),), edited={(2, "Total"): typed(21)}))
+    first, second, third = await store.proposals.operations(proposal_id)
+    assert (first.cell, first.decision, first.edited) == (found(10), "refused", None)
+    assert (second.cell, second.decision, second.edited) == (found(20, 0.6), "edited", typed(21))
+    assert (third.cell, third.decision, third.edited) == (NOTHING, "open", None)
+    counts = (await store.proposals.get(proposal_id)).counts
+    assert (counts["refused"], counts["edited"], counts["open"]) == (1, 1, 1)
+    await store.proposals.reject(proposal_id)
+    assert (await store.proposals.get(proposal_id)).status == "applied"
+
+
+async def test_what_a_review_does_not_name_stays_open_and_can_be_decided_later(store: Store) -> None:
+    table_id, _, proposal_id = await proposal(store)
+    await store.proposals.decide(proposal_id, Review(edited={(1, "Total"): typed(11)}))
+    assert (await store.proposals.get(proposal_id)).status == "open"
+    await store.proposals.apply(proposal_id)
+    assert [cell.value for cell in await totals(store, table_id)] == [11, 20, None]
+    assert await decisions(store, proposal_id) == {1: "edited", 2: "applied", 3: "applied"}
+
+
+async def test_a_review_that_only_refuses_changes_nothing_in_the_table(store: Store) -> None:
+    table_id, _, proposal_id = await proposal(store)
+    done = await store.proposals.decide(proposal_id, Review(refused=tuple((row, "Total") for row in (1, 2, 3))))
+    assert (done.refused, done.change) == (3, None)
+    assert (await store.proposals.get(proposal_id)).status == "rejected"
+    assert len(await store.log.changes(table_id)) == 1
+
+
+async def test_undoing_the_run_undoes_what_was_accepted_and_what_was_edited(store: Store) -> None:
+    table_id, run_id, proposal_id = await proposal(store)
+    before = await store.tables.load(table_id)
+    await store.proposals.decide(proposal_id, Review(accepted=((1, "Total"),), edited={(2, "Total"): typed(21)}))
+    await store.proposals.decide(proposal_id, Review(edited={(3, "Total"): typed(31)}))
+    assert [cell.value for cell in await totals(store, table_id)] == [10, 21, 31]
+    assert (await store.history.undo_run(table_id, run_id)).cells == 3
+    assert await store.tables.load(table_id) == before
+
+
+@pytest.mark.parametrize("field_goes", [True, False])
+async def test_a_review_that_fails_leaves_nothing_half_done(store: Store, field_goes: bool) -> None:
+    price = Field(name="Price", type="number")
+    table_id = (await store.tables.create("t", (*FIELDS, price), [(given_cell("a"), given_cell(1))])).id
+    proposal_id = await store.proposals.create(table_id, "r1", [TOTAL])
+    operations = [Operation(row_id=1, field=name, cell=found(10)) for name in ("Total", "Price")]
+    await store.proposals.add(proposal_id, operations)
+    await store.proposals.finish(proposal_id, "")
+    if field_goes:
+        await store.log.commit(table_id, [RemoveField(name="Price")])
+    review = Review(refused=((1, "Total"),), edited={(1, "Price" if field_goes else "Colour"): typed(5)})
+    before = await store.tables.load(table_id), await store.log.changes(table_id)
+    with pytest.raises(NotFound, match="'Price' any more" if field_goes else "nothing about row 1, Colour"):
+        await store.proposals.decide(proposal_id, review)
+    with pytest.raises(UsageError, match="answered twice"):
+        await store.proposals.decide(proposal_id, Review(accepted=((1, "Total"),), refused=((1, "Total"),)))
+    assert (await store.tables.load(table_id), await store.log.changes(table_id)) == before
+    assert {op.decision for op in await store.proposals.operations(proposal_id)} == {"open"}
+
+
+async def test_a_reviewed_cell_that_was_changed_since_is_kept_and_stays_open_unless_forced(store: Store) -> None:
+    table_id, _, proposal_id = await proposal(store)
+    await store.proposals.decide(proposal_id, Review(accepted=((3, "Total"),)))
+    await store.log.commit(table_id, [SetCell(row_id=1, field="Total", cell=given_cell(11))])
+    review = Review(accepted=((2, "Total"),), edited={(1, "Total"): typed(12)})
+    done = await store.proposals.decide(proposal_id, review)
+    assert (done.cells, done.edited, done.conflicts) == (1, 0, 1)
+    assert [cell.value for cell in await totals(store, table_id)] == [11, 20, None]
+    kept = await store.proposals.operation(proposal_id, 1, "total")
+    assert (kept.decision, kept.edited) == ("open", None)
+    forced = await store.proposals.decide(proposal_id, Review(edited={(1, "Total"): typed(12)}), force=True)
+    assert (forced.edited, (await totals(store, table_id))[0].value) == (1, 12)
+
+
+async def test_a_reviewed_cell_of_a_row_that_is_gone_is_refused(store: Store) -> None:
+    table_id, _, proposal_id = await proposal(store)
+    await store.log.commit(table_id, [RemoveRow(row_id=1)])
+    review = Review(accepted=((2, "Total"),), edited={(1, "Total"): typed(12)})
+    done = await store.proposals.decide(proposal_id, review)
+    assert (done.cells, done.edited, done.gone) == (1, 0, 1)
+    gone = await store.proposals.operation(proposal_id, 1, "Total")
+    assert (gone.decision, gone.edited) == ("refused", None)
+
+
+async def test_of_two_people_who_decide_at_once_the_first_one_counts(store: Store) -> None:
+    table_id, _, proposal_id = await proposal(store)
+    reviews = [Review(edited={(1, "Total"): typed(value)}) for value in (100, 200)]
+    done = await asyncio.gather(*(store.proposals.decide(proposal_id, review) for review in reviews))
+    assert sorted((each.cells, each.too_late) for each in done) == [(0, 1), (1, 0)]
+    winner = next(index for index, each in enumerate(done) if each.cells)
+    assert (await totals(store, table_id))[0] == typed((100, 200)[winner])
+
+
+async def test_the_cells_that_wait_are_found_by_confidence_and_by_being_empty(store: Store) -> None:
+    _, _, proposal_id = await proposal(store)
+
+    async def rows(selection: Selection = EVERYTHING, failed: bool | None = None) -> list[int]:
+        return [row_id for row_id, _ in await store.proposals.open_cells(proposal_id, selection, failed=failed)]
+
+    assert await rows() == [1, 2, 3]
+    assert await rows(Selection(below=0.9)) == [2]
+    assert await rows(Selection(below=0.6)) == []
+    assert await rows(failed=True) == [3]
+    assert await rows(failed=False) == [1, 2]
+    await store.proposals.reject(proposal_id, Selection(rows=(1,)))
+    assert await rows() == [2, 3]
+    await store.proposals.reject(proposal_id)
+    with pytest.raises(UsageError, match="already rejected"):
+        await rows()
+
+
+async def test_a_proposal_of_an_older_version_can_be_edited(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
+        async with await Store.open(database_url) as store:
+            table_id, _, proposal_id = await proposal(store)
+    async with await Store.open(database_url) as store:
+        assert (await store.proposals.operations(proposal_id))[0].edited is None
+        await store.proposals.decide(proposal_id, Review(edited={(1, "Total"): typed(11)}))
+        assert (await totals(store, table_id))[0] == typed(11)

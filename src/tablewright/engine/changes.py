@@ -1,4 +1,4 @@
-"""The changes people make themselves: accept or refuse a proposal, flag a cell, undo."""
+"""The changes people make themselves: accept, refuse or edit what a proposal says, flag a cell, undo."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 
 from tablewright.errors import UsageError
 from tablewright.store.log import Change
-from tablewright.store.proposals import EVERYTHING, Applied, Selection
+from tablewright.store.proposals import EVERYTHING, Applied, Review, Selection
+from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
+from tablewright.table.coerce import Coerced, coerce
 from tablewright.table.edits import FlagCell
-from tablewright.table.model import RowId
+from tablewright.table.model import Cell, Field, RowId
+from tablewright.table.text import show
 
 
 class Changes:
@@ -22,6 +25,24 @@ class Changes:
 
     async def apply(self, proposal_id: str, selection: Selection = EVERYTHING, *, force: bool = False) -> Applied:
         return await self._store.proposals.apply(proposal_id, selection, actor=self._actor, force=force)
+
+    async def decide(self, proposal_id: str, review: Review, *, force: bool = False) -> Applied:
+        return await self._store.proposals.decide(proposal_id, review, actor=self._actor, force=force)
+
+    def own_value(self, text: str, field: Field, *, run_id: str, attempt: int = 0) -> Cell:
+        """What a person types in place of what run `run_id` proposed: theirs, so it needs no evidence and claims none.
+        It belongs to the run nevertheless, so that undoing the run undoes it too."""
+        typed = typed_value(text, field)
+        return Cell(
+            value=typed.value,
+            raw_value=typed.raw_value,
+            status="ENRICHED",
+            confidence=1.0,
+            attempt=attempt,
+            run_id=run_id,
+            updated_at=now(),
+            error=f"typed in by {self._actor}" + (f"; {typed.note}" if typed.note else ""),
+        )
 
     async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
         return await self._store.proposals.reject(proposal_id, selection)
@@ -49,6 +70,24 @@ class Changes:
         if to.isdecimal():
             return await self._store.history.go_back(table_id, change=int(to), actor=self._actor)
         return await self._store.history.go_back(table_id, at=utc(to), actor=self._actor)
+
+
+def typed_value(text: str, field: Field) -> Coerced:
+    """The value of the field's type that the text is; a guess is refused, for a person can be asked again."""
+    typed = coerce(printable(text), field)
+    if typed.value is None:
+        raise UsageError(f"{typed.raw_value!r} is not of type {field.type}: {typed.note}.", advice=wanted(field))
+    if field.type == "select" and field.options and typed.value not in field.options:
+        raise UsageError(f"{typed.raw_value!r} is none of the options.", advice=wanted(field))
+    if typed.label == "low":
+        raise UsageError(f"{typed.raw_value!r} may be {show(typed.value)!r}, but: {typed.note}.", advice=wanted(field))
+    return typed
+
+
+def wanted(field: Field) -> str:
+    if field.type == "select" and field.options:
+        return f"Write one of: {', '.join(field.options)}."
+    return f"The unit is {field.unit}." if field.unit else ""
 
 
 def utc(time: str) -> str:

@@ -69,6 +69,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             last_modified TEXT NOT NULL, extra TEXT NOT NULL, PRIMARY KEY (url, content_hash)
         ){clustered}""",
     ),
+    ("ALTER TABLE operations ADD COLUMN edited TEXT",),
 )
 
 

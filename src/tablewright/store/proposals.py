@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, insert, literal, select, true, update
+import msgspec
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    literal,
+    null,
+    select,
+    true,
+    update,
+)
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
@@ -13,16 +28,24 @@ from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, insert_select, upsert
 from tablewright.store.log import Change, EditWriter, Entry, append, close_change, last_write
 from tablewright.store.records import decode_cell, decode_fields, decode_steps, new_id, now, to_text
-from tablewright.store.tables import Head, head
+from tablewright.store.tables import Head, chunks, head
 from tablewright.table.edits import AddField, ChangeField, Edit
 from tablewright.table.model import Cell, Field, Noun, RowId, Step
 
 ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
-Decision: TypeAlias = Literal["open", "applied", "refused"]
+Decision: TypeAlias = Literal["open", "applied", "refused", "edited"]
+CellAt: TypeAlias = tuple[RowId, str]
+"""A row and the name of a field."""
+
+CHOSEN = "chosen"
+"""What is being written, inside a transaction; no reader ever sees it."""
 
 
 class Operation(Noun, frozen=True):
-    """One proposed cell. `as_of` is where the log stood when the row was read: a later edit of the cell wins."""
+    """One proposed cell. `as_of` is where the log stood when the row was read: a later edit of the cell wins.
+
+    `cell` stays what the run proposed, whatever was decided; `edited` is what a person wrote in its place.
+    """
 
     row_id: RowId
     field: str
@@ -30,6 +53,7 @@ class Operation(Noun, frozen=True):
     steps: tuple[Step, ...] = ()
     as_of: int = 0
     decision: Decision = "open"
+    edited: Cell | None = None
 
 
 class ProposalHead(Noun, frozen=True):
@@ -45,22 +69,40 @@ class ProposalHead(Noun, frozen=True):
 
 
 class Selection(Noun, frozen=True):
-    """Which operations of a proposal are meant; everything, unless narrowed."""
+    """Which operations of a proposal are meant; everything, unless narrowed. A bound on the confidence leaves out the
+    cells without a value; `below` itself is not below."""
 
     rows: tuple[RowId, ...] = ()
     fields: tuple[str, ...] = ()
     min_confidence: float | None = None
+    below: float | None = None
 
 
 EVERYTHING = Selection()
 
 
+class Review(Noun, frozen=True):
+    """A person's answers, cell by cell. What is not named stays open."""
+
+    accepted: tuple[CellAt, ...] = ()
+    refused: tuple[CellAt, ...] = ()
+    edited: Mapping[CellAt, Cell] = {}
+
+
 class Applied(Noun, frozen=True):
-    """`conflicts` are cells that somebody changed since the run read them: kept as they are, still open here."""
+    """`conflicts` are cells that somebody changed since the run read them: kept as they are, still open here.
+
+    Of the `cells` that were written, `edited` hold a person's own value. `gone` are cells of rows that were removed
+    since, and `too_late` those that somebody else had decided in the meantime: their decision stands.
+    """
 
     change: Change | None
     cells: int
     conflicts: int
+    edited: int = 0
+    refused: int = 0
+    gone: int = 0
+    too_late: int = 0
 
 
 class Proposals:
@@ -173,6 +215,38 @@ class Proposals:
 
         return await self._database.read(work)
 
+    async def operation(self, proposal_id: str, row_id: RowId, field: str) -> Operation:
+        def work(connection: Connection) -> Operation:
+            read_head(connection, proposal_id, counted=False)
+            meant = matching(connection, proposal_id, Selection(rows=(row_id,), fields=(field,)))
+            record = connection.execute(select(schema.operations).where(meant)).one_or_none()
+            if record is None:
+                raise unknown_cell(proposal_id, (row_id, field))
+            return as_operation(record)
+
+        return await self._database.read(work)
+
+    async def open_cells(
+        self,
+        proposal_id: str,
+        selection: Selection = EVERYTHING,
+        *,
+        failed: bool | None = None,
+        even_unfinished: bool = False,
+    ) -> list[CellAt]:
+        """What waits for a decision, in the order of rows; `failed` keeps only those without, or with, a value."""
+
+        def work(connection: Connection) -> list[CellAt]:
+            operations = schema.operations
+            proposal = open_head(connection, proposal_id, even_unfinished=even_unfinished)
+            query = select(operations.c.row_id, operations.c.field).where(choose(connection, proposal, selection))
+            if failed is not None:
+                query = query.where((operations.c.status == "FAILED") == failed)
+            records = connection.execute(query.order_by(operations.c.row_id, operations.c.field))
+            return [(row_id, field) for row_id, field in records]
+
+        return await self._database.read(work)
+
     async def apply(
         self, proposal_id: str, selection: Selection = EVERYTHING, *, actor: str = "", force: bool = False
     ) -> Applied:
@@ -182,11 +256,18 @@ class Proposals:
             lambda connection: apply_operations(connection, proposal_id, selection, actor=actor, force=force)
         )
 
+    async def decide(self, proposal_id: str, review: Review, *, actor: str = "", force: bool = False) -> Applied:
+        """Refuses, writes and edits what the review says, all in one transaction; `force` as in `apply`."""
+        return await self._database.write(
+            lambda connection: decide_operations(connection, proposal_id, review, actor=actor, force=force)
+        )
+
     async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
         """How many operations were refused."""
 
         def work(connection: Connection) -> int:
             proposal = open_head(connection, proposal_id, even_unfinished=True)
+            head(connection, proposal.table_id, lock=True)
             chosen = choose(connection, proposal, selection)
             refused = connection.execute(update(schema.operations).where(chosen).values(decision="refused")).rowcount
             settle(connection, proposal_id)
@@ -198,10 +279,81 @@ class Proposals:
 def apply_operations(
     connection: Connection, proposal_id: str, selection: Selection, *, actor: str, force: bool
 ) -> Applied:
-    operations = schema.operations
     proposal = open_head(connection, proposal_id, even_unfinished=force)
     found = head(connection, proposal.table_id, lock=True)
     chosen = choose(connection, proposal, selection)
+    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force)
+    settle(connection, proposal_id)
+    return applied
+
+
+def decide_operations(connection: Connection, proposal_id: str, review: Review, *, actor: str, force: bool) -> Applied:
+    operations = schema.operations
+    proposal = open_head(connection, proposal_id, even_unfinished=force)
+    found = head(connection, proposal.table_id, lock=True)
+    wanted = answers(review)
+    standing = decisions_of(connection, proposal_id, [row_id for row_id, _ in wanted])
+    for at in wanted:
+        if at not in standing:
+            raise unknown_cell(proposal_id, at)
+    timely = [
+        {"at_row": at[0], "at_field": at[1], "decided": decision, "written": written}
+        for at, (decision, written) in wanted.items()
+        if standing[at] == "open"
+    ]
+    own = operations.c.proposal_id == proposal_id
+    if timely:
+        here = (operations.c.row_id == bindparam("at_row")) & (operations.c.field == bindparam("at_field"))
+        marked = update(operations).where(own, here)
+        connection.execute(marked.values(decision=bindparam("decided"), edited=bindparam("written")), timely)
+    chosen = own & (operations.c.decision == CHOSEN)
+    by_hand = any(answer["written"] for answer in timely)
+    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, by_hand=by_hand)
+    connection.execute(update(operations).where(chosen).values(decision="open", edited=None))
+    settle(connection, proposal_id)
+    return msgspec.structs.replace(
+        applied,
+        refused=sum(answer["decided"] == "refused" for answer in timely),
+        too_late=len(wanted) - len(timely),
+    )
+
+
+def answers(review: Review) -> dict[CellAt, tuple[str, str | None]]:
+    """What each named cell becomes, and the text of the cell a person wrote for it."""
+    wanted: dict[CellAt, tuple[str, str | None]] = {
+        **dict.fromkeys(review.refused, ("refused", None)),
+        **dict.fromkeys(review.accepted, (CHOSEN, None)),
+        **{at: (CHOSEN, to_text(cell)) for at, cell in review.edited.items()},
+    }
+    if len(wanted) < len(review.refused) + len(review.accepted) + len(review.edited):
+        raise UsageError("A cell was answered twice.", kept="Nothing was changed.")
+    return wanted
+
+
+def decisions_of(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, str]:
+    operations = schema.operations
+    query = select(operations.c.row_id, operations.c.field, operations.c.decision)
+    return {
+        (row_id, field): decision
+        for chunk in chunks(sorted(set(row_ids)), 500)
+        for row_id, field, decision in connection.execute(
+            query.where(operations.c.proposal_id == proposal_id, operations.c.row_id.in_(chunk))
+        )
+    }
+
+
+def write_chosen(
+    connection: Connection,
+    found: Head,
+    proposal: ProposalHead,
+    chosen: ColumnElement[bool],
+    *,
+    actor: str,
+    force: bool,
+    by_hand: bool = False,
+) -> Applied:
+    """The chosen cells, as one change of the table. `by_hand`: a person's own values are among them."""
+    operations = schema.operations
     entries, found = write_fields(connection, found, proposal, chosen)
     conflicts = 0
     read_first = connection.execute(select(func.min(operations.c.as_of)).where(chosen)).scalar()
@@ -211,12 +363,21 @@ def apply_operations(
         chosen = chosen & ~later
     number = found.last_change + 1
     gone = row_is_gone(found)
-    decision = case((gone, "refused"), else_="applied")
-    connection.execute(
-        update(operations).where(chosen).values(decision=decision, change=case((gone, None), else_=number))
-    )
+    settled = connection.execute(
+        update(operations)
+        .where(chosen)
+        .values(
+            decision=case((gone, "refused"), (operations.c.edited.is_not(None), "edited"), else_="applied"),
+            change=case((gone, None), else_=number),
+            edited=case((gone, null()), else_=operations.c.edited),
+        )
+    ).rowcount
     append(connection, found, entries)
     taken = (operations.c.proposal_id == proposal.id) & (operations.c.change == number)
+    edited = 0
+    if by_hand:
+        query = select(func.count()).select_from(operations).where(taken, operations.c.decision == "edited")
+        edited = connection.execute(query).scalar_one()
     written = write_operations(connection, found, taken, skip=len(entries))
     change = None
     if entries or written:
@@ -227,10 +388,9 @@ def apply_operations(
             kind="apply",
             actor=actor,
             run_id=proposal.run_id,
-            note=proposal.reasoning,
+            note=f"{proposal.reasoning}; {edited} edited by hand" if edited else proposal.reasoning,
         )
-    settle(connection, proposal_id)
-    return Applied(change=change, cells=written, conflicts=conflicts)
+    return Applied(change=change, cells=written, conflicts=conflicts, edited=edited, gone=settled - written)
 
 
 def write_fields(
@@ -238,6 +398,9 @@ def write_fields(
 ) -> tuple[list[Entry], Head]:
     """Adds or changes the proposed fields that the chosen cells belong to."""
     wanted = set(connection.execute(select(schema.operations.c.field).where(chosen).distinct()).scalars())
+    missing = wanted - {field.name for field in (*proposal.fields, *found.table.fields)}
+    if missing:
+        raise NotFound(f"Table {found.table.id} has no field {min(missing)!r} any more.", kept="Nothing was changed.")
     edits: list[Edit] = []
     for field in proposal.fields:
         present = found.table.field(field.name)
@@ -258,8 +421,9 @@ def write_operations(connection: Connection, found: Head, taken: ColumnElement[b
     field_id = number_of_field(found)
     before = and_(cells.c.table_no == found.no, cells.c.row_id == operations.c.row_id, cells.c.field_id == field_id)
     seq = found.last_seq + skip + func.row_number().over(order_by=(operations.c.row_id, operations.c.field))
+    after = func.coalesce(operations.c.edited, operations.c.cell)
     source = (
-        select(literal(found.no), seq, literal("cell"), operations.c.row_id, field_id, cells.c.cell, operations.c.cell)
+        select(literal(found.no), seq, literal("cell"), operations.c.row_id, field_id, cells.c.cell, after)
         .select_from(operations.outerjoin(cells, before))
         .where(taken)
     )
@@ -285,29 +449,42 @@ def changed_since(found: Head) -> ColumnElement[bool]:
 
 
 def choose(connection: Connection, proposal: ProposalHead, selection: Selection) -> ColumnElement[bool]:
+    return matching(connection, proposal.id, selection) & (schema.operations.c.decision == "open")
+
+
+def matching(connection: Connection, proposal_id: str, selection: Selection) -> ColumnElement[bool]:
     operations = schema.operations
-    chosen = (operations.c.proposal_id == proposal.id) & (operations.c.decision == "open")
+    meant = operations.c.proposal_id == proposal_id
     if selection.rows:
-        chosen = chosen & operations.c.row_id.in_(selection.rows)
+        meant = meant & operations.c.row_id.in_(selection.rows)
     if selection.fields:
-        chosen = chosen & operations.c.field.in_(proposed_names(connection, proposal, selection.fields))
+        meant = meant & operations.c.field.in_(proposed_names(connection, proposal_id, selection.fields))
     if selection.min_confidence is not None:
-        chosen = chosen & (operations.c.confidence >= selection.min_confidence) & (operations.c.status == "ENRICHED")
-    return chosen
+        meant = meant & (operations.c.confidence >= selection.min_confidence) & (operations.c.status == "ENRICHED")
+    if selection.below is not None:
+        meant = meant & (operations.c.confidence < selection.below) & (operations.c.status == "ENRICHED")
+    return meant
 
 
-def proposed_names(connection: Connection, proposal: ProposalHead, wanted: Sequence[str]) -> list[str]:
+def proposed_names(connection: Connection, proposal_id: str, wanted: Sequence[str]) -> list[str]:
     names = connection.execute(
-        select(schema.operations.c.field).where(schema.operations.c.proposal_id == proposal.id).distinct()
+        select(schema.operations.c.field).where(schema.operations.c.proposal_id == proposal_id).distinct()
     ).scalars()
     by_folded = {name.casefold(): name for name in names}
     unknown = [name for name in wanted if name.strip().casefold() not in by_folded]
     if unknown:
         raise NotFound(
-            f"Proposal {proposal.id} says nothing about {unknown[0]!r}.",
+            f"Proposal {proposal_id} says nothing about {unknown[0]!r}.",
             advice=f"It is about: {', '.join(sorted(by_folded.values()))}.",
         )
     return [by_folded[name.strip().casefold()] for name in wanted]
+
+
+def unknown_cell(proposal_id: str, at: CellAt) -> NotFound:
+    return NotFound(
+        f"Proposal {proposal_id} says nothing about row {at[0]}, {at[1]}.",
+        advice=f"`tablewright proposal show {proposal_id}` shows what it is about.",
+    )
 
 
 def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool) -> ProposalHead:
@@ -328,7 +505,8 @@ def settle(connection: Connection, proposal_id: str) -> None:
     own = operations.c.proposal_id == proposal_id
     if connection.execute(select(exists().where(own, operations.c.decision == "open"))).scalar():
         return
-    applied = connection.execute(select(exists().where(own, operations.c.decision == "applied"))).scalar()
+    written = operations.c.decision.in_(("applied", "edited"))
+    applied = connection.execute(select(exists().where(own, written))).scalar()
     status: ProposalStatus = "applied" if applied else "rejected"
     proposals = schema.proposals
     connection.execute(update(proposals).where(proposals.c.id == proposal_id).values(status=status, decided_at=now()))
@@ -391,4 +569,5 @@ def as_operation(record: Any) -> Operation:
         steps=decode_steps(record.steps),
         as_of=record.as_of,
         decision=record.decision,
+        edited=decode_cell(record.edited) if record.edited else None,
     )

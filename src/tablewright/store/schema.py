@@ -122,6 +122,7 @@ operations = Table(
     Column("decision", Text, nullable=False),
     Column("change", BigInteger),
     Column("steps", Text, nullable=False),
+    Column("edited", Text),
 )
 
 cache = Table(

@@ -11,13 +11,17 @@ from tablewright.doors.cli.root import Json, app, with_app
 if TYPE_CHECKING:
     from tablewright.app import Selection, Tablewright
 
-commands = typer.Typer(help="Review what runs propose: look, apply, reject.", no_args_is_help=True)
+commands = typer.Typer(help="Review what runs propose: look, apply, reject, edit.", no_args_is_help=True)
 app.add_typer(commands, name="proposal")
 
 ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="A proposal's id.")]
 Rows = Annotated[list[int] | None, typer.Option("--row", help="Only this row; may be repeated.")]
 Fields = Annotated[list[str] | None, typer.Option("--field", help="Only this column; may be repeated.")]
 Above = Annotated[float | None, typer.Option("--min-confidence", min=0, max=1, help="Only values at least this sure.")]
+
+Force = Annotated[
+    bool, typer.Option("--force", help="Also overwrite what was changed since; also apply an unfinished run.")
+]
 
 
 @commands.command("list")
@@ -67,9 +71,7 @@ def apply(
     row: Rows = None,
     field: Fields = None,
     min_confidence: Above = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also overwrite what was changed since; also apply an unfinished run.")
-    ] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Write a proposal into its table: all of it, or only some cells."""
@@ -107,7 +109,7 @@ def reject(
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> Any:
-        refused = await tablewright.changes.reject(proposal, selection(row, field, None))
+        refused = await tablewright.changes.reject(proposal, selection(row, field))
         return refused, await tablewright.proposal(proposal)
 
     refused, head = with_app(work)
@@ -117,7 +119,73 @@ def reject(
         output.say(f"Refused {output.many(refused, 'cell')}; {head.counts.get('open', 0):,} still open.")
 
 
-def selection(rows: list[int] | None, fields: list[str] | None, min_confidence: float | None) -> Selection:
+@commands.command()
+def review(
+    proposal: ProposalId,
+    row: Rows = None,
+    field: Fields = None,
+    below: Annotated[
+        float | None, typer.Option("--below", min=0, max=1, help="Only values less sure than this.")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty.")] = False,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Decide cell by cell: accept, refuse, or type your own value.
+
+    Nothing is written before you quit with q; then everything at once, in one change that can be undone. Without a
+    terminal the answers are read from stdin, line by line; if they end before q or x, nothing is applied.
+    """
+    from tablewright.doors.cli import output, views
+    from tablewright.doors.cli.review import report, review_proposal
+    from tablewright.errors import UsageError
+
+    if failed and below is not None:
+        raise UsageError("--failed and --below exclude each other.", advice="An empty cell has no confidence.")
+    chosen = selection(row, field, below=below)
+
+    async def work(tablewright: Tablewright) -> Any:
+        head = await tablewright.proposal(proposal)
+        done = await review_proposal(tablewright, head, chosen, failed=True if failed else None, force=force)
+        return done, await tablewright.proposal(proposal)
+
+    done, head = with_app(work)
+    if json:
+        output.print_json(report(done, head))
+    else:
+        views.say_reviewed(done, head)
+
+
+@commands.command()
+def edit(
+    proposal: ProposalId,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="Your value; one that begins with - stands after --.")],
+    row: Annotated[int, typer.Option("--row", help="The row's number.")],
+    field: Annotated[str, typer.Option("--field", help="The column's name.")],
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Write your own value in place of a proposed one."""
+    from tablewright.doors.cli import output, views
+    from tablewright.doors.cli.review import report, write_own
+
+    async def work(tablewright: Tablewright) -> Any:
+        done = await write_own(tablewright, await tablewright.proposal(proposal), row, field, value, force=force)
+        return done, await tablewright.proposal(proposal)
+
+    done, head = with_app(work)
+    if json:
+        output.print_json(report(done, head))
+    else:
+        views.say_reviewed(done, head)
+
+
+def selection(
+    rows: list[int] | None,
+    fields: list[str] | None,
+    min_confidence: float | None = None,
+    below: float | None = None,
+) -> Selection:
     from tablewright.app import Selection
 
-    return Selection(rows=tuple(rows or ()), fields=tuple(fields or ()), min_confidence=min_confidence)
+    return Selection(rows=tuple(rows or ()), fields=tuple(fields or ()), min_confidence=min_confidence, below=below)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
+from rich.table import Table as Grid
 from rich.text import Text
 
 from tablewright.app import Applied, CellVersion, Change, Operation, ProposalHead, Tablewright
-from tablewright.doors.cli.output import STYLES, grid, many, plain, say, shown, stdout, when
+from tablewright.doors.cli.output import STYLES, grid, many, plain, say, shown, stderr, stdout, when
 from tablewright.table.model import Cell, Row, Table
 from tablewright.table.text import cell_text
 
@@ -29,6 +31,7 @@ def print_history(table: Table, changes: Sequence[Change]) -> None:
 
 
 def print_cell_history(title: str, versions: Sequence[CellVersion]) -> None:
+    noted = any(version.cell.error for version in versions)
     lines: list[list[str | Text]] = [
         [
             str(version.change),
@@ -37,15 +40,43 @@ def print_cell_history(title: str, versions: Sequence[CellVersion]) -> None:
             version.kind,
             version.run_id or "",
             shown(version.cell),
+            *([version.cell.error or ""] if noted else []),
         ]
         for version in versions
     ]
-    stdout().print(grid(title, ["Change", "When", "Who", "What", "Run", "Value"], lines))
+    columns = ["Change", "When", "Who", "What", "Run", "Value", *(["Note"] if noted else [])]
+    stdout().print(grid(title, columns, lines))
 
 
 def print_cell(title: str, cell: Cell) -> None:
     """One cell with all that is known about it."""
-    lines: list[Sequence[str | Text]] = [["Value", shown(cell)], ["Status", cell.status]]
+    value, *more = described(cell, "Value")
+    lines: list[list[str | Text]] = [value, ["Status", cell.status], *more]
+    if cell.run_id:
+        lines.append(["Run", f"{cell.run_id}, attempt {cell.attempt}"])
+    stdout().print(sheet(title, lines))
+
+
+def print_operation(title: str, now: Cell, operation: Operation) -> None:
+    """One proposed cell, for the person who decides on it."""
+    steps = groupby((step for step in operation.steps if step.type != "answer"), key=lambda step: step.type)
+    trace = "; ".join(f"{kind}: {', '.join(step.detail for step in group)}" for kind, group in steps)
+    lines: list[list[str | Text]] = [["Now", in_full(now)], *described(operation.cell, "Proposed")]
+    if trace:
+        lines.append(["How", plain(trace, 400)])
+    stderr().print(sheet(title, lines))
+
+
+def sheet(title: str, lines: list[list[str | Text]]) -> Grid:
+    """Names on the left, what they stand for on the right."""
+    table = grid(title, ["", ""], lines)
+    table.show_header = False
+    return table
+
+
+def described(cell: Cell, name: str) -> list[list[str | Text]]:
+    """The value, called `name`, then why it is empty or doubtful, how sure it is, and who says so or otherwise."""
+    lines: list[list[str | Text]] = [[name, in_full(cell)]]
     if cell.raw_value is not None and cell.raw_value != cell_text(cell):
         lines.append(["As found", cell.raw_value])
     if cell.reason:
@@ -59,15 +90,18 @@ def print_cell(title: str, cell: Cell) -> None:
         lines.append(["Source", "given by the table's owner"])
     for number, evidence in enumerate(cell.evidence, start=1):
         page = f", page {evidence.page}" if evidence.page else ""
-        name = f"{evidence.title}{page}\n" if evidence.title else ""
-        lines.append([f"Source {number}", name + evidence.origin])
-        lines.append(["", f"“{evidence.quote}”"])
+        title = f"{evidence.title}{page}\n" if evidence.title else ""
+        lines.append([f"Source {number}", plain(title + evidence.origin, 500)])
+        lines.append(["", plain(f"“{evidence.quote}”", 500)])
     for other in cell.conflict:
-        said = f"{cell_text(Cell(value=other.value))}\n{other.evidence[0].origin}\n“{other.evidence[0].quote}”"
-        lines.append(["Others say", said if other.evidence else cell_text(Cell(value=other.value))])
-    if cell.run_id:
-        lines.append(["Run", f"{cell.run_id}, attempt {cell.attempt}"])
-    stdout().print(grid(title, ["", ""], lines))
+        lines.append(["Others say", cell_text(Cell(value=other.value))])
+        lines += [["", plain(f"{each.origin}\n“{each.quote}”", 500)] for each in other.evidence[:1]]
+    return lines
+
+
+def in_full(cell: Cell) -> Text:
+    """What `shown` cuts off for want of space matters where one cell is looked at."""
+    return plain(cell_text(cell), 2_000) if len(cell_text(cell)) > 80 else shown(cell)
 
 
 async def print_proposal(
@@ -87,12 +121,15 @@ async def print_proposal(
         line: list[str | Text] = [str(operation.row_id), plain(name, 40), operation.field]
         line += [shown(row.cell(operation.field))] if replaces else []
         line += [shown(operation.cell), confidence(operation.cell)]
-        line += [operation.decision] if decided else []
-        trace = [step.detail for step in operation.steps if step.type != "answer"]
-        lines.append([*line, plain("\n".join(trace) if steps else note(operation.cell), 400)])
+        line += [decision(operation)] if decided else []
+        lines.append([*line, plain(note(operation.cell), 400)])
     columns = ["#", table.key_field or "Row", "Column", *(["Now"] if replaces else []), "Proposed", "Sure"]
-    columns += [*(["Decision"] if decided else []), "How" if steps else "Note"]
+    columns += [*(["Decision"] if decided else []), "Note"]
     stdout().print(grid(head.reasoning, columns, lines))
+    if steps:
+        for operation in operations:
+            row = rows.get(operation.row_id, none)
+            print_trace(cell_text(row.cell(table.key_field)) if table.key_field else str(row.id), operation)
     total = head.counts.get("with_value", 0) + head.counts.get("without_value", 0)
     if total > len(operations):
         say(f"{len(operations):,} of {total:,} cells shown; --rows N shows more.")
@@ -101,6 +138,22 @@ async def print_proposal(
         f"{many(head.counts.get('with_value', 0), 'value')}; empty, with a reason: "
         f"{many(head.counts.get('without_value', 0), 'cell')}."
     )
+
+
+MARKS = {"search": "⌕", "fetch": "↓", "thinking": "·", "compute": "=", "error": "✗", "coverage": "◔", "answer": "→"}
+
+
+def print_trace(name: str, operation: Operation) -> None:
+    """How a cell was found, like the notes of a person who looked for it."""
+    console = stdout()
+    console.print(Text("\n") + plain(f"{name} · {operation.field}", 120), style="bold", highlight=False)
+    for step in operation.steps:
+        style = "dim" if step.type in ("search", "fetch", "thinking") else "red" if step.type == "error" else ""
+        console.print(Text(f"  {MARKS[step.type]} ") + plain(step.detail, 600), style=style, highlight=False)
+    if operation.cell.value is None:
+        reason = (operation.cell.reason or "failed").replace("_", " ")
+        said = f": {operation.cell.error}" if operation.cell.error else ""
+        console.print(plain(f"  → empty, {reason}{said}", 600), highlight=False)
 
 
 def note(cell: Cell) -> str:
@@ -112,6 +165,12 @@ def note(cell: Cell) -> str:
     return f"“{cell.evidence[0].quote[:160]}” {cell.evidence[0].domain}{others}{disputed}"
 
 
+def decision(operation: Operation) -> str:
+    if operation.edited is None:
+        return operation.decision
+    return f"{operation.decision}: {cell_text(operation.edited)}"
+
+
 def confidence(cell: Cell) -> Text:
     if cell.confidence is None:
         return Text("")
@@ -120,10 +179,31 @@ def confidence(cell: Cell) -> Text:
 
 def say_applied(done: Applied, head: ProposalHead) -> None:
     say(f"Applied {many(done.cells, 'cell')} to table {head.table_id}; undo with `{undo_command(head)}`.")
-    if done.conflicts:
-        say(f"Changed since the run read them, and kept: {many(done.conflicts, 'cell')}; --force overwrites them.")
+    say_kept(done)
     if head.counts.get("open"):
         say(f"Still open in proposal {head.id}: {many(head.counts['open'], 'cell')}.")
+
+
+def say_reviewed(done: Applied | None, head: ProposalHead) -> None:
+    """`head` is the proposal afterwards; None when the review came to nothing."""
+    if done is None:
+        say(f"Nothing was applied; proposal {head.id} is {head.status}.")
+        return
+    undo = f"; undo with `{undo_command(head)}`" if done.change else ""
+    say(
+        f"{done.cells - done.edited:,} accepted, {done.refused:,} refused, {done.edited:,} edited, "
+        f"{head.counts.get('open', 0):,} left open{undo}."
+    )
+    say_kept(done)
+    if done.gone:
+        say(f"In rows that were removed since, and refused: {many(done.gone, 'cell')}.")
+    if done.too_late:
+        say(f"Decided by somebody else in the meantime, and left so: {many(done.too_late, 'cell')}.")
+
+
+def say_kept(done: Applied) -> None:
+    if done.conflicts:
+        say(f"Changed since the run read them, and kept: {many(done.conflicts, 'cell')}; --force overwrites them.")
 
 
 def undo_command(head: ProposalHead) -> str:

@@ -1,0 +1,259 @@
+"""The dialogue in which a person decides on a proposal, cell by cell. Nothing is written before it ends."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from tablewright.app import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection, Tablewright
+from tablewright.doors.cli import views
+from tablewright.doors.cli.output import plain, say, stderr
+from tablewright.errors import Cancelled, EditConflict, NotFound, RunError, UsageError
+from tablewright.table.model import Cell, Field, RowId, Table
+from tablewright.table.text import cell_text
+
+Verdict: TypeAlias = Literal["accepted", "refused", "edited", "skipped"]
+
+WORDS = {"accept": "a", "refuse": "r", "edit": "e", "skip": "s", "all": "A", "undo": "u", "help": "?", "quit": "q"}
+HELP = """\
+a  accept: the proposed value goes into the table
+r  refuse: the table stays as it is, and the cell is not asked again
+e  edit: type your own value in its place
+s  skip: the cell stays open in the proposal
+A  accept all the rest that has a value
+u  undo the last answer
+q  quit, and apply what was answered; the rest stays open
+x  quit, and apply nothing"""
+
+
+async def review_proposal(
+    tablewright: Tablewright,
+    head: ProposalHead,
+    selection: Selection = EVERYTHING,
+    *,
+    failed: bool | None = None,
+    force: bool = False,
+) -> Applied | None:
+    """Asks about every open cell and does what was answered, in one transaction; None if nothing was to be done."""
+    cells = await tablewright.open_cells(head.id, selection, failed=failed, even_unfinished=force)
+    if not cells:
+        say(f"Proposal {head.id} has no such open cells.")
+        return None
+    table = await tablewright.table(head.table_id)
+    order = {field.name: position for position, field in enumerate(head.fields)}
+    cells.sort(key=lambda at: (at[0], order.get(at[1], 0)))
+    review = as_review(await Dialogue(tablewright, head, table, cells).hold())
+    if review == Review():
+        return None
+    return await tablewright.changes.decide(head.id, review, force=force)
+
+
+async def write_own(
+    tablewright: Tablewright, head: ProposalHead, row_id: RowId, name: str, text: str, *, force: bool = False
+) -> Applied:
+    """One cell, without a dialogue."""
+    operation = await tablewright.operation(head.id, row_id, name)
+    where = f"Row {row_id}, {operation.field}"
+    if operation.decision != "open":
+        raise UsageError(f"{where} is already {operation.decision}.", kept="Nothing was changed.")
+    field = definition(head, await tablewright.table(head.table_id), operation.field)
+    own = tablewright.changes.own_value(text, field, run_id=head.run_id, attempt=operation.cell.attempt)
+    done = await tablewright.changes.decide(head.id, Review(edited={(row_id, operation.field): own}), force=force)
+    if done.conflicts:
+        raise EditConflict(
+            f"{where} was changed since the run read it.", kept="Its value was kept.", advice="--force overwrites it."
+        )
+    return done
+
+
+def report(done: Applied | None, head: ProposalHead) -> dict[str, Any]:
+    """The outcome as one JSON document; `head` is the proposal afterwards."""
+    return {
+        "proposal_id": head.id,
+        "table_id": head.table_id,
+        "run_id": head.run_id,
+        "status": head.status,
+        "accepted": done.cells - done.edited if done else 0,
+        "refused": done.refused if done else 0,
+        "edited": done.edited if done else 0,
+        "left_open": head.counts.get("open", 0),
+        "conflicts": done.conflicts if done else 0,
+        "gone": done.gone if done else 0,
+        "too_late": done.too_late if done else 0,
+        "change": done.change if done else None,
+        "undo": views.undo_command(head) if done and done.change else None,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """To one cell; `the_rest` is the one answer to all that follow."""
+
+    verdict: Verdict
+    cells: tuple[CellAt, ...]
+    own: Cell | None = None
+    the_rest: bool = False
+
+
+def as_review(answers: Sequence[Answer]) -> Review:
+    def cells(verdict: Verdict) -> tuple[CellAt, ...]:
+        return tuple(at for answer in answers if answer.verdict == verdict for at in answer.cells)
+
+    edited = {answer.cells[0]: answer.own for answer in answers if answer.own is not None}
+    return Review(accepted=cells("accepted"), refused=cells("refused"), edited=edited)
+
+
+class Dialogue:
+    def __init__(self, tablewright: Tablewright, head: ProposalHead, table: Table, cells: Sequence[CellAt]) -> None:
+        self._tablewright = tablewright
+        self._head = head
+        self._table = table
+        self._cells = cells
+        self._answers: list[Answer] = []
+
+    async def hold(self) -> list[Answer]:
+        """The answers, once the person says that they stand."""
+        while True:
+            match self._ask_at_the_end() if self._is_at_the_end else await self._ask_about_the_next():
+                case "q":
+                    return self._answers
+                case "x":
+                    return []
+                case "u" if self._answers:
+                    self._answers.pop()
+                case "u":
+                    say("There is no answer to undo.")
+
+    @property
+    def _is_at_the_end(self) -> bool:
+        return len(self._answers) == len(self._cells) or any(answer.the_rest for answer in self._answers)
+
+    def _ask_at_the_end(self) -> str:
+        counts = dict.fromkeys(("accepted", "refused", "edited"), 0)
+        for answer in self._answers:
+            if answer.verdict in counts:
+                counts[answer.verdict] += len(answer.cells)
+        left = len(self._cells) - sum(counts.values())
+        summary = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+        say(f"That was the last cell: {summary}, {left:,} left open.")
+        while (key := self._ask("[q]uit and apply, [u]ndo, quit and drop all [x]:")) not in list("qux"):
+            say("Type q, u or x.")
+        return key
+
+    async def _ask_about_the_next(self) -> str:
+        """Until there is an answer, or one of the keys that the caller knows."""
+        at = self._cells[len(self._answers)]
+        operation = await self._tablewright.operation(self._head.id, *at)
+        await self._show(operation)
+        has_value = operation.cell.value is not None
+        accept = "[a]ccept, " if has_value else ""
+        more = "accept [A]ll the rest, [u]ndo, [q]uit and apply, quit and drop all [x], help [?]:"
+        question = f"{accept}[r]efuse, [e]dit, [s]kip, {more}"
+        while True:
+            key = self._ask(question)
+            match key:
+                case "a" if has_value:
+                    return self._answer(Answer(verdict="accepted", cells=(at,)))
+                case "a":
+                    say("There is no value to accept: refuse, edit or skip.")
+                case "r":
+                    return self._answer(Answer(verdict="refused", cells=(at,)))
+                case "s":
+                    return self._answer(Answer(verdict="skipped", cells=(at,)))
+                case "e":
+                    own = self._ask_for_value(operation)
+                    if own is not None:
+                        return self._answer(Answer(verdict="edited", cells=(at,), own=own))
+                case "A":
+                    return self._answer(Answer(verdict="accepted", cells=await self._rest(), the_rest=True))
+                case "u" | "q" | "x":
+                    return key
+                case "?":
+                    say(HELP)
+                case _:
+                    say("Type one of the letters in brackets; ? explains them.")
+
+    def _answer(self, answer: Answer) -> str:
+        self._answers.append(answer)
+        return ""
+
+    async def _rest(self) -> tuple[CellAt, ...]:
+        """What was not asked yet and has a value; an empty cell is not accepted unseen."""
+        found = await self._tablewright.open_cells(self._head.id, failed=False, even_unfinished=True)
+        return tuple(sorted({*self._cells[len(self._answers) :]} & {*found}))
+
+    def _ask_for_value(self, operation: Operation) -> Cell | None:
+        """The person's own value; None when they would rather not."""
+        field = definition(self._head, self._table, operation.field)
+        while text := self._read(f"Your value for {field.name} ({kind(field)}; an empty line goes back):"):
+            try:
+                own = self._tablewright.changes.own_value(
+                    text, field, run_id=self._head.run_id, attempt=operation.cell.attempt
+                )
+            except UsageError as error:
+                say(str(error))
+                continue
+            if cell_text(own) != text:
+                say(f"Read as {cell_text(own)} ({own.error}).")
+            return own
+        return None
+
+    async def _show(self, operation: Operation) -> None:
+        """What a decision needs: the row, the value now and then, where it stands, and how it was found."""
+        row = (await self._tablewright.rows_by_id(self._table.id, [operation.row_id])).get(operation.row_id)
+        name = cell_text(row.cell(self._table.key_field)) if row and self._table.key_field else ""
+        of = f"Cell {len(self._answers) + 1:,} of {len(self._cells):,}"
+        gone = "" if row else ", which was removed since"
+        title = f"{of}: {name[:80]}{', ' if name else ''}{operation.field} (row {operation.row_id}{gone})"
+        now = row.cell(operation.field) if row else Cell()
+        views.print_operation(title, now, operation)
+
+    def _ask(self, question: str) -> str:
+        text = self._read(question)
+        return WORDS.get(text.lower(), text)
+
+    def _read(self, question: str) -> str:
+        stderr().print(plain(question, 500), end=" ", highlight=False, soft_wrap=True)
+        kept = f"Nothing was applied; proposal {self._head.id} is as it was."
+        try:
+            with interruptible():
+                line = sys.stdin.readline()
+        except KeyboardInterrupt:
+            stderr().print()
+            raise Cancelled("Stopped.", kept=kept) from None
+        except UnicodeDecodeError:
+            raise RunError("The answer is not readable text.", kept=kept) from None
+        if not line:
+            stderr().print()
+            raise RunError("The answers ended before the review did.", kept=kept, advice="The last one is q or x.")
+        if not sys.stdin.isatty():
+            stderr().print(plain(line.strip()), highlight=False, soft_wrap=True)
+        return line.strip()
+
+
+def definition(head: ProposalHead, table: Table, name: str) -> Field:
+    """The field as it will be when the proposal is applied."""
+    field = next((field for field in head.fields if field.name == name), None) or table.field(name)
+    if field is None:
+        raise NotFound(f"Table {table.id} has no field {name!r} any more.")
+    return field
+
+
+def kind(field: Field) -> str:
+    if field.type == "select" and field.options:
+        return f"one of: {', '.join(field.options)}"
+    return f"{field.type}, {field.unit}" if field.unit else field.type
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """asyncio makes the first Ctrl-C a cancellation at the next await, which a blocking read never reaches."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
