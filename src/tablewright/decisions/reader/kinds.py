@@ -18,7 +18,7 @@ def typed(want: Wanted, text: str) -> Sequence[Span]:
         return (option,) if option else ()
     if want.kind in ("yesno", "text"):
         return ()
-    found = spans(want.kind, text, want.unit)
+    found = spans(want.kind, text, want.unit, want.relation.unit)
     if want.kind == "date" and not found:
         return tuple(Span(value=span.value, start=span.start, end=span.end, sure=0.5) for span in spans("year", text))
     if want.bare:
@@ -29,7 +29,7 @@ def typed(want: Wanted, text: str) -> Sequence[Span]:
 def option_in(want: Wanted, text: str) -> Span | None:
     """The one option that the text names; with several it is unsure."""
     words = f" {normal(text)} "
-    named = [option for option in want.field.options if normal(option) and f" {normal(option)} " in words]
+    named = [option for option in want.options if normal(option) and f" {normal(option)} " in words]
     longest = [
         option for option in named if not any(normal(option) in normal(other) and option != other for other in named)
     ]

@@ -5,31 +5,58 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec import structs
+
 from tablewright.decisions.reader.about import Subject, about
 from tablewright.decisions.reader.found import Found
 from tablewright.decisions.reader.kinds import option_in, typed
+from tablewright.decisions.reader.menus import is_no_value, states_another
 from tablewright.decisions.reader.passages import Grid, Pair
 from tablewright.decisions.reader.relations import stems
 from tablewright.decisions.reader.spans import Span
 from tablewright.decisions.reader.wanted import Wanted
 from tablewright.table.choices import read_boolean
+from tablewright.table.measures import stature_at
 
 LONGEST_LABEL_WORDS = 7
 LESSER = 0.6
 LONGEST_NAME_BELOW = 60
+INLINE = 0.95
+UNMARKED = 0.97  # a line above another is less surely its label than one with a colon
 NAMED_SURELY = 0.8  # how well a line must be named by its label to speak of the line below it
 
 
 def from_pairs(want: Wanted, pairs: Sequence[Pair]) -> Iterator[Found]:
     answered = ""
+    fits: dict[str, float] = {}
     for pair in pairs:
-        fit = label_fit(want, pair.label)
+        if "/" in pair.label and (want.kind in _MEASURED or want.relation.formed):
+            pair = _own_part(want, pair)
+        if (fit := fits.get(pair.label, -1.0)) < 0:
+            fit = fits[pair.label] = label_fit(want, pair.label)
         if fit <= 0 or (pair.apart and (pair.label == answered or not _speaks_below(want, pair, fit))):
+            continue
+        if states_another(want, pair.value) or (not pair.marked and is_no_value(want, pair)):
             continue
         answered = pair.value if pair.apart else ""
         if (span := answer_in(want, pair.value)) is not None:
-            score = fit * (0.95 if pair.inline else 1.0) * (0.7 + 0.3 * span.sure)
+            sort = INLINE if pair.inline else 1.0 if pair.marked else UNMARKED
+            score = fit * sort * (0.7 + 0.3 * span.sure)
             yield Found(value=span.value, start=pair.start, end=pair.end, score=score)
+
+
+_MEASURED = ("measure", "count", "number", "money")
+_PARTS = re.compile(r"\s*/\s*|,\s+")
+
+
+def _own_part(want: Wanted, pair: Pair) -> Pair:
+    """Of "Ht/Wt: 6-8 / 240" the half that the field asks for."""
+    labels, values = pair.label.split("/"), _PARTS.split(pair.value)
+    fits = [label_fit(want, label) for label in labels]
+    if len(labels) != len(values) or len(labels) < 2 or sum(1 for fit in fits if fit) != 1:
+        return pair
+    place = fits.index(max(fits))
+    return structs.replace(pair, label=labels[place], value=values[place])
 
 
 def _speaks_below(want: Wanted, pair: Pair, fit: float) -> bool:
@@ -90,7 +117,11 @@ def answer_in(want: Wanted, value: str) -> Span | None:
         verdict, _, _ = read_boolean(value)
         return None if verdict is None else Span(value="yes" if verdict is True else "no", start=0, end=len(value))
     if want.kind == "option":
-        return option_in(want, value)
+        return _option(want, value)
+    if want.relation.formed:
+        return _formed(want, value)
+    if want.relation.stature and (stature := stature_at(value)):
+        return None if want.unit else Span(value=value[: stature[2]].strip(), start=0, end=stature[2], sure=0.9)
     if want.kind in _NAMES:
         whole = value.split(" | ")[0].strip(" .;")
         if not 0 < len(whole) <= 200 or (want.kind == "person" and _is_no_name(whole)):
@@ -98,6 +129,25 @@ def answer_in(want: Wanted, value: str) -> Span | None:
         return Span(value=whole, start=0, end=len(whole))
     found = typed(want, value)
     return max(found, key=lambda span: (span.sure, -span.start)) if found else None
+
+
+_SOME_DIGITS = re.compile(r"(?:\d\D{0,3}){5}|@")
+
+
+def _formed(want: Wanted, value: str) -> Span | None:
+    """The telephone number alone, without "(toll free)"; one of a form we do not know with all of its line."""
+    if found := re.search(want.relation.pattern, value):
+        return Span(value=found[1].strip(), start=found.start(1), end=found.end(1))
+    whole = value.split(" | ")[0].strip(" .;")
+    return Span(value=whole, start=0, end=len(whole)) if _SOME_DIGITS.search(whole) and len(whole) <= 60 else None
+
+
+def _option(want: Wanted, value: str) -> Span | None:
+    """The option; where the field is free text, with what the value says more: "Private, non-profit"."""
+    option = option_in(want, value)
+    if option is None or want.field.options or len(value) > LONGEST_NAME_BELOW:
+        return option
+    return Span(value=value.strip(" .;"), start=0, end=len(value))
 
 
 def _is_no_name(value: str) -> bool:

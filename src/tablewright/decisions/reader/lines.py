@@ -76,8 +76,13 @@ def _bylines(want: Wanted, page: Passages) -> Iterator[Found]:
 
 def _named_after(want: Wanted, page: Passages) -> Iterator[Found]:
     """A line with a number that ends in the field's name: "1.6 L four-cylinder engine"."""
+    last_words = {label[-1] for label in want.label_stems if label}
     for line, start in page.headings:
         if _DIGIT.search(line):
             words = stems(line)
-            if any(len(words) > len(label) and words[-len(label) :] == label for label in want.label_stems):
+            if (
+                words
+                and words[-1] in last_words
+                and any(len(words) > len(label) and words[-len(label) :] == label for label in want.label_stems)
+            ):
                 yield Found(value=line.strip(" .,;|"), start=start, end=start + len(line), score=NAMED_AFTER)

@@ -38,6 +38,10 @@ class Pair(Noun, frozen=True):
     """Inside a sentence, as in "(IATA: BWU, ICAO: YSBK)"."""
     apart: bool = False
     """The value stands on another line than its label."""
+    marked: bool = True
+    """The label ends in a colon, or what sets it apart is no line break."""
+    then: str = ""
+    """The line below a value that stands below its label."""
 
 
 class Grid(Noun, frozen=True):
@@ -107,12 +111,12 @@ class _Stack:
             if not _BARE_VALUE.fullmatch(following):  # with a value above and below, no one can tell which
                 yield _stacked((line, start), last)
         elif last and not self._values_first and not self._last_is_value and _may_be_value(line):
-            yield _stacked(last, (line, start))
+            yield _stacked(last, (line, start), following)
         self._last = (line, start) if is_value or is_label else None
         self._last_is_value = is_value
 
 
-def _stacked(label: tuple[str, int], value: tuple[str, int]) -> Pair:
+def _stacked(label: tuple[str, int], value: tuple[str, int], following: str = "") -> Pair:
     first, last = sorted((label, value), key=lambda part: part[1])
     return Pair(
         label=label[0].rstrip(" :"),
@@ -121,11 +125,13 @@ def _stacked(label: tuple[str, int], value: tuple[str, int]) -> Pair:
         end=last[1] + len(last[0]),
         value_start=value[1],
         apart=True,
+        marked=label[0].endswith((":", "：")),
+        then=following,
     )
 
 
 def _may_be_value(line: str) -> bool:
-    return len(line) <= LONGEST_STACKED and not _PAIR.match(line)
+    return len(line) <= LONGEST_STACKED and not line.endswith((":", "：")) and not _PAIR.match(line)
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
@@ -164,7 +170,7 @@ def _sentences(line: str) -> Iterator[tuple[str, int]]:
 _PAIR = re.compile(rf"(?P<label>[^:|]{{1,{LONGEST_LABEL}}}?)\s*[:：=]\s+(?P<value>\S.*)")
 _TIGHT_PAIR = re.compile(rf"(?P<label>[^\W\d][^:|\d]{{1,{LONGEST_LABEL - 2}}}?):(?P<value>[^\s/].*)")
 _BARE_VALUE = re.compile(r"(?:[$€£¥₹]|[A-Z]{3}\s)?\s?\d[\d.,\s]{0,15}%?\*?")
-_SEVERAL = re.compile(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: [A-Z][\w./-]{0,20})?):\s+(?=\S)")
+_SEVERAL = re.compile(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: (?:[A-Z][\w./-]{0,20}|site|number))?):\s+(?=\S)")
 _GAP = re.compile(r"\s*(?:\t|\s{2,})\s*")
 _INLINE = re.compile(r"(?<=[(,;\[])\s*(?P<label>[A-Z][\w /.&-]{1,30}?):\s*(?P<value>[^,;()\[\]:]{1,80})")
 _DOTTED = re.compile(r"(?P<label>[^.|\d]{2,60}?)\s*\.{3,}\s*(?P<value>\S.*)")

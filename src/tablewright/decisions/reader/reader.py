@@ -1,7 +1,8 @@
 """The built-in reader: finds the answers to a row's fields in retrieved texts, with no model and no network.
 
-It looks at receipts and invoices as such, and elsewhere in four places: "Label: value" lines, tables, short lines that
-are an answer by themselves, and sentences in which an answer of the wanted kind stands beside words that say so. Every
+It looks at receipts and invoices as such, and elsewhere in five places: "Label: value" lines, tables, short lines that
+are an answer by themselves, the head of a player's page, and sentences in which an answer of the wanted kind stands
+beside words that say so. Every
 candidate has the passage it was read from, and a score from 0 to 1 made of how surely the text is about the row, how
 the place speaks of the field, and how well the answer fits its kind. Below `SURE` it abstains.
 """
@@ -15,6 +16,7 @@ from tablewright.decisions.reader.found import Found
 from tablewright.decisions.reader.labels import from_grid, from_pairs
 from tablewright.decisions.reader.lines import from_lines
 from tablewright.decisions.reader.passages import Passages, Sentence, passages
+from tablewright.decisions.reader.profiles import from_heading
 from tablewright.decisions.reader.relations import normal
 from tablewright.decisions.reader.sentences import from_sentence, speaking
 from tablewright.decisions.reader.slips import read_slip, slip
@@ -38,7 +40,7 @@ class Candidate(Noun, frozen=True):
     end: int
     score: float
     how: str
-    """ "slip", "table", "label", "line" or "sentence"."""
+    """ "slip", "table", "label", "line", "heading" or "sentence"."""
 
 
 def read(subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved]) -> dict[str, list[Candidate]]:
@@ -92,6 +94,9 @@ def _read_field(
             yield "label", answer.times(fit)
         for answer in from_lines(want, page, source.text):
             yield "line", answer.times(fit)
+        if want.relation.heading:
+            for answer in from_heading(subject.name, source.text):
+                yield "heading", answer.times(fit)
     names = short_names(subject, source.title)
     for sentence in speaking(want, page.sentences[:MOST_SENTENCES]):
         if not own and not (subject.name and mentions(subject, sentence.text)):

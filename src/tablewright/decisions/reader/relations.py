@@ -52,6 +52,16 @@ class Relation(Noun, frozen=True):
     """A line "by Jane Doe" names it."""
     own_labels: bool = False
     """The names are of different things of one kind (IATA, ICAO): only the field's own name is its label."""
+    labels: str = ""
+    """More labels that answer it where it has options, and are no names for it: "Affiliation: private"."""
+    unit: str = ""
+    """A unit of what it measures, where its text gives none."""
+    stature: bool = False
+    """How tall somebody is, which may be written 6-8: feet and inches."""
+    heading: bool = False
+    """It stands beside a player's name and number at the top of a page: "Ann Lee #7 Guard Salem Owls"."""
+    formed: bool = False
+    """An answer has the form of the `pattern`, and what else its line says is no part of it."""
 
 
 RELATIONS: tuple[Relation, ...] = (
@@ -207,12 +217,14 @@ RELATIONS: tuple[Relation, ...] = (
         r"(?:1[ .-])?\(?\d{3}\)?[ .-]{1,3}\d{3}[ .-]\d{4})"
         r"(?![\w-])",
         unlike=r"\bfax\b",
+        formed=True,
     ),
     Relation(
         names="email|e-mail|email address|e-mail address|mail",
         kind="text",
         lone=True,
         pattern=r"(?<![\w.+-])([\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)",
+        formed=True,
     ),
     Relation(
         names="state|province|state or territory|state ut|state or union territory|state country|us state|"
@@ -341,8 +353,23 @@ RELATIONS: tuple[Relation, ...] = (
     Relation(
         names="home team|tenant|tenants|team|club|home club|tenant use",
         kind="name",
+        heading=True,
         cue=r"\b(?:home (?:ground|stadium|field|venue|arena|of|to|facility)(?: of| for| to)?(?: the)?(?: [A-Z][a-z]+)?"
         r"(?: (?:football|basketball|hockey|rugby|soccer) (?:team|club))?|used by(?: the)?|tenants?)\b",
+        pattern=r"\b(?:[Pp]lays\b[^.;:]{0,40}? (?:for|with)|(?:currently|now|is) playing (?:[\w-]+ ){0,3}?(?:for|with)|"
+        r"(?:is|currently)\b(?:(?!former|retired)[^.;:]){0,80}? (?:player|guard|forward|cent(?:er|re)|pitcher|catcher|"
+        r"goalkeeper|goaltender|defender|defen[cs]eman|midfielder|striker|winger|quarterback|linebacker) (?:for|with)|"
+        r"current(?:ly a)? member of|currently with) (?:the )?"
+        r"(?:[^.,;:]{0,40}? (?:club|side|team|franchise) (?:the )?|[A-Z][\w ]{1,40}['’]s (?=[A-Z]))?"
+        r"([A-Z][\w&’'-]*(?: (?:de |del |la |of (?!the ))?[A-Z0-9][\w&’'-]*){0,4})",
+        unlike=r"\b(?:national|all-star|former|formerly|drafted|previously|youth|high school)\b",
+    ),
+    Relation(
+        names="public or private|private or public|control|institutional control|type of control|institution type|"
+        "type of institution|school type|type of school|ownership type",
+        kind="text",
+        labels="affiliation|ownership|sector",
+        cue=r"\b(?:control|ownership)\b",
     ),
     Relation(
         names="electoral district|constituency|riding|district|ward",
@@ -479,8 +506,19 @@ RELATIONS: tuple[Relation, ...] = (
         pattern=r"(?:\b[Rr]ated:? |\bMPAA(?: [Rr]ating)?:? )(NC-17|PG-13|PG|G|R|NR|Unrated|Not Rated|[UX]|12A|"
         r"1[258])(?![\w-])",
     ),
-    Relation(names="weight|mass|net weight|item weight|wt", kind="measure", cue=r"\b(?:weigh(?:s|ed|ing|t)|mass)\b"),
-    Relation(names="height|tall|elevation|ht", kind="measure", cue=r"\b(?:height|tall|high|elevation|rises)\b"),
+    Relation(
+        names="weight|mass|net weight|item weight|wt",
+        kind="measure",
+        cue=r"\b(?:weigh(?:s|ed|ing|t)|mass)\b",
+        unit="kg",
+    ),
+    Relation(
+        names="height|tall|elevation|ht",
+        kind="measure",
+        cue=r"\b(?:height|tall|high|elevation|rises)\b",
+        unit="m",
+        stature=True,
+    ),
     Relation(names="length|long|total length", kind="measure", cue=r"\b(?:length|long|stretch\w*|spans?)\b"),
     Relation(names="width|wide", kind="measure", cue=r"\b(?:width|wide)\b"),
     Relation(names="area|surface|size|land area", kind="measure", cue=r"\b(?:area|cover\w*|surface|size|spans?)\b"),

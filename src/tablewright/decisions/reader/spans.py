@@ -13,6 +13,7 @@ from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_numbers
+from tablewright.table.units import parse_unit
 
 
 class Span(Noun, frozen=True):
@@ -25,8 +26,8 @@ class Span(Noun, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def spans(kind: Kind, text: str, unit: str = "") -> Sequence[Span]:
-    """All answers of that kind in a short text, in order."""
+def spans(kind: Kind, text: str, unit: str = "", likely: str = "") -> Sequence[Span]:
+    """All answers of that kind in a short text, in order; `likely` is a unit like the one that is mostly given."""
     match kind:
         case "year":
             return tuple(_years(text))
@@ -35,7 +36,7 @@ def spans(kind: Kind, text: str, unit: str = "") -> Sequence[Span]:
         case "money":
             return tuple(_amounts(text, unit))
         case "measure":
-            return tuple(_measures(text, unit))
+            return tuple(_measures(text, unit, likely))
         case "count" | "number":
             return tuple(_numbers(text, kind, unit))
         case "city":
@@ -95,13 +96,19 @@ def _amounts(text: str, unit: str) -> Iterator[Span]:
         yield Span(value=written.strip(), start=amount.start, end=amount.end, sure=sure)
 
 
-def _measures(text: str, unit: str) -> Iterator[Span]:
-    for measure in read_measures(text, unit):
+def _measures(text: str, unit: str, likely: str) -> Iterator[Span]:
+    for measure in read_measures(text, unit or likely):
         written = text[measure.start : measure.end].strip()
         if not measure.unit:
             yield Span(value=written, start=measure.start, end=measure.end, sure=0.3)
         elif not unit or in_unit(measure, unit) is not None:
-            yield Span(value=written, start=measure.start, end=measure.end)
+            odd = likely and not unit and not _alike(measure.unit, likely)  # 13 minutes are no height
+            yield Span(value=written, start=measure.start, end=measure.end, sure=0.2 if odd else 1.0)
+
+
+def _alike(one: str, other: str) -> bool:
+    left, right = parse_unit(one), parse_unit(other)
+    return left is not None and right is not None and left.kind == right.kind
 
 
 _NOT_A_COUNT = re.compile(
@@ -290,7 +297,7 @@ _CODE = re.compile(r"(?<![\w-])(?:(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,}(?:-[A-Z0-9]+)*
 _ENDINGS = r"(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)"
 _URL = re.compile(
     r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|"
-    rf"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.{_ENDINGS}(?:/[^\s<>\"')\]]*)?(?![\w@])"
+    rf"(?<![\w.@-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.{_ENDINGS}(?:/[^\s<>\"')\]]*)?(?![\w@])"
 )
 
 

@@ -34,6 +34,8 @@ class Wanted(Noun, frozen=True):
     """The field's unit, or one that its name gives: "Capacity (MW)"."""
     bare: bool = False
     """The answer is the number alone, because the field's name says the unit."""
+    options: tuple[str, ...] = ()
+    """What the answer must be one of: the field's options, or what its question asks: "Is it public or private?"."""
     noun: str = ""
     """The thing asked for, where it stands beside its name: "Noble County" for County."""
 
@@ -52,7 +54,7 @@ _QUESTION_KINDS: tuple[tuple[str, Kind], ...] = (
     (r"\b(?:which|what) (?:state|province)\b", "state"),
     (r"\b(?:which|what) country\b|\bcountry\b", "country"),
     (r"\bwhere\b", "place"),
-    (r"\bhow many\b|\bnumber of\b", "count"),
+    (r"\bhow many\b|(?:^|\b(?:the|total|average|approximate|current)\s)\s*number of\b", "count"),
     (r"\bhow much (?:does|is|did|do)\b.*\bcosts?\b|\bprice\b", "money"),
 )
 _TYPE_KINDS: dict[str, Kind] = {
@@ -77,12 +79,16 @@ def wanted(field: Field) -> Wanted:
     words = _telling(f"{field.name} {asked} {field.description}")
     relation, known = _relation(field, asked)
     in_name = unit_in(field.name)
-    kind = _kind(field, asked, relation, known)
+    options = field.options if field.type == "select" else _alternatives(asked) if field.type == "text" else ()
+    kind = "option" if options else _kind(field, asked, relation, known)
+    if options and field.type == "text":
+        relation = structs.replace(relation, defining=_defining(options))
     if in_name and kind in ("count", "number"):
         kind = "measure"
     labels = {name} if name else set()
     if known and not relation.own_labels:
-        labels |= {normal(each) for each in relation.names.split("|")}
+        names = f"{relation.names}|{relation.labels}" if options else relation.names
+        labels |= {normal(each) for each in names.split("|")}
     if relation.own_labels:
         labels |= {normal(part) for part in re.split(r"[/,;()]|\bcode\b", field.name)}
     if own := _telling(field.name):
@@ -102,6 +108,7 @@ def wanted(field: Field) -> Wanted:
         known=known,
         unit=field.unit or in_name,
         bare=not field.unit and bool(in_name) and field.type in ("text", "number"),
+        options=options,
         noun=_noun(field.name),
     )
 
@@ -154,13 +161,13 @@ def _fitting(relation: Relation, field: Field) -> Relation:
 
 
 def _kind(field: Field, asked: str, relation: Relation, known: bool) -> Kind:
-    if field.type == "select" and field.options:
-        return "option"
     if field.type == "boolean":
         return "yesno"
     by_question = next((kind for pattern, kind in _QUESTION_KINDS if re.search(pattern, asked, re.IGNORECASE)), None)
     by_name = next((kind for pattern, kind in _QUESTION_KINDS if re.search(pattern, field.name, re.IGNORECASE)), None)
     fits = _FITS.get(field.type)
+    if relation.formed and fits is None:
+        return "text"
     for kind in (relation.kind if known else None, by_question, by_name):
         if kind is None or kind == "text":
             continue
@@ -173,6 +180,27 @@ def _kind(field: Field, asked: str, relation: Relation, known: bool) -> Kind:
     if field.type == "number":
         return "measure" if field.unit else "number"
     return _TYPE_KINDS.get(field.type, "text")
+
+
+_EITHER = re.compile(
+    r"^\W*(?:is|are|was|were)\b.*?\b(?P<first>[a-z-]{3,}(?:, (?:an? )?[a-z-]{3,})*),? or (?:an? )?"
+    r"(?P<last>[a-z-]{3,})\s*\?",
+    re.IGNORECASE,
+)
+
+
+def _alternatives(asked: str) -> tuple[str, ...]:
+    """ "Is the school public or private?" has two answers."""
+    found = _EITHER.match(asked)
+    if found is None or found["last"].casefold() in ("not", "otherwise", "other"):
+        return ()
+    return tuple(re.sub(r"^an? ", "", word) for word in (*found["first"].split(", "), found["last"]))
+
+
+def _defining(options: tuple[str, ...]) -> str:
+    """ "Elm College is a small private school"."""
+    words = "|".join(re.escape(option) for option in options)
+    return rf"\b(?:[Ii]s|[Ww]as|[Aa]re|[Ww]ere) (?:(?:an?|the) (?:[\w'’-]+,? ){{0,3}}?)?({words})\b"
 
 
 _UNIT = re.compile(r"\(\s*([^()\d]{1,12})\s*\)|\bin ([A-Za-z²³/%°]{1,8})$")
