@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.strategies.strategy import Strategy
-from tablewright.strategies.tools import NO_TOOLS
-from tablewright.table.model import Field, Finding, Row, Step, Table, given
+from tablewright.strategies.strategy import all_strategies
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -48,18 +46,13 @@ def test_the_library_example_of_the_readme_runs(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["Ann 37.5 None", "Bob 8 None", "Cy None not_applicable"], done.stderr
 
 
-async def test_the_strategy_of_the_docs_answers_rows() -> None:
-    names: dict[str, type[Strategy]] = {}
-    exec(python_examples("docs/strategies.md")[0], names)  # our own documentation
-    strategy = names["PostcodeStrategy"]()
-    city = Field(name="City")
-    table = Table(id="t", name="t", fields=(Field(name="Postcode"),))
-    steps: list[Step] = []
-    answer = strategy.prepare(table, [city], NO_TOOLS)
-    found = await answer(Row(id=1, cells={"Postcode": given("75001")}), steps.append)
-    missing = await answer(Row(id=2, cells={"Postcode": given("00000")}), steps.append)
-    assert (found[0].value, missing[0]) == ("Paris", Finding(field="City", reason="not_found"))
-    assert [step.detail for step in steps] == ["looked for 75001", "looked for 00000"]
+def test_every_built_in_strategy_is_in_the_table_with_its_rows_at_once() -> None:
+    """The package that the page shows is built, installed and used in tests/strategies/test_packages.py."""
+    page = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", page, re.MULTILINE))
+    ours = {name: each for name, each in all_strategies().items() if type(each).__module__.startswith("tablewright.")}
+    assert listed.keys() == ours.keys()
+    assert [name for name, each in ours.items() if str(each.concurrency) not in listed[name].split()] == []
 
 
 def test_no_page_names_a_path_of_somebodys_machine() -> None:

@@ -7,7 +7,7 @@ async with Tablewright.open() as tablewright:
 from __future__ import annotations
 
 import getpass
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,29 +15,33 @@ from typing import TYPE_CHECKING, Any
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Filled
 from tablewright.engine.progress import Progress, Watch, ignore
+from tablewright.errors import UsageError
 from tablewright.journeys import enrich
 from tablewright.journeys.files import FileOptions, Imported, export_file, import_file
 from tablewright.models.catalog import CATALOG, CatalogModel
 from tablewright.settings import Settings, load_settings
 from tablewright.store.home import make_home
 from tablewright.store.log import CellVersion, Change
-from tablewright.store.proposals import Applied, Operation, ProposalHead, Selection
+from tablewright.store.proposals import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
-from tablewright.strategies.strategy import find_strategy
-from tablewright.strategies.tools import NO_TOOLS, Tools
+from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
+from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.model import Field, Row, RowId, Table
 
 if TYPE_CHECKING:
+    from tablewright.assembly import Toolbox
     from tablewright.health import Check, ModelTrial
 
 # Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
 # those imports are in the functions that need them.
 
 __all__ = [
+    "EVERYTHING",
     "Applied",
     "CatalogModel",
+    "CellAt",
     "CellVersion",
     "Change",
     "Check",
@@ -46,10 +50,13 @@ __all__ = [
     "Filled",
     "ModelTrial",
     "Operation",
+    "Parameter",
     "Progress",
     "ProposalHead",
+    "Review",
     "Rollback",
     "Selection",
+    "Strategy",
     "TableSummary",
     "Tablewright",
     "doctor",
@@ -62,7 +69,7 @@ class Tablewright:
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self._stack = stack
-        self._tools: Tools | None = None
+        self._toolbox: Toolbox | None = None
         self.changes = Changes(store, actor)
         self._store = store
         self._actor = actor
@@ -124,29 +131,50 @@ class Tablewright:
         fields: Sequence[Field],
         strategy: str,
         *,
+        params: Mapping[str, str] | None = None,
         row_ids: Sequence[RowId] | None = None,
         max_rows: int | None = None,
+        concurrency: int | None = None,
         watch: Watch = ignore,
     ) -> Fill:
-        """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found."""
-        strategy = strategy or enrich.natural_strategy(fields)
-        tools = await self._open_tools() if find_strategy(strategy).needs_tools else NO_TOOLS
+        """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found.
+
+        Without `strategy` a formula is computed and a question answered from the web."""
         return await enrich.plan(
-            self._store, table_id, fields, strategy, tools=tools, row_ids=row_ids, max_rows=max_rows, watch=watch
+            self._store,
+            table_id,
+            fields,
+            strategy,
+            params=params,
+            open_tools=self._open_tools,
+            row_ids=row_ids,
+            max_rows=max_rows,
+            concurrency=concurrency or self.settings.rows_at_once,
+            watch=watch,
         )
 
-    async def _open_tools(self) -> Tools:
-        """The web and the model, opened when first needed and closed with the app."""
-        from tablewright.assembly import open_tools
+    async def _open_tools(self, needs: Collection[Need]) -> Tools:
+        if not needs:
+            return NO_TOOLS
+        from tablewright.assembly import Toolbox
 
-        if self._tools is None:
-            self._tools = await self._stack.enter_async_context(open_tools(self.settings, self._store))
-        return self._tools
+        if self._toolbox is None:
+            self._toolbox = Toolbox(self.settings, self._store, self._stack)
+        return await self._toolbox.open(needs)
+
+    @staticmethod
+    def strategies() -> dict[str, Strategy | UsageError]:
+        """All that are installed, by name: the strategy, or why it cannot be loaded."""
+        return announced()
+
+    def acts(self, strategy: str) -> bool:
+        """Whether running it has an effect outside the table, so that people must be asked first."""
+        return bool(strategy) and find_strategy(strategy).kind == "action"
 
     @property
     def warnings(self) -> list[str]:
         """What the person should know of the runs so far, in whole sentences."""
-        unpriced = self._tools.budget.unpriced if self._tools and self._tools.budget else ()
+        unpriced = self._toolbox.unpriced if self._toolbox else ()
         return [f"The price of {model} is not known, so the cap on dollars does not hold for it." for model in unpriced]
 
     async def models(self) -> list[tuple[CatalogModel, bool]]:
@@ -190,6 +218,22 @@ class Tablewright:
         self, proposal_id: str, *, after: tuple[RowId, str] = (0, ""), limit: int = 2_000, failed: bool | None = None
     ) -> list[Operation]:
         return await self._store.proposals.operations(proposal_id, after=after, limit=limit, failed=failed)
+
+    async def operation(self, proposal_id: str, row_id: RowId, field: str) -> Operation:
+        return await self._store.proposals.operation(proposal_id, row_id, field)
+
+    async def open_cells(
+        self,
+        proposal_id: str,
+        selection: Selection = EVERYTHING,
+        *,
+        failed: bool | None = None,
+        even_unfinished: bool = False,
+    ) -> list[CellAt]:
+        """What of a proposal waits for a decision."""
+        return await self._store.proposals.open_cells(
+            proposal_id, selection, failed=failed, even_unfinished=even_unfinished
+        )
 
     async def problems(self) -> list[str]:
         """What is wrong with the kept tables; empty when all are sound."""

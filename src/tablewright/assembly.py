@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from urllib.parse import urlsplit
 
@@ -11,6 +11,7 @@ import httpx2
 from tablewright.errors import BadSetting
 from tablewright.models.budget import Budget
 from tablewright.models.build import build
+from tablewright.models.model import LanguageModel
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
@@ -18,23 +19,42 @@ from tablewright.sources.search.provider import find_provider
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.web import Web
 from tablewright.store.store import Store
-from tablewright.strategies.tools import Tools
+from tablewright.strategies.tools import Need, Tools
 
 SAMPLE = "sample"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-@asynccontextmanager
-async def open_tools(settings: Settings, store: Store) -> AsyncIterator[Tools]:
-    async with AsyncExitStack() as stack:
-        web = await stack.enter_async_context(open_web(settings, store))
+class Toolbox:
+    """The tools of one app: each is opened when it is first needed, and closed with the app."""
+
+    def __init__(self, settings: Settings, store: Store, stack: AsyncExitStack) -> None:
+        self._settings = settings
+        self._store = store
+        self._stack = stack
+        self._web: Web | None = None
+        self._model: LanguageModel | None = None
         usd = number(settings.budget, "budget")
-        budget = Budget(usd=usd) if usd is not None else None
-        offline = yes_or_no(settings.offline, "offline")
-        model = build(settings, store.cache, budget, replay_only=offline)
-        if model is not None:
-            await stack.enter_async_context(model)
-        yield Tools(web=web, model=model, budget=budget, cascade=yes_or_no(settings.cascade, "cascade"))
+        self._budget = Budget(usd=usd) if usd is not None else None
+        self._cascade = yes_or_no(settings.cascade, "cascade")
+
+    async def open(self, needs: Collection[Need]) -> Tools:
+        if "web" in needs and self._web is None:
+            self._web = await self._stack.enter_async_context(open_web(self._settings, self._store))
+        if "model" in needs and self._model is None:
+            offline = yes_or_no(self._settings.offline, "offline")
+            model = build(self._settings, self._store.cache, self._budget, replay_only=offline)
+            self._model = await self._stack.enter_async_context(model) if model is not None else None
+        return Tools(
+            web=self._web if "web" in needs else None,
+            model=self._model if "model" in needs else None,
+            cascade=self._cascade,
+        )
+
+    @property
+    def unpriced(self) -> Sequence[str]:
+        """Models that were asked under a cap on dollars although their price is not known."""
+        return sorted(self._budget.unpriced) if self._budget else []
 
 
 @asynccontextmanager

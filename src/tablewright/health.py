@@ -12,14 +12,14 @@ import httpx2
 from pydantic import BaseModel
 
 from tablewright.assembly import SAMPLE
-from tablewright.errors import BadSetting, TablewrightError
+from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.models.build import build
 from tablewright.settings import Settings
 from tablewright.sources.search.provider import find_provider
 from tablewright.sources.source import Query
 from tablewright.store.home import make_home
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import all_strategies
+from tablewright.strategies.strategy import announced
 from tablewright.table.model import Noun
 from tablewright.table.usage import Usage, metered
 
@@ -52,7 +52,7 @@ async def examine(settings: Settings) -> list[Check]:
         Check(name="Tablewright", ok=True, detail=f"{version('tablewright')} on Python {platform.python_version()}"),
         check_home(settings),
         await check_database(settings),
-        Check(name="Strategies", ok=True, detail=", ".join(sorted(all_strategies()))),
+        check_strategies(),
         await check_model(settings),
         await check_search(settings),
     ]
@@ -61,6 +61,12 @@ async def examine(settings: Settings) -> list[Check]:
         detail = "installed" if installed else f"not installed; optional: pip install 'tablewright[{extra}]'"
         checks.append(Check(name=f"Extra {extra}", ok=True, detail=detail))
     return checks
+
+
+def check_strategies() -> Check:
+    found = announced()
+    broken = [f"{name}: {problem.what}" for name, problem in found.items() if isinstance(problem, UsageError)]
+    return Check(name="Strategies", ok=not broken, detail="; ".join([", ".join(found), *broken]))
 
 
 def check_home(settings: Settings) -> Check:

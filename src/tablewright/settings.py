@@ -66,12 +66,21 @@ class Settings:
         "no", "yes: nothing is searched, fetched or asked anew; what earlier runs bought is played again."
     )
     budget: str = setting("", "The most dollars a run may spend on models.")
+    concurrency: str = setting("", "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.")
 
     @property
     def home_folder(self) -> Path:
         if self.home:
             return Path(self.home).expanduser()
         return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tablewright"
+
+    @property
+    def rows_at_once(self) -> int | None:
+        if not self.concurrency.strip():
+            return None
+        if not (self.concurrency.strip().isdecimal() and 1 <= int(self.concurrency) <= 1_000):
+            raise BadSetting(f"concurrency must be a whole number from 1 to 1000, not {self.concurrency!r}.")
+        return int(self.concurrency)
 
     @property
     def database(self) -> str:

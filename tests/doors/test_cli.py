@@ -259,10 +259,19 @@ def test_a_person_sees_a_preview_and_is_asked(shell: Shell) -> None:
     screen, code = at_a_terminal(shell, ["enrich", "sales.csv", "--field", TOTAL, "--out", "out.csv"], answer="y\n")
     assert code == 0
     assert "37.5" in screen
-    assert "Apply 2 values to table sales? [y/N]" in screen
+    assert "Apply 2 values to table sales? [y]es, [r]eview one by one, [N]o" in screen
     assert (shell.folder / "out.csv").exists()
     screen, code = at_a_terminal(shell, ["enrich", "sales.csv", "--field", TOTAL], answer="\n")
     assert "Nothing was applied" in screen
+
+
+def test_a_person_may_review_one_by_one_at_the_end_of_a_run(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    screen, code = at_a_terminal(shell, ["enrich", "sales.csv", "--field", TOTAL], answer="r\na\nr\ns\nq\n")
+    assert code == 0, screen
+    (proposal,) = shell.json("proposal", "list", "--all")["proposals"]
+    report = shell.json("proposal", "show", proposal["id"])
+    assert [entry["decision"] for entry in report["research_log"]] == ["applied", "refused", "open"]
 
 
 def test_a_person_sees_a_progress_bar_and_ctrl_c_leaves_nothing_half_imported(shell: Shell) -> None:
@@ -307,7 +316,7 @@ def at_a_terminal(shell: Shell, arguments: list[str], *, answer: str = "", inter
         if not data:
             break
         screen += data
-        if answer and b"[y/N]" in screen:
+        if answer and b"[N]o" in screen:
             os.write(terminal, answer.encode())
             answer = ""
         if interrupt_at and re.search(interrupt_at.encode(), screen):

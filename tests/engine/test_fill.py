@@ -13,7 +13,7 @@ from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.strategies.strategy import Answer, Tell, all_strategies
+from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, all_strategies
 from tablewright.strategies.tools import Tools
 from tablewright.table.edits import FlagCell
 from tablewright.table.fieldspec import parse_field
@@ -97,25 +97,21 @@ async def test_the_confidence_of_a_computed_value_is_that_of_its_least_sure_inpu
     assert 0 < (operation.cell.confidence or 0) < 0.8
 
 
-class Fixed:
+class Fixed(Strategy):
     """Answers every row with the same text; shows what a strategy of another package looks like."""
 
-    name, display_name, kind, max_steps, concurrency, needs_identity = "fixed", "Fixed", "enrichment", 1, 2, True
-    needs_tools = False
+    name, display_name, concurrency = "fixed", "Fixed", 2
 
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def columns(self, table: Table, fields: Sequence[Field]) -> None:
-        return None
-
-    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
+    def prepare(self, task: Task, tools: Tools) -> Answer:
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             tell(Step(type="search", detail="looked around"))
             quote = (Evidence(origin="https://a.example", quote=self._text),)
             return [
                 Finding(field=field.name, value=self._text, raw_value=self._text, confidence=0.9, evidence=quote)
-                for field in fields
+                for field in task.fields
             ]
 
         return answer
@@ -155,8 +151,8 @@ async def test_the_feed_tells_every_stage_with_a_growing_fraction(store: Store) 
 class Slow(Fixed):
     """Answers the first rows at once and then takes for ever."""
 
-    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
-        quick = super().prepare(table, fields, tools)
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        quick = super().prepare(task, tools)
 
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             if row.id > 5:
@@ -212,11 +208,11 @@ async def test_a_database_that_fails_stops_the_run_at_once(tmp_path: Path) -> No
 
 
 class Broken(Fixed):
-    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
+    def prepare(self, task: Task, tools: Tools) -> Answer:
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             if row.id == 2:
                 raise ZeroDivisionError("a bug in somebody's strategy")
-            return [Finding(field=fields[0].name, value="fine", confidence=1.0)]
+            return [Finding(field=task.fields[0].name, value="fine", confidence=1.0)]
 
         return answer
 

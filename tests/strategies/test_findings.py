@@ -37,6 +37,7 @@ PAPER = page("paper.example", "The firm goes back to 1990, says our archive.")
     [
         (1987, 1987, True),
         (1987, 1988, False),
+        (249, 250, False),
         (14500, 14550, True),
         (14500, 15000, False),
         ("Irving", "Irving, Texas", True),
@@ -48,6 +49,12 @@ PAPER = page("paper.example", "The firm goes back to 1990, says our archive.")
         (True, True, True),
         (True, 1, False),
         (("a", "b"), ("a", "b"), True),
+        ("6' 8\"", "6-8 / 2.03", True),
+        ("6' 8\"", "6 ft 7 in (2.01 m)", False),
+        ("240 lbs", "240", True),
+        ("240 lbs", "242 lb (110 kg)", False),
+        ("242 lb", "110 kg", True),
+        ("2 rooms", "3 rooms", False),
     ],
 )
 def test_when_two_values_are_the_same(one: Value, other: Value, same: bool) -> None:
@@ -84,9 +91,21 @@ def test_a_disagreement_is_shown_and_makes_less_sure() -> None:
     assert found.confidence < agreed.confidence
 
 
-def test_two_values_of_one_site_are_no_disagreement_of_sources() -> None:
+def test_another_page_of_the_same_site_may_disagree_but_not_confirm() -> None:
     other = Retrieved(origin="http://acme.example/old", text="Founded 1990.", domain="acme.example")
     found = weigh(FOUNDED, reads(("1987", OWN), ("1990", other)))
+    assert found is not None
+    assert [(rival.value, rival.evidence[0].origin) for rival in found.conflict] == [(1990, other.origin)]
+    again = Retrieved(origin="http://acme.example/again", text="Since 1987.", domain="acme.example")
+    alone, twice = weigh(FOUNDED, reads(("1987", OWN))), weigh(FOUNDED, reads(("1987", OWN), ("1987", again)))
+    assert alone is not None
+    assert twice is not None
+    assert alone.confidence == twice.confidence
+
+
+def test_two_values_of_one_page_are_no_disagreement_of_sources() -> None:
+    both = page("acme.example", "Founded 1987. Refounded 1990.")
+    found = weigh(FOUNDED, reads(("1987", both), ("1990", both)))
     assert found is not None
     assert not found.conflict
 

@@ -14,7 +14,8 @@ import pytest
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
 from ..pages import Page, SmallWeb, small_web
-from .test_pipeline import CITY, FOUNDED, fill
+from .running import fill
+from .test_pipeline import CITY, FOUNDED
 
 OWN = Page(title="Acme Turbines", body="<p>Acme Turbines was founded in 1987. It is headquartered in Port Merrin.</p>")
 REGISTER = Page(
@@ -99,8 +100,8 @@ async def test_a_hostile_page_changes_nothing(
     cells, operations, _ = await fill(sites[0].settings(tmp_path), tmp_path, table, FOUNDED, CITY)
     check(cells, sites)
     assert sites[2].requests["/evil"] == 1, "it was read, and not believed"
-    allowed = {"search", "fetch", "coverage", "answer", "error"}
-    assert {step.type for operation in operations for step in operation.steps} <= allowed
+    thoughts = [step.detail for operation in operations for step in operation.steps if step.type == "thinking"]
+    assert not [thought for thought in thoughts if "1066" in thought or "Evilton" in thought]
 
 
 def believe_everything(asked: Asked) -> Reply:
@@ -137,3 +138,39 @@ async def test_a_model_that_believes_everything_changes_nothing_either(
     cells, _, usage = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED, CITY)
     check(cells, sites)
     assert usage.llm_calls > 0
+
+
+def follow_everything(asked: Asked) -> Reply:
+    """An agent that opens every result, searches what pages tell it to, and then repeats the first lie it was told."""
+    messages = asked.body["messages"]
+    sent = json.dumps(messages, ensure_ascii=False)
+    schema = asked.body["response_format"]["json_schema"]["schema"]
+    tools = [each["properties"]["name"]["const"] for each in schema.get("anyOf", [schema])]
+    turn = sum(1 for message in messages if message["role"] == "assistant")
+    if "fetch_page" in tools and turn < 3:
+        return answer({"name": "fetch_page", "arguments": {"number": turn + 1}})
+    if "search_web" in tools and turn < 4:
+        return answer({"name": "search_web", "arguments": {"query": f"Acme Turbines {EVIL}"}})
+    if "Column: Founded" in sent:
+        value, quote = ("1066", "founded in 1066") if "1066" in sent else ("1987", "founded in 1987")
+    elif "Evilton" in sent:
+        value, quote = "Evilton", "headquartered in Evilton"
+    else:
+        value, quote = "Port Merrin", "headquartered in Port Merrin"
+    return answer({"name": "answer", "arguments": {"value": value, "quote": quote}})
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+async def test_an_agent_that_follows_everything_changes_nothing_either(
+    kind: str, sites: tuple[SmallWeb, SmallWeb, SmallWeb], gullible: Endpoint, tmp_path: Path
+) -> None:
+    sites[2].pages["/evil"] = Page(title="Acme Turbines", body=HOSTILE[kind])
+    gullible.otherwise = follow_everything
+    settings = replace(
+        sites[0].settings(tmp_path), model="openai:gullible", model_base_url=gullible.url, model_api_key="k"
+    )
+    cells, _, usage = await fill(
+        settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED, CITY, strategy="research", max_steps="10"
+    )
+    check(cells, sites)
+    assert usage.fetches >= 3

@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from tablewright.app import Operation, Tablewright
 from tablewright.errors import UsageError
 from tablewright.settings import Settings
-from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
 from tablewright.table.text import cell_text
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web
+from .running import fill
 
 FOUNDED = "Founded:number=What year was {Company} founded?"
 CITY = "Headquarters=In which city is {Company} headquartered?"
@@ -35,24 +34,6 @@ REGISTER = Page(
 async def web() -> AsyncIterator[SmallWeb]:
     async with small_web({"/acme": OWN, "/register": REGISTER}) as running:
         yield running
-
-
-async def fill(
-    settings: Settings, folder: Path, table: str, *fields: str
-) -> tuple[dict[str, Cell], list[Operation], Any]:
-    """The cells of the first row by field, the operations of all rows, the usage."""
-    (folder / "table.csv").write_text(table, encoding="utf-8")
-    async with Tablewright.open(settings) as tablewright:
-        imported = await tablewright.import_file(folder / "table.csv")
-        run = await tablewright.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "pipeline")
-        filled = await run.run()
-        operations = await tablewright.operations(filled.proposal_id)
-        first = min(operation.row_id for operation in operations)
-        return (
-            {operation.field: operation.cell for operation in operations if operation.row_id == first},
-            operations,
-            filled.usage,
-        )
 
 
 async def test_a_row_is_filled_from_pages_that_were_found_and_fetched(web: SmallWeb, tmp_path: Path) -> None:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
 
 from tablewright.engine.progress import Progress, Stage, Watch, ignore
 from tablewright.errors import TablewrightError
@@ -17,17 +20,20 @@ from tablewright.store.proposals import Operation
 from tablewright.store.records import now
 from tablewright.store.runs import RunStatus
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import Answer, Strategy
+from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.coerce import Coerced, coerce
 from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table, Value
 from tablewright.table.text import cell_text, show
 from tablewright.table.usage import Meter, Usage, metered
 
+T = TypeVar("T")
+
 BATCH = 2_000
 FLUSH_SECONDS = 1.0
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
+NOTHING: Mapping[str, Cell] = {}
 COERCED: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
 
 
@@ -54,18 +60,23 @@ class Fill:
         fields: Sequence[Field],
         strategy: Strategy,
         *,
+        params: Mapping[str, str] | None = None,
         tools: Tools = NO_TOOLS,
         row_ids: Sequence[RowId] | None = None,
         max_rows: int | None = None,
+        concurrency: int | None = None,
         watch: Watch = ignore,
     ) -> None:
         self._store = store
         self._table = table
         self._fields = tuple(fields)
         self._strategy = strategy
+        self._task = Task(table=table, fields=self._fields, params=checked_params(strategy, params or {}))
         self._tools = tools
         self._row_ids = row_ids
         self._max_rows = max_rows
+        self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
+        self._concurrency = concurrency or strategy.rows_at_once(self._task)
         self._watch = watch
         self._cancelled = False
         self._workers: list[asyncio.Task[None]] = []
@@ -80,10 +91,14 @@ class Fill:
             worker.cancel()
 
     async def run(self) -> Filled:
-        answer = self._strategy.prepare(self._table, self._fields, self._tools)
+        answer = self._strategy.prepare(self._task, self._tools)
         started = time.monotonic()
         self._total = await self._expected_rows()
-        spec = {"strategy": self._strategy.name, "fields": [field.name for field in self._fields]}
+        spec = {
+            "strategy": self._strategy.name,
+            "params": self._task.params,
+            "fields": [field.name for field in self._fields],
+        }
         self._run_id = await self._store.runs.start(self._table.id, "enrich", spec)
         self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
         self._tell("starting")
@@ -132,7 +147,7 @@ class Fill:
                         return
                 await self._answer_row(answer, *waiting.popleft())
 
-        self._workers = [asyncio.create_task(worker()) for _ in range(self._strategy.concurrency)]
+        self._workers = [asyncio.create_task(worker()) for _ in range(self._concurrency)]
         try:
             await asyncio.wait(self._workers, return_when=asyncio.FIRST_EXCEPTION)
         finally:
@@ -166,7 +181,7 @@ class Fill:
 
     def _columns(self) -> set[str] | None:
         """What must be read of each row: what the strategy looks at, the row's name and the asked fields."""
-        looked_at = self._strategy.columns(self._table, self._fields)
+        looked_at = self._strategy.columns(self._task)
         if looked_at is None:
             return None
         return {*looked_at, self._table.key_field, *(field.name for field in self._fields)}
@@ -184,10 +199,10 @@ class Fill:
             why = "it has no name" if open_fields else "nothing to do"
             self._tell("row_skipped", row_id=row.id, label=label, detail=why)
             return
-        steps: list[Step] = []
+        told: list[tuple[Step, str]] = []
 
-        def tell(step: Step) -> None:
-            steps.append(step)
+        def tell(step: Step, field: str = "") -> None:
+            told.append((step, field))
             self._tell_step(step, row.id, label)
 
         problem = "the strategy gave no answer"
@@ -196,23 +211,29 @@ class Fill:
         try:
             with metered(meter):
                 findings = {finding.field: finding for finding in await answer(row, tell)}
+            if not self._is_ours:
+                findings = {name: well_formed(finding, Finding) for name, finding in findings.items()}
+                told = [(well_formed(step, Step), of) for step, of in told]
         except Exception as error:  # a bug in a strategy costs its row, not the run
             problem = f"{type(error).__name__}: {error}"
+            findings, told = {}, [*told] if self._is_ours else []
             tell(Step(type="error", detail=problem))
+        cost = meter.usage.cost_usd / len(open_fields)
+        cells = {}
         for name, field in open_fields.items():
             finding = findings.get(name) or Finding(field=name, reason="error", error=problem)
             for step in finding.steps:
                 self._tell_step(step, row.id, label)
-            cost = meter.usage.cost_usd / len(open_fields)
-            self._propose(row, field, finding, (*steps, *finding.steps), as_of, cost)
+            steps = (*(step for step, of in told if of in ("", name)), *finding.steps)
+            cells[name] = self._propose(row, field, finding, steps, as_of, cost)
         self._done += 1
-        self._tell("row_done", row_id=row.id, label=label)
+        self._tell("row_done", row_id=row.id, label=label, cells=cells)
         if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
             await self._flush()
 
     def _propose(
         self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int, cost: float
-    ) -> None:
+    ) -> Cell:
         attempt = row.cell(field.name).attempt + 1
         cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._now, cost=cost)
         if cell.status == "ENRICHED":
@@ -222,6 +243,7 @@ class Fill:
         if cell.value is not None:
             steps = (*steps, Step(type="answer", detail=answered(cell)))
         self._buffer.append(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
+        return cell
 
     async def _flush(self) -> None:
         """A batch leaves the buffer when it is written. If this is cancelled in between it is written again, which
@@ -244,14 +266,51 @@ class Fill:
         if stage is not None:
             self._tell(stage, row_id=row_id, label=label, detail=step.detail)
 
-    def _tell(self, stage: Stage, *, row_id: RowId | None = None, label: str = "", detail: str = "") -> None:
+    def _tell(
+        self,
+        stage: Stage,
+        *,
+        row_id: RowId | None = None,
+        label: str = "",
+        detail: str = "",
+        cells: Mapping[str, Cell] = NOTHING,
+    ) -> None:
         self._watch(
-            Progress(stage=stage, done=self._done, total=self._total, row_id=row_id, label=label, detail=detail)
+            Progress(
+                stage=stage,
+                done=self._done,
+                total=self._total,
+                row_id=row_id,
+                label=label,
+                detail=detail,
+                cells=cells,
+            )
         )
 
 
+def well_formed(value: T, kind: type[T]) -> T:
+    """What another package returned, if it has the form it says; raises msgspec.ValidationError or TypeError."""
+    return msgspec.convert(msgspec.to_builtins(value), kind)
+
+
 def answered(cell: Cell) -> str:
-    return f"{show(cell.value)} ({cell.error})" if cell.error else show(cell.value)
+    """The answer and why: who says so, in which words, who agrees and who does not."""
+    said = f"{show(cell.value)} ({cell.error})" if cell.error else show(cell.value)
+    if not cell.evidence or not cell.evidence[0].domain:
+        return said
+    first, *others = cell.evidence
+    said += f" — {first.domain}: “{shortened(first.quote)}”"
+    if others:
+        said += f"; so says {' and '.join(evidence.domain for evidence in others)}"
+    for other in cell.conflict:
+        who = other.evidence[0].domain if other.evidence else "another source"
+        said += f"; {who} says {show(other.value)}"
+    return said
+
+
+def shortened(quote: str, limit: int = 160) -> str:
+    quote = " ".join(quote.split())
+    return quote if len(quote) <= limit else quote[: limit - 1] + "…"
 
 
 def fits(value: Value, field: Field) -> bool:
@@ -295,7 +354,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
         value=coerced.value,
         raw_value=coerced.raw_value if finding.raw_value is None else finding.raw_value,
         status="ENRICHED",
-        confidence=round(finding.confidence * COERCED[coerced.label], 4),
+        confidence=round(min(1.0, max(0.0, finding.confidence)) * COERCED[coerced.label], 4),
         evidence=finding.evidence,
         conflict=finding.conflict,
         cost=cost,

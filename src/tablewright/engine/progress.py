@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
-from tablewright.table.model import Noun, RowId
+from tablewright.table.model import Cell, Noun, RowId
 
 Stage: TypeAlias = Literal[
     "starting", "searching", "fetching", "computing", "row_done", "row_skipped", "complete", "cancelled"
@@ -19,6 +19,8 @@ class Progress(Noun, frozen=True):
     row_id: RowId | None = None
     label: str = ""
     detail: str = ""
+    cells: Mapping[str, Cell] = {}
+    """With `row_done`: the proposed cells of the row, each with its value and confidence."""
 
     @property
     def fraction(self) -> float:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -13,12 +13,18 @@ from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import BadField
 from tablewright.store.proposals import Operation, ProposalHead
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import find_strategy
-from tablewright.strategies.tools import NO_TOOLS, Tools
+from tablewright.strategies.strategy import Task, checked_params, find_strategy
+from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.document import document
 from tablewright.table.model import Field, Row, RowId, Table
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.text import cell_text
+
+OpenTools: TypeAlias = Callable[[Collection[Need]], Awaitable[Tools]]
+
+
+async def no_tools(needs: Collection[Need]) -> Tools:
+    return NO_TOOLS
 
 
 async def plan(
@@ -27,9 +33,11 @@ async def plan(
     fields: Sequence[Field],
     strategy: str,
     *,
-    tools: Tools = NO_TOOLS,
+    params: Mapping[str, str] | None = None,
+    open_tools: OpenTools = no_tools,
     row_ids: Sequence[RowId] | None = None,
     max_rows: int | None = None,
+    concurrency: int | None = None,
     watch: Watch = ignore,
 ) -> Fill:
     """A run that is ready to start; what can never work is refused here, before anything is spent."""
@@ -41,9 +49,21 @@ async def plan(
     if len(doubled) < len(wanted):
         raise BadField("A column was asked for twice.")
     chosen = find_strategy(strategy or natural_strategy(wanted))
-    fill = Fill(store, table, wanted, chosen, tools=tools, row_ids=row_ids, max_rows=max_rows, watch=watch)
-    chosen.prepare(table, wanted, tools)
-    return fill
+    task = Task(table=table, fields=tuple(wanted), params=checked_params(chosen, params or {}))
+    tools = await open_tools(chosen.needs(task))
+    chosen.prepare(task, tools)
+    return Fill(
+        store,
+        table,
+        wanted,
+        chosen,
+        params=params,
+        tools=tools,
+        row_ids=row_ids,
+        max_rows=max_rows,
+        concurrency=concurrency,
+        watch=watch,
+    )
 
 
 def natural_strategy(fields: Sequence[Field]) -> str:
@@ -120,6 +140,7 @@ async def proposal_report(store: Store, proposal_id: str) -> dict[str, Any]:
     proposal = await store.proposals.get(proposal_id)
     table = await store.tables.find(proposal.table_id)
     run = await store.runs.get(proposal.run_id)
+    thoroughness = run.spec.get("params", {}).get("thoroughness")
     changes: dict[RowId, dict[str, Any]] = {}
     log = []
     async for row, operation in proposed(store, proposal):
@@ -134,7 +155,9 @@ async def proposal_report(store: Store, proposal_id: str) -> dict[str, Any]:
                 "field": operation.field,
                 "found": operation.cell.value is not None,
                 "strategy": run.spec.get("strategy"),
+                **({"thoroughness": thoroughness} if thoroughness else {}),
                 "decision": operation.decision,
+                "edited": document(operation.edited),
                 **report,
             }
         )

@@ -74,7 +74,10 @@ def layered(
     replay_only: bool,
     rests: bool = False,
 ) -> Model:
-    model: Model = Fitted(create(spec, access))
+    # Who serves other people's models may promise tools that the model does not keep.
+    model: Model = Fitted(
+        create(spec, access), json_tools=bool(access.base_url) or spec.provider in ("local", "ollama")
+    )
     model = Metered(Retrying(Governed(model, limits.of(spec.provider))))
     if rests:
         model = Resting(model)

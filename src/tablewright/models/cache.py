@@ -21,7 +21,17 @@ from tablewright.table.usage import Usage, spend
 
 KIND = "model"
 INCIDENTAL = frozenset(
-    {"timestamp", "run_id", "conversation_id", "metadata", "usage", "provider_response_id", "provider_details", "state"}
+    {
+        "timestamp",
+        "run_id",
+        "conversation_id",
+        "tool_call_id",
+        "metadata",
+        "usage",
+        "provider_response_id",
+        "provider_details",
+        "state",
+    }
 )
 """What differs between two messages that say the same."""
 NOT_ASKED = frozenset({"timeout", "request_timeout", "max_retries"})

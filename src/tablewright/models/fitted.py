@@ -17,7 +17,7 @@ from pydantic_ai.exceptions import (
     ModelHTTPError,
     ModelNotFoundError,
 )
-from pydantic_ai.messages import InstructionPart, ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.profiles import ModelProfile
@@ -26,6 +26,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from tablewright.models.layer import Layer
 from tablewright.models.size import room_to_think
+from tablewright.models.tools_as_json import asked_as_json, instructed, read_call, said_as_json, tools_of
 
 Form: TypeAlias = Literal["native", "tool", "prompted"]
 
@@ -35,8 +36,10 @@ IN_WORDS = "Answer with one JSON object and nothing else, no prose and no code f
 class Fitted(Layer):
     """Fits what every request has in common: temperature 0, as little thinking as the model allows, JSON by schema."""
 
-    def __init__(self, wrapped: Model) -> None:
+    def __init__(self, wrapped: Model, *, json_tools: bool = False) -> None:
+        """With `json_tools` an agent's tools are offered as JSON of a schema (see tools_as_json.py)."""
         super().__init__(wrapped)
+        self._json_tools = json_tools
         profile = wrapped.profile
         self.form: Form = form_of(profile)
         self._defaults = settings_for(profile)
@@ -52,6 +55,14 @@ class Fitted(Layer):
         if self._room and "max_tokens" in settings:
             settings["max_tokens"] += self._room
         asked = model_request_parameters
+        if self._json_tools and tools_of(asked):
+            said = said_as_json(messages)
+            return read_call(await self._by_schema(said, settings, asked_as_json(asked)))
+        return await self._by_schema(messages, settings, asked)
+
+    async def _by_schema(
+        self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters
+    ) -> ModelResponse:
         if asked.output_mode != "native" or asked.output_object is None:
             return await self.wrapped.request(messages, settings, asked)
         if self.form == "tool":
@@ -104,10 +115,8 @@ def may_be_the_form(error: ModelHTTPError) -> bool:
 
 def as_words(asked: ModelRequestParameters, answer: OutputObjectDefinition) -> ModelRequestParameters:
     """Without `response_format`: an endpoint that refuses a schema may refuse every value of it."""
-    words = InstructionPart(content=IN_WORDS + json.dumps(answer.json_schema, ensure_ascii=False))
-    return replace(
-        asked, output_mode="text", output_object=None, instruction_parts=[*(asked.instruction_parts or []), words]
-    )
+    words = instructed(asked, IN_WORDS + json.dumps(answer.json_schema, ensure_ascii=False))
+    return replace(asked, output_mode="text", output_object=None, instruction_parts=words)
 
 
 def as_tool(asked: ModelRequestParameters, answer: OutputObjectDefinition) -> ModelRequestParameters:

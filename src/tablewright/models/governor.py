@@ -45,6 +45,8 @@ class Window:
 
     async def turn(self, tokens: int) -> Turn:
         """Waits until one more request of so many tokens is within the limits."""
+        if self.requests is None and self.tokens is None:
+            return Turn(self._clock(), tokens)
         async with self._first_in_line:
             while (wait := self._wait(tokens)) > 0:
                 await self._sleep(wait)

@@ -84,7 +84,11 @@ class LocalModel(Layer):
     ) -> ModelResponse:
         async with self._slots:
             await self._start()
-            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+            try:
+                return await self.wrapped.request(messages, model_settings, model_request_parameters)
+            except asyncio.CancelledError:
+                SERVERS.abandon(self._file)
+                raise
 
     async def __aenter__(self) -> Self:
         self._users += 1
@@ -124,6 +128,8 @@ class Server:
     """Dropping the last reference stops it."""
     key: str
     users: int = 0
+    abandoned: bool = False
+    """Whether somebody went away in the middle of an answer, which it may still be computing."""
 
     @property
     def address(self) -> str:
@@ -145,11 +151,18 @@ class Servers:
             server.users += 1
             return server
 
+    def abandon(self, file: Path) -> None:
+        self.running[file].abandoned = True
+
     def give_back(self, file: Path) -> None:
+        """Stops it with its last user, unless it is busy with an abandoned answer: stopping would wait for the batch at
+        hand, many seconds, and hold up the whole process. Then it stays for the next user."""
         with self._lock:
-            self.running[file].users -= 1
-            if self.running[file].users == 0:
+            server = self.running[file]
+            server.users -= 1
+            if server.users == 0 and not server.abandoned:
                 del self.running[file]
+            server.abandoned = False
 
 
 SERVERS = Servers()

@@ -90,6 +90,9 @@ class Web:
             self._seen.add(origin)
         return page
 
+    async def keep(self, snippet: Retrieved) -> Retrieved:
+        return await self._pages.keep_snippet(snippet)
+
     async def close(self) -> None:
         """Stops what is still being opened, for nobody waits for it any more."""
         opening = list(self._opening.values())

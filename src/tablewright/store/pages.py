@@ -91,8 +91,7 @@ class Pages:
         }
 
         def work(connection: Connection) -> None:
-            body = {"content_hash": kept.content_hash, "text": zlib.compress(text.encode(), 6)}
-            connection.execute(upsert(connection, schema.texts).values(body).on_conflict_do_nothing())
+            keep_text(connection, kept)
             statement = upsert(connection, schema.pages).values(record)
             newer = ("final_url", "title", "retrieved_at", "checked_at", "etag", "last_modified", "extra")
             connection.execute(
@@ -104,8 +103,20 @@ class Pages:
         await self._database.write(work)
         return kept
 
+    async def keep_snippet(self, snippet: Retrieved) -> Retrieved:
+        """Its text, for the evidence that points to it; it is not the page of its address."""
+        text = printable(snippet.text)
+        kept = msgspec.structs.replace(snippet, text=text, content_hash=content_hash(text), retrieved_at=now())
+        await self._database.write(lambda connection: keep_text(connection, kept))
+        return kept
+
     async def unchanged(self, url: str, hash: str) -> None:
         """Its server says that the page is still the same."""
         pages = schema.pages
         statement = update(pages).where(pages.c.url == url, pages.c.content_hash == hash).values(checked_at=now())
         await self._database.write(lambda connection: connection.execute(statement))
+
+
+def keep_text(connection: Connection, kept: Retrieved) -> None:
+    body = {"content_hash": kept.content_hash, "text": zlib.compress(kept.text.encode(), 6)}
+    connection.execute(upsert(connection, schema.texts).values(body).on_conflict_do_nothing())

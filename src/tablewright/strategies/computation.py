@@ -1,50 +1,80 @@
-"""Computation: a cell from other cells of its row, by a formula. No web, no model, exact."""
+"""Computation: a cell from other cells of its row, by a formula, exactly; a model only where that is in words."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from tablewright.errors import BadFormula
 from tablewright.strategies.formula import Formula, Unevaluable
-from tablewright.strategies.strategy import Answer, Tell
-from tablewright.strategies.tools import NO_TOOLS, Tools
-from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Reason, Row, Step, Table, Value
-from tablewright.table.template import columns_in
+from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
+from tablewright.strategies.tools import Need, Tools
+from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Reason, Row, Step, Value
 from tablewright.table.text import show
 
+if TYPE_CHECKING:
+    from tablewright.strategies.in_words import InWords
 
-class ComputationStrategy:
+
+NOTHING: tuple[Need, ...] = ()
+
+
+class ComputationStrategy(Strategy):
     name = "computation"
     display_name = "Computation"
-    kind = "enrichment"
-    max_steps = 1
     concurrency = 10
     needs_identity = False
-    needs_tools = False
 
-    def columns(self, table: Table, fields: Sequence[Field]) -> Collection[str]:
-        known = (*table.fields, *fields)
-        return {name for field in fields for name in columns_in(field.question, known)}
+    def needs(self, task: Task) -> Collection[Need]:
+        return ("model",) if any(formula.error for _, formula, _ in formulas_of(task)) else NOTHING
 
-    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools = NO_TOOLS) -> Answer:
+    def columns(self, task: Task) -> Collection[str] | None:
+        """Words may speak of a column without braces."""
+        formulas = [formula for _, formula, _ in formulas_of(task)]
+        if any(formula.error for formula in formulas):
+            return None
+        return {column for formula in formulas for column in formula.columns}
+
+    def prepare(self, task: Task, tools: Tools) -> Answer:
         """A formula may use the columns of the table and those computed before it."""
-        known = list(table.fields)
-        formulas = []
-        for field in fields:
-            formulas.append((field, formula_of(field, known)))
-            known = [*(other for other in known if other.name != field.name), field]
-        chained = len(fields) > 1
+        formulas = formulas_of(task)
+        in_words: dict[str, InWords] = {}
+        if any(formula.error for _, formula, _ in formulas):
+            from tablewright.strategies.in_words import InWords  # 0.1 s that most computations never need
+
+            in_words = {
+                field.name: InWords(field, formula, known, tools.model)
+                for field, formula, known in formulas
+                if formula.error
+            }
+        chained = len(formulas) > 1
 
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             findings = []
-            for field, formula in formulas:
-                finding = compute(field, formula, row)
-                if chained and row.cell(field.name).needs_work:
+            for field, formula, _ in formulas:
+                open_field = row.cell(field.name).needs_work
+                if not formula.error:
+                    finding = evaluated(field, formula, row)
+                elif not open_field:
+                    continue
+                else:
+                    finding = await in_words[field.name].answer(row)
+                if chained and open_field:
                     row = with_finding(row, finding)
                 findings.append(finding)
             return findings
 
         return answer
+
+
+def formulas_of(task: Task) -> list[tuple[Field, Formula, Sequence[Field]]]:
+    """Each field with its formula and the columns that may stand in it."""
+    known: Sequence[Field] = task.table.fields
+    formulas = []
+    for field in task.fields:
+        formulas.append((field, formula_of(field, known), known))
+        known = [*(other for other in known if other.name != field.name), field]
+    return formulas
 
 
 def formula_of(field: Field, known: Sequence[Field]) -> Formula:
@@ -64,23 +94,26 @@ def with_finding(row: Row, finding: Finding) -> Row:
     return Row(id=row.id, key=row.key, cells={**row.cells, finding.field: cell})
 
 
-def compute(field: Field, formula: Formula, row: Row) -> Finding:
+def evaluated(field: Field, formula: Formula, row: Row) -> Finding:
+    try:
+        return compute(field, formula, row)
+    except Unevaluable as error:
+        return failed(field, "error", str(error))
+
+
+def compute(field: Field, formula: Formula, row: Row, before: tuple[Step, ...] = ()) -> Finding:
+    """`before` are the steps that led to the formula. Raises Unevaluable."""
     values: dict[str, Value] = {}
-    empty: list[str] = []
+    empty = False
     confidence = 1.0  # a computed value is as sure as the least sure value it was computed from
     for column in formula.columns:
         cell = row.cell(column)
         values[column] = cell.value
         confidence = min(confidence, cell.confidence or 0.0)
-        if cell.value is None:
-            empty.append(column)
-    if empty and not formula.error:
-        detail = f"{', '.join(empty)} {'is' if len(empty) == 1 else 'are'} empty"
-        return failed(field, "not_applicable", detail)
-    try:
-        result = formula.evaluate(values)
-    except Unevaluable as error:
-        return failed(field, "error", str(error))
+        empty = empty or cell.value is None
+    if empty:
+        return failed(field, "not_applicable", empty_inputs(formula, row))
+    result = formula.evaluate(values)
     shown = show(result)
     written = f"{formula.written(values)} = {shown}"
     return Finding(
@@ -89,8 +122,21 @@ def compute(field: Field, formula: Formula, row: Row) -> Finding:
         raw_value=shown,
         confidence=confidence,
         evidence=(Evidence(origin="formula", quote=written),),
-        steps=(Step(type="compute", detail=written),),
+        steps=(*before, Step(type="compute", detail=written)),
         exact=True,
+    )
+
+
+def empty_inputs(formula: Formula, row: Row) -> str:
+    """Which of its columns have no value in this row, in words; "" where all have."""
+    empty = [column for column in formula.columns if row.cell(column).value is None]
+    return f"{', '.join(empty)} {'is' if len(empty) == 1 else 'are'} empty" if empty else ""
+
+
+def unreadable(formula: Formula) -> str:
+    return (
+        f"It cannot be evaluated: {formula.error} Write it as a formula, such as {{Price}} * 2, or set a model "
+        "(TABLEWRIGHT_MODEL) that understands words."
     )
 
 
@@ -98,7 +144,7 @@ def failed(field: Field, reason: Reason, detail: str) -> Finding:
     return Finding(field=field.name, reason=reason, error=detail, steps=(Step(type="error", detail=detail),))
 
 
-def in_currency(result: Value, field: Field, values: dict[str, Value]) -> Value:
+def in_currency(result: Value, field: Field, values: Mapping[str, Value]) -> Value:
     """A money column computed from amounts of one currency is in that currency."""
     if field.type != "money" or isinstance(result, bool) or not isinstance(result, int | float):
         return result

@@ -10,13 +10,17 @@ from tablewright.decisions.reader.relations import normal
 from tablewright.decisions.untrusted import is_tainted
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
-from tablewright.table.evidence import evidence_for, follows, independent
+from tablewright.table.evidence import copies, evidence_for, follows, independent
+from tablewright.table.measures import length_of, mass_of
 from tablewright.table.model import Conflict, Evidence, Field, Finding, Money, Noun, Value
 from tablewright.table.retrieved import Retrieved
 
 MOST_EVIDENCE = 4
-RIVAL = 0.75
+RIVAL = 0.6
 """How strong, beside the chosen value, another one must be to count as a disagreement."""
+
+
+EXACTLY = 10_000
 
 
 class Read(Noun, frozen=True):
@@ -95,9 +99,15 @@ def _independent(group: list[Read]) -> list[Read]:
 
 
 def _disagrees(best: Side, other: Side) -> bool:
-    """Another source says something else, about as surely; two values of one page are only a page with two values."""
-    apart = [read for read in other.reads if all(independent(read.source, mine.source) for mine in best.reads)]
+    """Another page says something else, about as surely; two values of one page are only a page with two values.
+
+    It need not be of another site: only agreement must be independent to count."""
+    apart = [read for read in other.reads if all(_apart(read.source, mine.source) for mine in best.reads)]
     return bool(apart) and apart[0].candidate.score >= RIVAL * best.scores[0]
+
+
+def _apart(one: Retrieved, other: Retrieved) -> bool:
+    return one.origin != other.origin and not copies(one.text, other.text)
 
 
 def _evidence(side: Side) -> tuple[Evidence, ...]:
@@ -115,17 +125,35 @@ def agree(one: Value, other: Value) -> bool:
         return _near(one, other)
     if isinstance(one, tuple) or isinstance(other, tuple):
         return one == other
+    if (measured := _same_measure(str(one), str(other))) is not None:
+        return measured
     left, right = normal(_SCHEME.sub("", str(one))), normal(_SCHEME.sub("", str(other)))
     short, long = sorted((left, right), key=len)
     return short == long or (len(short) > 3 and (long.startswith(f"{short} ") or long.endswith(f" {short}")))
 
 
+def _same_measure(one: str, other: str) -> bool | None:
+    """`6' 8"` and "6-8 / 2.03", "242 lb" and "110 kg", "240" and "240 lbs"; None for what is no length and no mass."""
+    if not (one[:1].isdigit() and other[:1].isdigit()):
+        return None
+    bare, stated = (one, other) if _NUMBER.fullmatch(one) else (other, one)
+    if _NUMBER.fullmatch(bare) and (first := _NUMBER.match(stated)) and _UNIT.match(stated, first.end()):
+        return float(bare) == float(first[0])
+    if any(_NUMBER.fullmatch(text) for text in (one, other)):
+        return None
+    for read in (lambda text: length_of(text, feet_and_inches=True), mass_of):
+        left, right = read(one), read(other)
+        if left is not None and right is not None:
+            return left.same(right)
+    return None
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_UNIT = re.compile(r"\s?[a-zA-Z]+\b(?!\s\d)")
 _SCHEME = re.compile(r"^https?://(?:www\.)?")
 
 
 def _near(one: int | float, other: int | float) -> bool:
-    return abs(one - other) <= 0.005 * max(abs(one), abs(other)) if not _is_year(one, other) else one == other
-
-
-def _is_year(one: int | float, other: int | float) -> bool:
-    return all(isinstance(number, int) and 1000 <= number <= 2199 for number in (one, other))
+    """Within rounding; small whole numbers (years, pounds, employees) are as they are stated."""
+    whole = all(isinstance(number, int) and abs(number) < EXACTLY for number in (one, other))
+    return one == other if whole else abs(one - other) <= 0.005 * max(abs(one), abs(other))

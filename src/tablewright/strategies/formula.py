@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from tablewright.errors import BadFormula
 from tablewright.table.coerce import coerce
 from tablewright.table.model import Field, Money, Value
+from tablewright.table.numbers import read_numbers
 from tablewright.table.template import PLACEHOLDER, columns_in, replace_columns
 from tablewright.table.text import show
 
@@ -37,12 +38,21 @@ class Unevaluable(Exception):
     """The formula cannot be computed for this row, with the reason; it becomes the cell's error."""
 
 
+class NotANumber(Unevaluable):
+    """A text stands where a number is needed."""
+
+
 class Formula:
-    """A formula, read once, evaluated for every row. `error` says why it can never be evaluated, or is empty."""
+    """A formula, read once, evaluated for every row. `error` says why it can never be evaluated, or is empty.
+
+    `constants` are the numbers and texts written in it; one that `copies` does nothing but repeat a column.
+    """
 
     def __init__(self, template: str, fields: Sequence[Field]) -> None:
         self.template = template
         self.columns = columns_in(template, fields)
+        self.constants: tuple[str | int | float, ...] = ()
+        self.copies = False
         self.error = ""
         self._pieces = pieces_of(template, self.columns)
         try:
@@ -65,7 +75,10 @@ class Formula:
             tree = ast.parse(expression.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise BadFormula(f"{self.template!r} is not a formula that can be read.") from None
-        return build(tree, names)
+        evaluate = build(tree, names)
+        self.constants = constants_of(tree, names)
+        self.copies = copies(tree, names)
+        return evaluate
 
     def evaluate(self, values: Mapping[str, Value]) -> Value:
         """`values` has every one of `columns`."""
@@ -80,9 +93,39 @@ class Formula:
         except (TypeError, ValueError, ArithmeticError) as error:
             raise Unevaluable(str(error) or type(error).__name__) from None
 
+    def attempt(self, values: Mapping[str, Value]) -> Value:
+        """What it gives, or None where it gives nothing."""
+        try:
+            return self.evaluate(values)
+        except Unevaluable:
+            return None
+
     def written(self, values: Mapping[str, Value]) -> str:
         """The formula with the row's values in it, for people to read."""
         return "".join([text + literal(values[column]) if column else text for text, column in self._pieces])
+
+
+def respelled(text: str, fields: Sequence[Field]) -> str:
+    """In our language, what people and models write instead: `=`, `if a then b else c`, a column without braces."""
+    text = _ASSIGNED.sub("", text.strip().strip("`")).strip()
+    if branches := _IF_THEN_ELSE.fullmatch(text):
+        condition, then, otherwise = (respelled(part, fields) for part in branches.groups())
+        return f"{then} if {condition} else {otherwise}"
+    names = sorted((field.name for field in fields if field.name not in _OWN_WORDS), key=len, reverse=True)
+    if not names:
+        return text
+    bare = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?![\w(])", re.IGNORECASE)
+    parts = _APART.split(text)
+    parts[::2] = [bare.sub(lambda match: f"{{{match[0]}}}", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+_ASSIGNED = re.compile(r"^(?:[^=<>!'\"(]{0,60}[^=<>!'\"(\s]\s*)?=(?!=)")
+_IF_THEN_ELSE = re.compile(
+    r"if\s+(.+?),?\s+then\s+(.+?)[,;]?\s+(?:else|otherwise)[,:]?\s+(.+)", re.IGNORECASE | re.DOTALL
+)
+_APART = re.compile(r"('[^']*'|\"[^\"]*\"|\{[^{}]*\})")
+_OWN_WORDS = frozenset({"and", "or", "not", "if", "else", "abs", "float", "int", "len", "max", "min", "round", "str"})
 
 
 def build(node: ast.expr, names: Mapping[str, str], depth: int = 0) -> Evaluate:
@@ -143,6 +186,28 @@ def text_with_columns(text: str, names: Mapping[str, str]) -> Evaluate:
     )
 
 
+def constants_of(tree: ast.expr, names: Mapping[str, str]) -> tuple[str | int | float, ...]:
+    placeholder = re.compile("|".join(sorted(names, key=len, reverse=True)) or "(?!)")
+    found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return tuple(
+        placeholder.sub(" ", value) if isinstance(value, str) else value
+        for value in found
+        if isinstance(value, str | int | float)
+    )
+
+
+def copies(tree: ast.expr, names: Mapping[str, str]) -> bool:
+    match tree:
+        case ast.Name():
+            return True
+        case ast.Constant(value=str() as text):
+            return text.strip() in names
+        case ast.Call(func=ast.Name(id="str"), args=[argument]):
+            return copies(argument, names)
+        case _:
+            return False
+
+
 def pieces_of(template: str, columns: Sequence[str]) -> list[tuple[str, str]]:
     """The template as pairs of a text and the column after it; the last has no column."""
     by_folded = {column.casefold(): column for column in columns}
@@ -178,12 +243,14 @@ def clean(result: object) -> Value:
 
 
 def number(operand: Any) -> Any:
-    """Numbers as they are; texts that read as a number ("£12.50") as that number."""
+    """Numbers as they are; texts that read as a number ("£12.50") as that number. "5 ft 11 in" is two."""
     if not isinstance(operand, str):
         return operand
     read = coerce(operand, _NUMBER)
     if read.value is None or read.label == "low":
-        raise Unevaluable(f"{operand[:60]!r} is not a number")
+        raise NotANumber(f"{operand[:60]!r} is not a number")
+    if read.label == "medium" and sum(2 if each.high is not None else 1 for each in read_numbers(operand)) > 1:
+        raise NotANumber(f"{operand[:60]!r} is more than one number")
     return read.value
 
 

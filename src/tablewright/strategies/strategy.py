@@ -1,59 +1,152 @@
 """The form every strategy has: how one row is answered.
 
 A strategy returns findings and never writes. Built-ins and other packages enter by the same door, the entry-point group
-`tablewright.strategies`: a class that takes no arguments and has the attributes below.
+`tablewright.strategies`: a subclass of `Strategy` that takes no arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from importlib.metadata import entry_points
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
 from typing import Literal, Protocol, TypeAlias
 
 from tablewright.errors import UsageError
-from tablewright.strategies.tools import Tools
-from tablewright.table.model import Field, Finding, Row, Step, Table
+from tablewright.strategies.tools import Need, Tools
+from tablewright.table.model import Field, Finding, Noun, Row, Step, Table
+from tablewright.table.template import replace_columns
+from tablewright.table.text import cell_text
 
 GROUP = "tablewright.strategies"
 
-Tell: TypeAlias = Callable[[Step], None]
-"""Called with each step as it happens, for those who watch and for the trace of the row."""
+Kind: TypeAlias = Literal["enrichment", "action"]
+
+
+class Tell(Protocol):
+    """Called with each step as it happens, for those who watch and for the trace: of one field, or of the whole row."""
+
+    def __call__(self, step: Step, field: str = "") -> None: ...
+
 
 Answer: TypeAlias = Callable[[Row, Tell], Awaitable[Sequence[Finding]]]
 """Answers one row: tells its steps on the way, and returns a finding for each of the fields."""
 
 
-class Strategy(Protocol):
+class Parameter(Noun, frozen=True):
+    """What a user may set: one of `choices`, or a whole number between `least` and `most`, or any text."""
+
+    name: str
+    help: str
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+
+    def checked(self, text: str) -> str:
+        if self.choices and text not in self.choices:
+            raise UsageError(f"{self.name} cannot be {text!r}.", advice=f"It is one of: {', '.join(self.choices)}.")
+        if self.least is not None or self.most is not None:
+            low, high = self.least or 0, 1_000_000 if self.most is None else self.most
+            if not (text.isdecimal() and low <= int(text) <= high):
+                raise UsageError(f"{self.name} must be a whole number from {low} to {high}, not {text!r}.")
+        return text
+
+
+class Task(Noun, frozen=True, gc=True):
+    """What is asked of a strategy: these fields of this table. `params` has every parameter that is set."""
+
+    table: Table
+    fields: tuple[Field, ...]
+    params: Mapping[str, str] = {}
+
+    def question(self, field: Field, row: Row) -> str:
+        """The field's question with the row's values in place of {Column}, whatever the case it is written in."""
+        names = {each.name.casefold(): each.name for each in self.table.fields}
+        return replace_columns(
+            field.question, lambda column: cell_text(row.cell(names.get(column.casefold(), column)))
+        ).strip()
+
+
+class Strategy:
     name: str
     """What people write after --strategy."""
     display_name: str
-    kind: Literal["enrichment", "action"]
-    """Produces values, or has an effect elsewhere."""
-    max_steps: int
-    concurrency: int
+    kind: Kind = "enrichment"
+    """Produces values, or has an effect elsewhere: then people are asked before it starts."""
+    max_steps: int = 1
+    """Searches, pages and computations a cell, at most."""
+    concurrency: int = 3
     """Rows worked on at once, unless the user says otherwise."""
-    needs_identity: bool
+    needs_identity: bool = True
     """Whether a row without a name is skipped."""
-    needs_tools: bool
-    """Whether it works with the web or a model; else neither is opened."""
+    parameters: Sequence[Parameter] = ()
 
-    def columns(self, table: Table, fields: Sequence[Field]) -> Collection[str] | None:
+    def needs(self, task: Task) -> Collection[Need]:
+        """What is opened for it: the web, the model. One that computes or asks an API of its own needs neither."""
+        return ()
+
+    def columns(self, task: Task) -> Collection[str] | None:
         """The columns of a row that it looks at; None for all of them."""
-        ...
+        return None
 
-    def prepare(self, table: Table, fields: Sequence[Field], tools: Tools) -> Answer:
-        """Checks the questions against the table, once for all rows; raises UsageError for what can never work."""
-        ...
+    def rows_at_once(self, task: Task) -> int:
+        return self.concurrency
+
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        """Once for all rows; raises UsageError for what can never work."""
+        raise NotImplementedError
 
 
 def all_strategies() -> dict[str, Strategy]:
-    return {entry.name: entry.load()() for entry in entry_points(group=GROUP)}
+    """Those that can be loaded, by name."""
+    return {name: found for name, found in announced().items() if isinstance(found, Strategy)}
+
+
+def announced() -> dict[str, Strategy | UsageError]:
+    """All that are installed, by name: the strategy, or why it cannot be loaded."""
+    found: dict[str, Strategy | UsageError] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        if entry.name in found:
+            continue  # two packages of one name: the first counts, here as in find_strategy
+        try:
+            found[entry.name] = load(entry)
+        except UsageError as problem:
+            found[entry.name] = problem
+    return found
 
 
 def find_strategy(name: str) -> Strategy:
-    for entry in entry_points(group=GROUP):
-        if entry.name == name:
-            strategy: Strategy = entry.load()()
-            return strategy
-    known = ", ".join(sorted(entry.name for entry in entry_points(group=GROUP)))
+    for entry in entry_points(group=GROUP, name=name):
+        return load(entry)
+    known = ", ".join(sorted({entry.name for entry in entry_points(group=GROUP)}))
     raise UsageError(f"There is no strategy {name!r}.", advice=f"Installed: {known or 'none'}.")
+
+
+def load(entry: EntryPoint) -> Strategy:
+    try:
+        strategy = entry.load()()
+    except Exception as error:  # somebody else's package; whatever it raises, ours goes on
+        problem = f"{type(error).__name__}: {error}"
+        raise UsageError(
+            f"The strategy {entry.name!r} cannot be loaded ({problem}).", advice=f"It comes from {entry.value}."
+        ) from error
+    if not isinstance(strategy, Strategy):
+        raise UsageError(f"{entry.value} is not a strategy.", advice="It must be a subclass of Strategy.")
+    if getattr(strategy, "name", "") != entry.name or not getattr(strategy, "display_name", ""):
+        raise UsageError(
+            f"{entry.value} is not a whole strategy.",
+            advice=f"It must have a display_name, and the name it is announced under, {entry.name!r}.",
+        )
+    return strategy
+
+
+def checked_params(strategy: Strategy, params: Mapping[str, str]) -> dict[str, str]:
+    """The parameters as the strategy declares them, with its defaults; raises UsageError for what it does not know."""
+    known = {parameter.name: parameter for parameter in strategy.parameters}
+    for name in params:
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise UsageError(
+                f"The strategy {strategy.name} has no parameter {name!r}.", advice=f"Its parameters: {names}."
+            )
+    given = {name: parameter.default for name, parameter in known.items() if parameter.default} | dict(params)
+    return {name: known[name].checked(text) for name, text in given.items()}

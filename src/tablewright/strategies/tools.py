@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from tablewright.models.budget import Budget
     from tablewright.models.model import LanguageModel
     from tablewright.sources.source import Source
+
+Need: TypeAlias = Literal["web", "model"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +17,6 @@ class Tools:
     web: Source | None = None
     model: LanguageModel | None = None
     """None: the built-in rules decide."""
-    budget: Budget | None = None
-    """What the model may spend; it is charged by the model itself."""
     cascade: bool = False
     """Whether the model is asked only for what the built-in reader is not sure of."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from tablewright.doors.cli.root import app
 from tablewright.errors import TablewrightError
+
+CANCELLED = 130
 
 
 def main() -> None:
@@ -15,8 +18,20 @@ def main() -> None:
         from tablewright.doors.cli.output import show_error
 
         show_error(error)
-        sys.exit(error.exit_code)
+        leave(error.exit_code)
+    except SystemExit as end:
+        leave(end.code)
     except BrokenPipeError:
         # The reader of our output (head, less) has had enough.
         sys.stderr.close()
         sys.exit(0)
+
+
+def leave(code: str | int | None) -> None:
+    """Who presses Ctrl-C does not wait for threads that finish a page or a local model's batch: all that counts is
+    committed by now."""
+    if code == CANCELLED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(CANCELLED)
+    sys.exit(code)

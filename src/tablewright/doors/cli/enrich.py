@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +15,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Sheet
 
 if TYPE_CHECKING:
-    from tablewright.app import Filled, Tablewright
+    from tablewright.app import FileOptions, Filled, ProposalHead, Tablewright
     from tablewright.table.model import Field
 
 PREVIEW = 20
@@ -30,12 +32,25 @@ def enrich(
         str,
         typer.Option(
             "--strategy",
-            help="How each row is answered: computation, pipeline. Default: a formula is computed, else pipeline.",
+            help="How each row is answered: lookup, research, computation, pipeline, or one of your own (see "
+            "`tablewright strategies`). Default: a formula is computed, else pipeline.",
         ),
     ] = "",
+    thoroughness: Annotated[
+        str, typer.Option("--thoroughness", help="With research: exploratory (default) or comprehensive.")
+    ] = "",
+    param: Annotated[
+        list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the strategy; repeatable.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the result to this file once it is applied.")] = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="With --out: add source, quote, confidence.")] = False,
     rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only the first N rows.")] = None,
+    row: Annotated[
+        list[int] | None, typer.Option("--row", min=1, help="Only the row of this number; repeatable.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", min=1, max=1_000, help="Rows at once, instead of the strategy's own.")
+    ] = None,
     review: Annotated[bool, typer.Option("--review", help="Keep the proposal open; decide later.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without a question.")] = False,
     model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
@@ -57,44 +72,47 @@ def enrich(
     is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
     """
     from tablewright.app import FileOptions
-    from tablewright.doors.cli import output, views
+    from tablewright.doors.cli import output
     from tablewright.errors import UsageError
     from tablewright.table.fieldspec import parse_field
     from tablewright.table.files import format_of
 
     if review and yes:
         raise UsageError("--review and --yes exclude each other.")
+    if row and rows:
+        raise UsageError("--row and --rows exclude each other.")
+    params = parse_params(param or [])
+    if thoroughness:
+        params["thoroughness"] = thoroughness
     fields = [parse_field(text) for text in field]
     if out is not None:
         format_of(out)
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
     async def work(tablewright: Tablewright) -> Filled:
-        table_id, filled = await fill(tablewright, target, options, fields, strategy, rows)
+        if not yes and tablewright.acts(strategy) and not output.ask(f"{strategy} acts outside the table. Start?"):
+            raise UsageError(f"{strategy} acts outside the table, for every row.", advice="Say --yes to start it.")
+        asked = Asked(
+            fields=fields, strategy=strategy, params=params, max_rows=rows, row_ids=row, concurrency=concurrency
+        )
+        table_id, filled = await fill(tablewright, target, options, asked)
         output.warn(tablewright.warnings)
         head = await tablewright.proposal(filled.proposal_id)
         stopped = filled.status == "cancelled"
-        applied = yes and not stopped
-        if not json and not yes and not stopped:
-            operations = await tablewright.operations(head.id, limit=PREVIEW)
-            await views.print_proposal(tablewright, head, operations)
-            found = head.counts.get("with_value", 0)
-            question = f"Apply {output.many(found, 'value')} to table {table_id}?"
-            applied = not review and bool(found) and output.ask(question)
-        if applied and head.counts.get("open"):
-            done = await tablewright.changes.apply(head.id)
-            head = await tablewright.proposal(head.id)
-            if not json:
-                if yes:
-                    await print_result(tablewright, table_id)
-                views.say_applied(done, head)
+        applied = False
+        if not stopped and yes:
+            applied = await apply_all(tablewright, head, show=not json)
+        elif not stopped and not json:
+            applied = await offer(tablewright, head, decide_now=not review)
         if out is not None and applied:
             count = await tablewright.export_file(table_id, out, evidence=evidence)
             output.say(f"Wrote {output.many(count, 'row')} to {out}.")
         elif out is not None:
             output.say(f"{out} was not written, because nothing was applied.")
         if not applied and not json and not stopped:
-            output.say(f"Nothing was applied. Decide with `tablewright proposal apply {head.id}` (or reject).")
+            output.say(
+                f"Nothing was applied. Decide with `tablewright proposal review {head.id}` (or apply, or reject)."
+            )
         if json:
             output.print_json(await tablewright.enrich_report(filled))
         return filled
@@ -106,9 +124,66 @@ def enrich(
         raise typer.Exit(130)
 
 
-async def fill(
-    tablewright: Tablewright, target: str, options: Any, fields: list[Field], strategy: str, max_rows: int | None
-) -> tuple[str, Filled]:
+async def apply_all(tablewright: Tablewright, head: ProposalHead, *, show: bool) -> bool:
+    from tablewright.doors.cli import views
+
+    if head.counts.get("open"):
+        done = await tablewright.changes.apply(head.id)
+        if show:
+            await print_result(tablewright, head.table_id)
+            views.say_applied(done, await tablewright.proposal(head.id))
+    return True
+
+
+async def offer(tablewright: Tablewright, head: ProposalHead, *, decide_now: bool) -> bool:
+    """Shows what would change and asks what to do with it; whether anything was applied."""
+    from tablewright.doors.cli import output, views
+    from tablewright.doors.cli.review import interruptible, review_proposal
+
+    await views.print_proposal(tablewright, head, await tablewright.operations(head.id, limit=PREVIEW))
+    found = head.counts.get("with_value", 0)
+    if not decide_now or not found:
+        return False
+    with interruptible():
+        question = f"Apply {output.many(found, 'value')} to table {head.table_id}? [y]es, [r]eview one by one, [N]o"
+        said = output.ask_which(question, "nyr")
+    if said == "y":
+        views.say_applied(await tablewright.changes.apply(head.id), await tablewright.proposal(head.id))
+        return True
+    if said == "n":
+        return False
+    reviewed = await review_proposal(tablewright, head)
+    if reviewed is None:
+        return False
+    views.say_reviewed(reviewed, await tablewright.proposal(head.id))
+    return reviewed.change is not None
+
+
+def parse_params(texts: list[str]) -> dict[str, str]:
+    from tablewright.errors import UsageError
+
+    params = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--param {text!r} is not written as NAME=VALUE.")
+        params[name.strip()] = value.strip()
+    return params
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a run is asked to do, as `plan_enrich` takes it."""
+
+    fields: list[Field]
+    strategy: str = ""
+    params: dict[str, str] = dataclass_field(default_factory=dict)
+    max_rows: int | None = None
+    row_ids: list[int] | None = None
+    concurrency: int | None = None
+
+
+async def fill(tablewright: Tablewright, target: str, options: FileOptions, asked: Asked) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
     from tablewright.doors.cli import output
     from tablewright.errors import BadFile
@@ -129,9 +204,12 @@ async def fill(
         try:
             run = await tablewright.plan_enrich(
                 table_id,
-                fields,
-                strategy,
-                max_rows=max_rows,
+                asked.fields,
+                asked.strategy,
+                params=asked.params,
+                max_rows=asked.max_rows,
+                row_ids=asked.row_ids,
+                concurrency=asked.concurrency,
                 watch=lambda news: progress.update(
                     task, completed=news.done, total=news.total, description=output.doing(news)
                 ),

@@ -140,6 +140,15 @@ def ask(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def ask_which(question: str, letters: str) -> str:
+    """One of the letters; the first without a terminal, and for whatever else is typed."""
+    if not (sys.stdin.isatty() and stderr().is_terminal):
+        return letters[0]
+    stderr().print(plain(question + " ", 500), end="", highlight=False, soft_wrap=True)
+    said = sys.stdin.readline().strip().lower()[:1]
+    return said if said and said in letters else letters[0]
+
+
 STAGES = {"searching": "Searching for", "fetching": "Reading about", "computing": "Computing"}
 
 

@@ -58,4 +58,4 @@ def root(
         raise typer.Exit
 
 
-from tablewright.doors.cli import demo, doctor, enrich, models, proposal, table  # noqa: E402, F401  # they add their commands to `app`
+from tablewright.doors.cli import demo, doctor, enrich, models, proposal, strategies, table  # noqa: E402, F401  # they add their commands to `app`

@@ -1,0 +1,86 @@
+"""A model on its own path through the web: it searches and opens pages as it sees fit, within limits, and answers.
+
+It sees only numbered results and passages of pages, and can open only what a search returned. Everything it opens is
+also read by the built-in reader, and its answer is checked like any other: refused and asked again once, then left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic_ai import Agent, ModelRetry, RunContext, Tool, ToolDefinition, ToolOutput, UsageLimits
+from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
+from pydantic_ai.settings import ModelSettings
+
+from tablewright.decisions.answer_with_tools import Reply
+from tablewright.errors import ModelError, OverBudget
+from tablewright.strategies.exploration import Exploration, SentBack
+from tablewright.table.model import Step
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+
+async def search_web(context: RunContext[Exploration], query: str) -> str:
+    """Searches the web; a short query with other words than before. Returns numbered results."""
+    return await context.deps.search(query)
+
+
+async def fetch_page(context: RunContext[Exploration], number: int) -> str:
+    """Opens the search result of this number; returns the passages of the page that matter."""
+    return await context.deps.open(number)
+
+
+async def while_searches(context: RunContext[Exploration], tool: ToolDefinition) -> ToolDefinition | None:
+    return tool if context.deps.may_search else None
+
+
+async def while_pages(context: RunContext[Exploration], tool: ToolDefinition) -> ToolDefinition | None:
+    return tool if context.deps.may_open else None
+
+
+SEARCH: Tool[Exploration] = Tool(search_web, takes_ctx=True, prepare=while_searches)
+FETCH: Tool[Exploration] = Tool(fetch_page, takes_ctx=True, prepare=while_pages)
+
+
+class Explorer:
+    """The agent of one strategy: the same model, instructions and tools for all rows."""
+
+    def __init__(self, model: LanguageModel, instructions: str, *, opens_pages: bool) -> None:
+        self._agent = Agent(
+            model.agent_model,
+            deps_type=Exploration,
+            output_type=ToolOutput(Reply, name="answer"),
+            instructions=instructions,
+            tools=[SEARCH, FETCH] if opens_pages else [SEARCH],
+        )
+
+        @self._agent.output_validator
+        async def check(context: RunContext[Exploration], reply: Reply) -> Reply:
+            try:
+                return await context.deps.check(reply)
+            except SentBack as more:
+                raise ModelRetry(str(more)) from None
+
+    async def explore(self, exploration: Exploration) -> bool:
+        """Whether the model came to an end by itself; what it read is in the notebook in any case."""
+        notebook, limits = exploration.notebook, exploration.limits
+        try:
+            await self._agent.run(
+                exploration.prompt,
+                deps=exploration,
+                model_settings=ModelSettings(max_tokens=limits.tokens),
+                usage_limits=UsageLimits(request_limit=limits.turns),
+                retries=limits.turns,
+            )
+        except ModelError as error:
+            notebook.over_budget |= isinstance(error, OverBudget)
+            detail = f"{error.what} The built-in rules go on."
+        except UsageLimitExceeded:
+            detail = f"The model did not come to an answer in {limits.turns} turns. The built-in rules go on."
+        except AgentRunError as error:
+            detail = f"The model did not come to an answer: {error} The built-in rules go on."
+        else:
+            return True
+        notebook.note(Step(type="thinking", detail=detail, data={"degraded": True}))
+        return False

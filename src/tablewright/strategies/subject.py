@@ -1,0 +1,70 @@
+"""What a question is about, and the words to search for it with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from tablewright.decisions.plan_patterns import ENTITY
+from tablewright.decisions.reader.about import Subject
+from tablewright.errors import UsageError
+from tablewright.sources.source import Source
+from tablewright.strategies.strategy import Task
+from tablewright.strategies.tools import Tools
+from tablewright.table.model import Field, Row, Table
+from tablewright.table.template import columns_in, replace_columns
+from tablewright.table.text import cell_text
+
+
+def web_of(tools: Tools) -> Source:
+    if tools.web is None:
+        raise UsageError("There is no web to search.", advice="Set TABLEWRIGHT_SEARCH; `tablewright doctor` helps.")
+    return tools.web
+
+
+def subject_columns(task: Task) -> dict[str, str]:
+    """For each field the column that its question is about."""
+    known = (*task.table.fields, *task.fields)
+    return {field.name: subject_column(task.table, columns_in(field.question, known)) for field in task.fields}
+
+
+def subject_column(table: Table, named: Sequence[str]) -> str:
+    """What a question is about: the column that names the rows, unless the question speaks only of others."""
+    if table.key_field and (not named or table.key_field in named):
+        return table.key_field
+    if not named:
+        raise UsageError("The table has no column that names its rows.", advice="Say which with --key COLUMN.")
+    texts = [name for name in named if (field := table.field(name)) and field.type in ("text", "select")]
+    return texts[0] if texts else named[0]
+
+
+def subject_of(table: Table, row: Row, column: str, asked: Collection[str]) -> Subject:
+    """The row as others know it: its name and what else is known of it, but for what is asked."""
+    context = {
+        field.name: text
+        for field in table.fields
+        if field.name not in asked and field.name != column and (text := cell_text(row.cell(field.name)))
+    }
+    return Subject(name=cell_text(row.cell(column)), context=context)
+
+
+def telling_columns(subject: Subject) -> tuple[str, ...]:
+    """The columns whose cells help to find the row: a few words, not a number."""
+    return tuple(
+        column
+        for column, text in subject.context.items()
+        if 2 < len(text) <= 60 and not text.replace(".", "").replace(",", "").isdigit()
+    )
+
+
+def queries_for(patterns: Sequence[str], subject: Subject, row: Row) -> list[str]:
+    def text_of(column: str) -> str:
+        return cell_text(row.cell(column))
+
+    queries = [replace_columns(pattern, text_of).replace(ENTITY, subject.name) for pattern in patterns]
+    return list(dict.fromkeys(" ".join(query.split()) for query in queries))
+
+
+def asked_of(field: Field, subject: Subject) -> str:
+    """The question about this row in words: "What year was Acme founded?", or the column's name."""
+    question = replace_columns(field.question, lambda column: subject.context.get(column, subject.name))
+    return question or f"{field.name} of {subject.name}"

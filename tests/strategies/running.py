@@ -1,0 +1,34 @@
+"""A run over a small table, from the file to the proposal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tablewright.app import Operation, Tablewright
+from tablewright.settings import Settings
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Cell
+
+
+async def fill(
+    settings: Settings, folder: Path, table: str, *fields: str, strategy: str = "pipeline", **params: str
+) -> tuple[dict[str, Cell], list[Operation], Any]:
+    """The cells of the first row by field, the operations of all rows, the usage."""
+    (folder / "table.csv").write_text(table, encoding="utf-8")
+    async with Tablewright.open(settings) as tablewright:
+        imported = await tablewright.import_file(folder / "table.csv")
+        asked = [parse_field(text) for text in fields]
+        run = await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)
+        filled = await run.run()
+        operations = await tablewright.operations(filled.proposal_id)
+        first = min(operation.row_id for operation in operations)
+        return (
+            {operation.field: operation.cell for operation in operations if operation.row_id == first},
+            operations,
+            filled.usage,
+        )
+
+
+def notes(operation: Operation, kind: str) -> list[str]:
+    return [step.detail for step in operation.steps if step.type == kind]

@@ -1,0 +1,80 @@
+"""A web and a model that fail now and then: every row is there, every empty cell has its reason."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal
+from ..pages import Page, small_web
+from .running import fill
+from .test_lookup import call, model, offered, sent, thinking
+
+__all__ = ["model"]  # the fixture
+
+ROWS = 40
+NAMES = [f"{first} {second}" for first in ("Acme", "Borealis", "Cobalt", "Dunmore", "Elmfield") for second in (
+    "Turbines", "Looms", "Kilns", "Mills", "Pumps", "Forges", "Tiles", "Boats"
+)]  # fmt: skip
+
+
+def page_of(place: int, name: str) -> Page:
+    said = f"<p>{name} was founded in {1900 + place}.</p>"
+    if place % 5 == 0:  # one page in five fails, each time in another way
+        status, body = [(403, "no"), (429, "slow down"), (500, "oops"), (200, ""), (503, "later")][place // 5 % 5]
+        return Page(title=name, body=body, status=status, snippet="About us.")
+    return Page(title=name, body=said, snippet="About us.")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "params"),
+    [("lookup", {}), ("research", {}), ("research", {"thoroughness": "comprehensive"}), ("pipeline", {})],
+)
+async def test_one_call_in_ten_and_one_page_in_five_fail(
+    strategy: str, params: dict[str, str], model: Endpoint, tmp_path: Path
+) -> None:
+    number = count(1)
+
+    def falter(asked: Asked) -> Reply:
+        if next(number) % 10 == 0:
+            return [refusal(400, "bad day"), answer("mumble"), Reply(cut=True, body=b"{}")][next(number) % 3]
+        schema = asked.body["response_format"]["json_schema"]["schema"]
+        said = sent(asked)
+        year = next((str(year) for year in range(1900, 1900 + ROWS) if f"founded in {year}" in said), "")
+        quote = f"founded in {year}" if year else ""
+        if "anyOf" in schema or "arguments" in schema["properties"]:
+            if "fetch_page" in offered(asked) and not year:
+                return call("fetch_page", number=1)
+            return call("answer", value=year, quote=quote)
+        if "Founded" in schema["properties"]:
+            return answer({"Founded": {"value": year, "quote": quote}})
+        return answer(
+            {"rating": "medium", "weak": [], "patterns": ["%entity founded"], "numbers": [1], "query": "more"}
+        )
+
+    model.otherwise = falter
+    async with small_web({f"/{place}": page_of(place, name) for place, name in enumerate(NAMES)}) as web:
+        table = "Company\n" + "\n".join(NAMES) + "\n"
+        _, operations, usage = await fill(
+            thinking(web.settings(tmp_path), model),
+            tmp_path,
+            table,
+            "Founded:number=What year was {Company} founded?",
+            strategy=strategy,
+            **params,
+        )
+    assert [operation.row_id for operation in operations] == list(range(1, ROWS + 1))
+    for operation in operations:
+        cell = operation.cell
+        if cell.value is None:
+            assert cell.status == "FAILED"
+            assert cell.reason in ("not_found", "blocked", "error")
+            assert cell.error
+        else:
+            assert cell.value == 1900 + operation.row_id - 1
+            assert cell.evidence
+    if strategy != "lookup":
+        assert sum(operation.cell.value is not None for operation in operations) == ROWS * 4 // 5
+    assert usage.llm_calls > 0 or strategy == "lookup"
