@@ -1,6 +1,7 @@
 """The whole path on labelled tables: search, choose, open, read, check, over HTTP, against a SearXNG-shaped web.
 
-    python evals/web.py companies|tablefill --web URL [--data DIR] [--model MODEL] [--rows N] [--show KINDS] [--record]
+    python evals/web.py companies|tablefill --web URL [--data DIR] [--model MODEL] [--strategy NAME] [--rows N]
+        [--show KINDS] [--record]
 
 The web must serve the pages of the same pack. `--rows N` takes N rows at random, seeded. Exits 1 where a figure has
 fallen more than 0.03 under the recorded baseline, 2 where the data or the web is missing.
@@ -72,16 +73,24 @@ def tablefill(path: Path) -> Iterator[Case]:
 PACKS = {"companies": companies, "tablefill": tablefill}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("pack", choices=sorted(PACKS))
+def main_arguments(described: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=described.split("\n", maxsplit=1)[0])
     default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
     parser.add_argument("--data", type=Path, default=Path(default))
     parser.add_argument("--web", required=True, help="the address of the web of the pack")
     parser.add_argument("--model", default="builtin")
     parser.add_argument("--model-base-url", default="")
+    parser.add_argument("--concurrency", type=int, help="rows at once, instead of the strategy's own")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--show", default="", help="print the cells of these kinds: wrong,empty,near,filled")
+    return parser
+
+
+def main() -> int:
+    parser = main_arguments(__doc__ or "")
+    parser.add_argument("pack", choices=sorted(PACKS))
+    parser.add_argument("--strategy", default="pipeline", help="pipeline, lookup, research")
+    parser.add_argument("--thoroughness", default="", help="of research: exploratory, comprehensive")
     parser.add_argument("--record", action="store_true")
     args = parser.parse_args()
     try:
@@ -96,7 +105,13 @@ def main() -> int:
     calibration(sureness)
     figures = report(counts)
     print(f"{usage}, {time.monotonic() - started:.0f} s")
-    return compare(f"{args.pack} {args.model.partition(':')[0]}", figures, record=args.record)
+    return compare(name_of(args), figures, record=args.record)
+
+
+def name_of(args: argparse.Namespace) -> str:
+    """Under which the figures are recorded: what was run, and with which kind of model."""
+    how = [args.strategy, args.thoroughness] if args.strategy != "pipeline" else []
+    return " ".join([args.pack, args.model.partition(":")[0], *(word for word in how if word)])
 
 
 def sample(cases: list[Case], rows: int) -> list[Case]:
@@ -140,7 +155,13 @@ async def run(
                 path = Path(folder) / f"{number}.csv"
                 write(path, case)
                 imported = await tablewright.import_file(path, FileOptions(key_field=case.key, header=True))
-                run = await tablewright.plan_enrich(imported.table.id, case.fields, "pipeline")
+                run = await tablewright.plan_enrich(
+                    imported.table.id,
+                    case.fields,
+                    args.strategy,
+                    params={"thoroughness": args.thoroughness} if args.thoroughness else {},
+                    concurrency=args.concurrency,
+                )
                 filled = await run.run()
                 usage = filled.usage if usage is None else usage + filled.usage
                 for operation in await tablewright.operations(filled.proposal_id):
