@@ -14,6 +14,7 @@ check: .venv/.ready-dev
 bench: .venv/.ready-dev
 	.venv/bin/python bench/table.py
 	.venv/bin/python bench/reading.py
+	.venv/bin/python bench/engine.py
 
 evals: .venv/.ready-dev
 	.venv/bin/python evals/dedupe.py

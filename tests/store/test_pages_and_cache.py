@@ -66,3 +66,13 @@ async def test_many_pages_are_kept_at_once(store: Store) -> None:
         found = await store.pages.newest(url)
         assert found is not None
         assert found.page.text == "same \ufffd text"
+
+
+async def test_many_at_once_are_all_kept_also_when_one_of_them_gives_up(store: Store) -> None:
+    keys = [f"key {number}" for number in range(60)]
+    writing = [asyncio.create_task(store.cache.put("model", key, key.encode())) for key in keys]
+    await asyncio.sleep(0)
+    writing[30].cancel()
+    await asyncio.gather(*writing, return_exceptions=True)
+    kept = [await store.cache.get("model", key) for key in keys if key != "key 30"]
+    assert kept == [key.encode() for key in keys if key != "key 30"]

@@ -1,29 +1,38 @@
 """What was bought once: a model's answer or a search's results, by the hash of the request. Nothing here is changed;
-a newer answer to the same request replaces the older."""
+a newer answer to the same request replaces the older.
+
+Every model call passes here twice, so the statements are built once: that takes longer than SQLite's own work.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, Engine, bindparam, delete, select
 
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.records import now
 
+FIND = select(schema.cache.c.value, schema.cache.c.created_at).where(
+    schema.cache.c.kind == bindparam("kind"), schema.cache.c.key == bindparam("key")
+)
+
 
 class Cache:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._keep = keeping(database.engine)
+        self._unwritten: dict[tuple[str, str], bytes] = {}
+        self._writing = asyncio.Lock()
 
     async def get(self, kind: str, key: str, *, max_age: timedelta | None = None) -> bytes | None:
         def work(connection: Connection) -> bytes | None:
-            query = select(schema.cache.c.value, schema.cache.c.created_at).where(
-                schema.cache.c.kind == kind, schema.cache.c.key == key
-            )
-            found = connection.execute(query).first()
+            found = connection.execute(FIND, {"kind": kind, "key": key}).first()
             if found is None or (max_age is not None and is_older(found.created_at, max_age)):
                 return None
             return zlib.decompress(found.value)
@@ -31,24 +40,40 @@ class Cache:
         return await self._database.read(work)
 
     async def put(self, kind: str, key: str, value: bytes) -> None:
-        record = {"kind": kind, "key": key, "value": zlib.compress(value, 1), "created_at": now()}
+        """Returns when it is written. What comes while others are being written goes into the next transaction, all
+        together."""
+        self._unwritten[kind, key] = value
+        async with self._writing:
+            if (kind, key) not in self._unwritten:
+                return
+            batch, self._unwritten = self._unwritten, {}
+            try:
+                await self._database.write(lambda connection: self._write(connection, batch))
+            except BaseException:
+                self._unwritten = batch | self._unwritten  # whoever waits next writes them
+                raise
 
-        def work(connection: Connection) -> None:
-            statement = upsert(connection, schema.cache).values(record)
-            connection.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["kind", "key"],
-                    set_={"value": statement.excluded.value, "created_at": statement.excluded.created_at},
-                )
-            )
-
-        await self._database.write(work)
+    def _write(self, connection: Connection, values: dict[tuple[str, str], bytes]) -> None:
+        at = now()
+        records = [
+            {"kind": kind, "key": key, "value": zlib.compress(value, 1), "created_at": at}
+            for (kind, key), value in values.items()
+        ]
+        connection.execute(self._keep, records)
 
     async def clear(self, kind: str) -> int:
         """Forgets all of one kind; how many there were."""
         return await self._database.write(
             lambda connection: connection.execute(delete(schema.cache).where(schema.cache.c.kind == kind)).rowcount
         )
+
+
+def keeping(engine: Engine) -> Any:
+    statement = upsert(engine, schema.cache)
+    return statement.on_conflict_do_update(
+        index_elements=["kind", "key"],
+        set_={"value": statement.excluded.value, "created_at": statement.excluded.created_at},
+    )
 
 
 def is_older(stamp: str, age: timedelta) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, insert, select
+from sqlalchemy import Connection, Engine, Select, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import Table
 
 
-def upsert(connection: Connection, table: Table) -> Any:
+def upsert(connection: Connection | Engine, table: Table) -> Any:
     """INSERT … ON CONFLICT, in the dialect at hand; SQLAlchemy's two `Insert` classes share no typed base."""
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
 

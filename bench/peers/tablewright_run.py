@@ -1,0 +1,100 @@
+"""Ours, the way a user has it: a file imported, a run planned and done, cache on, the proposal in SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
+from task import QUESTION, Job, Measured
+
+from tablewright.app import Tablewright
+from tablewright.settings import Settings
+from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
+from tablewright.strategies.tools import Need, Tools
+from tablewright.table.evidence import evidence_for, follows, locate
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Finding, Row, Step
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.text import cell_text
+
+INSTRUCTIONS = "Answer the question from the text alone. Quote the words of the text that the answer stands in."
+
+
+class Founded(BaseModel):
+    value: str
+    quote: str
+
+
+def prompt(question: str, text: str) -> str:
+    return f"Question: {question}\n\nText:\n{text}"
+
+
+class FromText(Strategy):
+    """One question to the model a row, about the text in the row; the evidence rule holds as everywhere."""
+
+    name, display_name = "bench-from-text", "From the row's text"
+
+    def needs(self, task: Task) -> Collection[Need]:
+        return ("model",)
+
+    def columns(self, task: Task) -> Collection[str]:
+        return ("Company", "About")
+
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        (field,), model = task.fields, tools.model
+        assert model is not None
+
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+            source = Retrieved(origin=f"row:{row.id}", text=cell_text(row.cell("About")), kind="document")
+            tell(Step(type="fetch", detail="the row's text"))
+            said = await model.ask(
+                instructions=INSTRUCTIONS, prompt=prompt(task.question(field, row), source.text), output=Founded
+            )
+            place = locate(said.quote, source.text)
+            if place is None or not follows(said.value, source.text[slice(*place)], field):
+                return [Finding(field=field.name, reason="not_found", error="the quote does not say so")]
+            return [
+                Finding(field=field.name, value=said.value, confidence=0.9, evidence=(evidence_for(source, *place),))
+            ]
+
+        return answer
+
+
+def settings_for(job: Job) -> Settings:
+    return Settings(
+        home=str(job.folder / "home"), model="openai:bench", model_base_url=f"{job.base_url}/v1", model_api_key="x"
+    )
+
+
+def install_strategy(folder: Path) -> None:
+    """As a package of its own would: an entry point, found on the path."""
+    package = folder / "bench_from_text-0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: bench-from-text\nVersion: 0\n")
+    (package / "entry_points.txt").write_text(f"[tablewright.strategies]\n{FromText.name} = {__name__}:FromText\n")
+    sys.path.append(str(folder))
+
+
+async def main(job: Job) -> None:
+    install_strategy(job.folder)
+    measured = Measured()
+    async with Tablewright.open(settings_for(job)) as tablewright:
+        for file in job.files():
+            table = (await tablewright.import_file(file)).table
+            field = parse_field(f"Founded:number={QUESTION}")
+            fill = await tablewright.plan_enrich(table.id, [field], FromText.name, concurrency=job.concurrency)
+            gc.collect()
+            gc.freeze()  # as the command line does
+            with measured.timed():
+                filled = await fill.run()
+        operations = await tablewright.operations(filled.proposal_id, limit=job.rows + 1)
+        names = {row.id: cell_text(row.cell("Company")) for row in await tablewright.rows(table.id, limit=job.rows)}
+    measured.report(job, {names[one.row_id]: one.cell.value for one in operations if one.cell.evidence})
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Job.from_arguments()))
