@@ -13,7 +13,7 @@ from pydantic import Field as Key
 
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.excerpt import excerpt
-from tablewright.decisions.extract import Extract, supported
+from tablewright.decisions.extract import Extract, described, supported
 from tablewright.decisions.reader.about import Subject
 from tablewright.decisions.reader.reader import Candidate
 from tablewright.decisions.untrusted import WARNING, block
@@ -54,10 +54,8 @@ class Reply(BaseModel):
     quote: str = Key(max_length=240)
 
 
-def question(subject: Subject, field: Field, asked: str, results: str) -> str:
-    unit = f", in {field.unit}" if field.unit else ""
-    kind = f"one of: {', '.join(field.options)}" if field.options else f"{field.type}{unit}"
-    return f"Row: {subject.described}\nQuestion: {asked}\nColumn: {field.name} ({kind})\n\n{results}"
+def question(subject: Subject, field: Field, results: str) -> str:
+    return f"Row: {subject.described}\nAsked:\n{described(field, subject)}\n\n{results}"
 
 
 def results(offers: Sequence[tuple[int, Offer]]) -> str:

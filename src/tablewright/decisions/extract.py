@@ -27,6 +27,7 @@ from tablewright.decisions.untrusted import WARNING, block
 from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field, Noun
+from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.template import replace_columns
 
@@ -63,6 +64,7 @@ KINDS: dict[Kind, str] = {
     "yesno": "yes or no",
 }
 EXACT: frozenset[Kind] = frozenset({"year", "count", "number", "code", "url"})
+COUNTED: frozenset[Kind] = frozenset({"year", "date", "money", "measure", "count", "number"})
 NAMED: frozenset[Kind] = frozenset({"person", "organisation", "name"})
 """Kinds of which an answer that says more is cut to the one it holds; names only where a description goes before."""
 
@@ -91,7 +93,7 @@ class ExtractFields:
             block(number, excerpt(source.text, asked.fields, share), source.title)
             for number, source in enumerate(sources, start=1)
         )
-        lines = "\n".join(_line(field, asked.subject) for field in asked.fields)
+        lines = "\n".join(described(field, asked.subject) for field in asked.fields)
         return Prompt(
             instructions=INSTRUCTIONS,
             text=f"{texts}\n\nRow: {asked.subject.described}\nFields of {asked.subject.name or 'the text'}:\n{lines}",
@@ -134,6 +136,9 @@ def supported(asked: Extract, field: Field, value: str, quote: str) -> tuple[Can
     value = _cut(value, field)
     if normal(value) == normal(asked.subject.name):
         return None, f"{value!r} is only the name of the row. Leave both empty if no text states the {field.name}."
+    if not _may_be(value, field):
+        kind = KINDS[wanted(field).kind]
+        return None, f"{value!r} is not {kind}. Write {kind} that a text states for {field.name}, or leave both empty."
     best: Candidate | None = None
     elsewhere = False
     for number, source in enumerate(asked.sources):
@@ -181,10 +186,16 @@ def _cut(value: str, field: Field) -> str:
     return held[0].value if len(held) == 1 else value
 
 
+def _may_be(value: str, field: Field) -> bool:
+    """What asks for a number is not answered without one."""
+    return wanted(field).kind not in COUNTED or bool(read_numbers(value))
+
+
 _DESCRIBED = re.compile(r"^(?:[A-Z][\w-]+ )?(?:[a-z-]{3,} )+(?=[A-Z])")
 
 
-def _line(field: Field, subject: Subject) -> str:
+def described(field: Field, subject: Subject) -> str:
+    """A field in a prompt: "- Founded (a year): What year was Acme founded?"."""
     want = wanted(field)
     kind = f"one of: {', '.join(field.options)}" if field.options else KINDS.get(want.kind, field.type)
     unit = f", in {want.unit}" if want.unit else ""

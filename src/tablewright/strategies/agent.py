@@ -82,5 +82,7 @@ class Explorer:
             detail = f"The model did not come to an answer: {error} The built-in rules go on."
         else:
             return True
+        finally:
+            exploration.conclude()
         notebook.note(Step(type="thinking", detail=detail, data={"degraded": True}))
         return False

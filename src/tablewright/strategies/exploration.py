@@ -10,8 +10,8 @@ from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.extract import ExtractFields
+from tablewright.decisions.reader.reader import Candidate
 from tablewright.strategies.notebook import Notebook
-from tablewright.strategies.subject import asked_of
 from tablewright.table.model import Field, Step
 from tablewright.table.retrieved import Retrieved
 
@@ -51,6 +51,7 @@ class Exploration:
         self.limits = limits
         self._angles = list(angles)
         self._numbered: list[str] = []
+        self._answer: tuple[Candidate, tuple[Retrieved, ...]] | None = None
         self._wasted = 0
         self._corrected = False
         self._deepened = False
@@ -58,7 +59,7 @@ class Exploration:
     @property
     def prompt(self) -> str:
         shown = words.results(self._number(self.notebook.likely((self.field,), RESULTS_SHOWN)))
-        return words.question(self.notebook.subject, self.field, asked_of(self.field, self.notebook.subject), shown)
+        return words.question(self.notebook.subject, self.field, shown)
 
     def _number(self, origins: Sequence[str]) -> list[tuple[int, Offer]]:
         offers = {offer.origin: offer for offer in self.notebook.offers()}
@@ -115,7 +116,7 @@ class Exploration:
         sources: tuple[Retrieved, ...] = (*self.notebook.pages, *self.notebook.snippets())
         candidate, problem = words.accept(self.notebook.subject, self.field, sources, reply)
         if candidate:
-            self.notebook.take(self.field, [candidate], sources)
+            self._answer = candidate, sources
         elif problem:
             again = "asked again" if not self._corrected else "left out"
             self.notebook.note(
@@ -128,6 +129,12 @@ class Exploration:
             kept = f"You said {reply.value!r}. Compare:" if candidate else "Not found so far. Read this:"
             raise SentBack(f"{kept}\n\n{more}\n\nNow give the answer again, from all texts.")
         return reply
+
+    def conclude(self) -> None:
+        """The last answer that a text states is the one that counts: it came after the most reading."""
+        if self._answer:
+            candidate, sources = self._answer
+            self.notebook.take(self.field, [candidate], sources)
 
     async def _deepen(self, *, found: bool) -> str:
         """What must still be read before the answer counts, as text for the model; "" where nothing more is to come."""

@@ -22,7 +22,7 @@ from tablewright.table.model import Field, Finding
 
 THOROUGH = "comprehensive"
 LIMITS = {
-    "exploratory": Limits(steps=5, searches=3, pages=3, approaches=2, turns=6),
+    "exploratory": Limits(steps=5, searches=3, pages=3, approaches=2, cross=1, turns=6),
     THOROUGH: Limits(steps=12, searches=6, pages=6, approaches=3, angles=3, cross=3, turns=9, tokens=600),
 }
 PAGES_A_SEARCH = 2

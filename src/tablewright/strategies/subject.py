@@ -10,7 +10,7 @@ from tablewright.errors import UsageError
 from tablewright.sources.source import Source
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Field, Row, Table
+from tablewright.table.model import Row, Table
 from tablewright.table.template import columns_in, replace_columns
 from tablewright.table.text import cell_text
 
@@ -62,9 +62,3 @@ def queries_for(patterns: Sequence[str], subject: Subject, row: Row) -> list[str
 
     queries = [replace_columns(pattern, text_of).replace(ENTITY, subject.name) for pattern in patterns]
     return list(dict.fromkeys(" ".join(query.split()) for query in queries))
-
-
-def asked_of(field: Field, subject: Subject) -> str:
-    """The question about this row in words: "What year was Acme founded?", or the column's name."""
-    question = replace_columns(field.question, lambda column: subject.context.get(column, subject.name))
-    return question or f"{field.name} of {subject.name}"
