@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from .conftest import Shell
+from .test_cli import at_a_terminal
 
 COMPANIES = "Company,Country\nKestrelworks,United Kingdom\nQuillon Robotics,Canada\nThistledown Aeronautics,UK\n"
 FOUNDED = "Founded:number=What year was {Company} founded?"
+COMPREHENSIVE = ["--thoroughness", "comprehensive"]
 EMPLOYEES = "Employees:number=How many people does {Company} employ?"
 
 
@@ -154,3 +156,43 @@ def test_doctor_says_who_thinks_and_where_is_searched(shell: Shell) -> None:
     assert not broken["Model"]["ok"]
     assert not broken["Search"]["ok"]
     assert "KEY" in broken["Search"]["advice"]
+
+
+@pytest.mark.parametrize(
+    ("how", "searches", "pages"),
+    [(["lookup"], (1, 2), (0, 0)), (["research"], (1, 3), (1, 3)), (["research", *COMPREHENSIVE], (3, 6), (2, 6))],
+)
+def test_each_strategy_answers_from_the_command_line(
+    shell: Shell, how: list[str], searches: tuple[int, int], pages: tuple[int, int]
+) -> None:
+    shell.write("companies.csv", "Company,Country\nKestrelworks,United Kingdom\n")
+    report = shell.json("enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--strategy", *how)
+    cell = report["rows"][0]["cells"]["Founded"]
+    assert cell["status"] == "ENRICHED"
+    assert str(cell["value"]) in cell["evidence"][0]["quote"]
+    assert searches[0] <= report["usage"]["searches"] <= searches[1]
+    assert pages[0] <= report["usage"]["fetches"] <= pages[1]
+    kinds = [step["type"] for step in cell["steps"]]
+    assert kinds[0] == "search"
+    assert kinds[-1] == "answer"
+    assert ("coverage" in kinds) == (len(how) > 1)
+
+
+def test_only_the_named_rows_are_filled(shell: Shell) -> None:
+    shell.write("companies.csv", "Company\nQuillon Robotics\nKestrelworks\nHalden & Rourke\n")
+    report = shell.json(
+        "enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--strategy", "lookup", "--row", "2"
+    )
+    assert [row["row_id"] for row in report["rows"]] == [2]
+
+
+def test_ctrl_c_in_the_middle_of_a_search_stops_at_once_and_keeps_the_finished_rows(shell: Shell) -> None:
+    names = ["Quillon Robotics", "Kestrelworks", "Halden & Rourke", "Brightwater Foods"]
+    shell.write("companies.csv", "Company\n" + "\n".join(names * 50) + "\n")
+    command = ["enrich", "companies.csv", "--search", "sample", "--strategy", "research", *COMPREHENSIVE, "--yes"]
+    screen, code = at_a_terminal(shell, [*command, "--field", FOUNDED], interrupt_at=r"[1-9]\d?/200")
+    assert code == 130
+    assert "Stopped. Kept in proposal" in screen
+    (proposal,) = shell.json("proposal", "list")["proposals"]
+    assert 0 < sum(proposal["counts"].get(kind, 0) for kind in ("with_value", "without_value")) < 200
+    assert shell.json("table", "show", "companies", "--rows", "0")["fields"][-1]["name"] == "Company"

@@ -58,7 +58,6 @@ class Decision(Protocol[Asked, Decided]):
 
 class Outcome(Noun, Generic[Any_Decided], frozen=True, gc=True):
     decided: Any_Decided
-    by_model: bool = False
     degraded: str = ""
     over_budget: bool = False
 
@@ -69,7 +68,7 @@ async def decide(
     if model is None:
         return Outcome(decided=decision.rule(asked))
     try:
-        return Outcome(decided=await _ask(decision, asked, model), by_model=True)
+        return Outcome(decided=await _ask(decision, asked, model))
     except (ModelError, Unusable) as error:
         problem = error.what if isinstance(error, ModelError) else f"the model's answer cannot be used: {error}"
         tell(

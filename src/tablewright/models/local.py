@@ -22,6 +22,7 @@ from pydantic_ai.settings import ModelSettings
 from tablewright.errors import BadSetting, ModelRefused
 from tablewright.models import catalog
 from tablewright.models.layer import Layer
+from tablewright.models.lean import make_lean
 from tablewright.models.providers import OLDER_TOKEN_LIMIT
 from tablewright.models.spec import Access
 
@@ -116,7 +117,7 @@ class LocalModel(Layer):
 
     def _chat(self, address: str, key: str, client: httpx2.AsyncClient | None) -> Model:
         provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", api_key=key, http_client=client)
-        provider.client.max_retries = 0
+        make_lean(provider.client)
         return OpenAIChatModel(
             self._name, provider=provider, settings=self._settings_of_chat, profile=OLDER_TOKEN_LIMIT
         )

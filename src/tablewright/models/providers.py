@@ -16,6 +16,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 
+from tablewright.models.lean import make_lean
 from tablewright.models.spec import Access, checked_url, key
 
 COMPATIBLE = "openai-compatible"
@@ -29,14 +30,14 @@ def openai(name: str, access: Access) -> Model:
     if access.base_url:
         return compatible(name, checked_url(access.base_url), access.api_key, settings)
     provider = OpenAIProvider(api_key=key(access, "openai", "OPENAI_API_KEY"))
-    provider.client.max_retries = 0  # retry.py does it, for all providers alike
+    make_lean(provider.client)
     return OpenAIChatModel(name, provider=provider, settings=settings)
 
 
 def compatible(name: str, base_url: str, api_key: str, settings: ModelSettings) -> OpenAIChatModel:
     """OPENAI_API_KEY stays out of it: a key for OpenAI is nobody else's business."""
     provider = OpenAICompatibleProvider(COMPATIBLE, base_url=base_url, api_key=api_key or None)
-    provider.client.max_retries = 0
+    make_lean(provider.client)
     thinks = (provider.model_profile(name) or {}).get("supports_thinking", False)
     return OpenAIChatModel(name, provider=provider, settings=settings, profile=None if thinks else OLDER_TOKEN_LIMIT)
 
@@ -44,7 +45,7 @@ def compatible(name: str, base_url: str, api_key: str, settings: ModelSettings) 
 def ollama(name: str, access: Access) -> Model:
     url = access.base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA_URL
     provider = OllamaProvider(base_url=checked_url(url), api_key=access.api_key or None)
-    provider.client.max_retries = 0
+    make_lean(provider.client)
     return OllamaModel(name, provider=provider, settings=ModelSettings(timeout=access.timeout))
 
 
