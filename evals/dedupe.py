@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from baseline import settle
 from tablewright.table.dedupe import row_key, same
 
 ROOT = Path(__file__).resolve().parent.parent
-BASELINE = ROOT / "evals" / "baselines" / "dedupe.json"
 TOLERANCE = 0.01
 
 
@@ -79,27 +79,7 @@ def main() -> int:
         half: {"precision": round(score.precision, 4), "recall": round(score.recall, 4)}
         for half, score in overall.items()
     }
-    if args.record:
-        BASELINE.write_text(json.dumps(measured, indent=2) + "\n")
-        print(f"Recorded in {BASELINE}.")
-        return 0
-    return compare(measured)
-
-
-def compare(measured: dict[str, dict[str, float]]) -> int:
-    if not BASELINE.is_file():
-        print("No baseline is recorded yet: run with --record.", file=sys.stderr)
-        return 1
-    baseline = json.loads(BASELINE.read_text())
-    fallen = [
-        f"{half} {what}: {measured[half][what]:.3f}, was {was:.3f}"
-        for half, expected in baseline.items()
-        for what, was in expected.items()
-        if measured[half][what] < was - TOLERANCE
-    ]
-    for line in fallen:
-        print(f"FELL {line}", file=sys.stderr)
-    return 1 if fallen else 0
+    return settle("dedupe", measured, record=args.record, tolerance=TOLERANCE)
 
 
 def judge(pair: Pair) -> bool:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from baseline import settle
 from tablewright.app import FileOptions, Operation, Tablewright
 from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
@@ -32,7 +33,6 @@ from tablewright.table.measures import read_measures
 from tablewright.table.text import show
 
 ROOT = Path(__file__).resolve().parent.parent
-BASELINE = ROOT / "evals" / "baselines" / "disagreement.json"
 TOLERANCE = 0.03
 
 FIELDS = {
@@ -79,7 +79,7 @@ def main() -> int:
     print(f"sites agree on {same}, no conflict is shown for {figures['no false alarm']:.3f}")
     print(f"the value is that of most sites (ties left out) for {figures['majority']:.3f}")
     name = f"{args.pack} {args.model.partition(':')[0]} {args.strategy} {args.thoroughness}".strip()
-    return compare(name, figures, record=args.record)
+    return settle("disagreement", {name: figures}, record=args.record, tolerance=TOLERANCE)
 
 
 async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple[Counter[str], Counter[str]]:
@@ -155,20 +155,6 @@ def normal(name: str, text: str) -> str:
     if name == "website":
         return re.sub(r"^(?:https?://)?(?:www\d*\.)?", "", low).split("/")[0]
     return "private" if "private" in low else "public" if "public" in low else low
-
-
-def compare(name: str, figures: dict[str, float], *, record: bool) -> int:
-    known = json.loads(BASELINE.read_text()) if BASELINE.is_file() else {}
-    if record:
-        BASELINE.write_text(json.dumps(known | {name: figures}, indent=2, sort_keys=True) + "\n")
-        return 0
-    worse = [
-        f"{figure} fell from {before} to {figures.get(figure)}"
-        for figure, before in known.get(name, {}).items()
-        if figures.get(figure, 0.0) < before - TOLERANCE
-    ]
-    print("\n".join(worse), file=sys.stderr)
-    return 1 if worse else 0
 
 
 if __name__ == "__main__":

@@ -30,10 +30,10 @@ from typing import Any
 
 import trafilatura
 
+from baseline import settle
 from tablewright.sources.read import Unreadable, read
 
 ROOT = Path(__file__).resolve().parent.parent
-BASELINE = ROOT / "evals" / "baselines" / "pages.json"
 TOLERANCE = 0.02
 TYPES = "web_extraction_wcxb.jsonl.gz"
 VALUES = "swde_pages.jsonl.xz"
@@ -73,12 +73,7 @@ def main() -> int:
         print(
             f"{name}: {speed(typed, reader):.0f} pages a CPU second ({TYPES}), {speed(valued, reader):.0f} ({VALUES})"
         )
-    rounded = {group: {what: round(value, 4) for what, value in row.items()} for group, row in measured.items()}
-    if args.record:
-        BASELINE.write_text(json.dumps(rounded, indent=2) + "\n")
-        print(f"Recorded in {BASELINE}.")
-        return 0
-    return compare(rounded)
+    return settle("pages", measured, record=args.record, tolerance=TOLERANCE)
 
 
 def ours(body: bytes, url: str) -> str:
@@ -156,22 +151,6 @@ def show(measured: Figures, plain: Figures) -> None:
             if table[0] in row:
                 print(f"{group:22}" + "".join(f"{row[what]:9.3f}{plain[group][what]:9.3f}" for what in table))
         print()
-
-
-def compare(measured: Figures) -> int:
-    if not BASELINE.is_file():
-        print("No baseline is recorded yet: run with --record.", file=sys.stderr)
-        return 1
-    baseline: Figures = json.loads(BASELINE.read_text())
-    fallen = [
-        f"{group} {what}: {measured[group][what]:.3f}, was {was:.3f}"
-        for group, row in baseline.items()
-        for what, was in row.items()
-        if measured[group][what] < was - TOLERANCE
-    ]
-    for line in fallen:
-        print(f"FELL {line}", file=sys.stderr)
-    return 1 if fallen else 0
 
 
 if __name__ == "__main__":

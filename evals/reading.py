@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from baseline import settle
 from tablewright.decisions.reader import reader
 from tablewright.decisions.reader.about import Subject, about
 from tablewright.sources.read.reader import read as read_page
@@ -35,7 +36,6 @@ from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize
 
 ROOT = Path(__file__).resolve().parent.parent
-BASELINE = ROOT / "evals" / "baselines" / "reading.json"
 TOLERANCE = 0.02
 PAGES_READ = 3
 NAMED_BY = {
@@ -64,32 +64,7 @@ def main() -> int:
         measured |= measure(args.data / file)
     for group, figures in measured.items():
         print(f"{group:24}", "  ".join(f"{what} {value:.3f}" for what, value in figures.items()))
-    if args.record:
-        BASELINE.write_text(json.dumps(recorded() | measured, indent=2) + "\n")
-        print(f"Recorded in {BASELINE}.")
-        return 0
-    return compare(measured)
-
-
-def recorded() -> Figures:
-    return dict(json.loads(BASELINE.read_text())) if BASELINE.is_file() else {}
-
-
-def compare(measured: Figures) -> int:
-    baseline = recorded()
-    if not baseline:
-        print("No baseline is recorded yet: run with --record.", file=sys.stderr)
-        return 1
-    fallen = [
-        f"{group} {what}: {measured[group].get(what, 0.0):.3f}, was {was:.3f}"
-        for group, expected in baseline.items()
-        if group in measured
-        for what, was in expected.items()
-        if measured[group].get(what, 0.0) < was - TOLERANCE
-    ]
-    for line in fallen:
-        print(f"FELL {line}", file=sys.stderr)
-    return 1 if fallen else 0
+    return settle("reading", measured, record=args.record, tolerance=TOLERANCE)
 
 
 # ── what counts as right ─────────────────────────────────────────────────────────────────────────────────────────────

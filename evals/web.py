@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from baseline import settle
 from tablewright.app import FileOptions, Operation, Tablewright
 from tablewright.settings import Settings
 from tablewright.table.dates import read_date
@@ -32,7 +33,6 @@ from tablewright.table.model import Field
 from tablewright.table.rowkey import fold, tokenize
 
 ROOT = Path(__file__).resolve().parent.parent
-BASELINE = ROOT / "evals" / "baselines" / "web.json"
 TOLERANCE = 0.03
 
 
@@ -105,7 +105,7 @@ def main() -> int:
     calibration(sureness)
     figures = report(counts)
     print(f"{usage}, {time.monotonic() - started:.0f} s")
-    return compare(name_of(args), figures, record=args.record)
+    return settle("web", {name_of(args): figures}, record=args.record, tolerance=TOLERANCE)
 
 
 def name_of(args: argparse.Namespace) -> str:
@@ -242,20 +242,6 @@ def report(counts: Counter[tuple[str, str]]) -> dict[str, float]:
     for figure, value in figures.items():
         print(f"{figure:40} {value:.3f}")
     return {figure: round(value, 4) for figure, value in figures.items()}
-
-
-def compare(name: str, figures: dict[str, float], *, record: bool) -> int:
-    known = json.loads(BASELINE.read_text()) if BASELINE.is_file() else {}
-    if record:
-        BASELINE.write_text(json.dumps(known | {name: figures}, indent=2, sort_keys=True) + "\n")
-        return 0
-    worse = [
-        f"{figure} fell from {before} to {figures.get(figure)}"
-        for figure, before in known.get(name, {}).items()
-        if figures.get(figure, 0.0) < before - TOLERANCE
-    ]
-    print("\n".join(worse), file=sys.stderr)
-    return 1 if worse else 0
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
