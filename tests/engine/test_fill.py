@@ -128,6 +128,26 @@ async def test_findings_are_coerced_to_the_type_of_their_field(store: Store) -> 
     assert cells["Sold"].evidence
 
 
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "Based on my research, the kettle is roomy and holds a great deal of water for a family.",
+        "It depends on the model that you buy in the end.",
+        "line one\nline two",
+        "I could not find out which size it is",
+    ],
+)
+async def test_a_paragraph_never_lands_in_a_select_column(store: Store, paragraph: str) -> None:
+    table = await sales(store)
+    filled = await Fill(store, table, [parse_field("Size:select(Small, Large)=?")], Fixed(paragraph)).run()
+    cells = [op.cell for op in await store.proposals.operations(filled.proposal_id)]
+    assert {(cell.value, cell.status, cell.reason) for cell in cells} <= {
+        (None, "FAILED", "error"),
+        (None, "FAILED", "not_found"),
+    }
+    assert all(cell.raw_value for cell in cells), "what was said is kept beside the empty cell"
+
+
 async def test_rows_without_a_name_are_skipped_and_said_so(store: Store) -> None:
     table = await sales(store)
     news: list[Progress] = []

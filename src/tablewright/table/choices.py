@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from tablewright.table.model import Label
 
-LONGEST_STRANGER = 80  # characters; a longer text that is none of the options is a paragraph, not a choice
+LONGEST_STRANGER, MOST_WORDS = 40, 5
+"""An answer that is none of the options may still be a value; a sentence is not."""
 
 # ── yes or no ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -120,7 +121,7 @@ def read_option(text: str, options: tuple[str, ...]) -> tuple[str | None, Label,
     shortened = [option for option in options if words and _is_short_for(words, _words(option))]
     if len(shortened) == 1:
         return shortened[0], "medium", f"{text.strip()[:40]} read as {shortened[0]}"
-    if len(text) <= LONGEST_STRANGER and "\n" not in text:
+    if len(text) <= LONGEST_STRANGER and len(text.split()) <= MOST_WORDS and "\n" not in text:
         return text, "low", "none of the options"
     return None, "none", "none of the options, and too long to be one"
 
