@@ -5,8 +5,9 @@
 
 The packs say what each site states for each attribute of an entity. `seen` is the share of the attributes on which the
 sites differ whose cell holds at least two of the stated values, value and conflict together, each with its own source;
-`false alarm` the share of those on which all sites agree whose cell shows a conflict all the same.
-Exits 1 where a figure is more than 0.03 worse than the recorded baseline, 2 where the data or the web is missing.
+`no false alarm` the share of those on which all sites agree that have a value and show no other beside it; `answered`
+the share of all attributes that have a value; `majority` the share of the values that are those of most sites.
+Exits 1 where a figure is more than 0.03 under the recorded baseline, 2 where the data is missing.
 """
 
 from __future__ import annotations
@@ -68,15 +69,16 @@ def main() -> int:
         print(f"No data: {error}. Give its folder with --data or TABLEWRIGHT_EVAL_DATA.", file=sys.stderr)
         return 2
     counts, right = asyncio.run(run(entities, args))
-    differ, same = counts["seen"] + counts["unseen"], counts["agreed"] + counts["alarm"]
+    differ, same = counts["seen"] + counts["unseen"], counts["agreed"] + counts["alarm"] + counts["empty"]
     figures = {
         "seen": round(counts["seen"] / max(1, differ), 4),
         "no false alarm": round(counts["agreed"] / max(1, same), 4),
+        "answered": round(1 - counts["empty"] / max(1, counts.total()), 4),
         "majority": round(right["right"] / max(1, right.total()), 4),
     }
     print(dict(counts), dict(right))
     print(f"sites differ on {differ} attributes, the cell says so for {figures['seen']:.3f}")
-    print(f"sites agree on {same}, no conflict is shown for {figures['no false alarm']:.3f}")
+    print(f"sites agree on {same}, a value and no other is shown for {figures['no false alarm']:.3f}")
     print(f"the value is that of most sites (ties left out) for {figures['majority']:.3f}")
     name = f"{args.pack} {args.model.partition(':')[0]} {args.strategy} {args.thoroughness}".strip()
     return settle("disagreement", {name: figures}, record=args.record, tolerance=TOLERANCE)
@@ -132,7 +134,7 @@ def judge(operation: Operation, name: str, gold: dict[str, Any]) -> str:
     told = {normal(name, show(value)) for value, evidence in sides if evidence}
     if len(stated) > 1:
         return "seen" if len(told & stated) > 1 else "unseen"
-    return "alarm" if len(told) > 1 else "agreed"
+    return "alarm" if cell.conflict else "agreed"
 
 
 def normal(name: str, text: str) -> str:

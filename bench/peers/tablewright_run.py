@@ -1,4 +1,4 @@
-"""Ours, the way a user has it: a file imported, a run planned and done, cache on, the proposal in SQLite."""
+"""Ours: import, plan and run as a user does, with a small strategy of the bench that asks one question a row."""
 
 from __future__ import annotations
 

@@ -232,9 +232,29 @@ class Broken(Fixed):
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             if row.id == 2:
                 raise ZeroDivisionError("a bug in somebody's strategy")
-            return [Finding(field=task.fields[0].name, value="fine", confidence=1.0)]
+            proof = (Evidence(origin="https://a.example", quote="fine"),)
+            return [Finding(field=task.fields[0].name, value="fine", confidence=1.0, evidence=proof)]
 
         return answer
+
+
+class Unproven(Fixed):
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+            tell(Step(type="search", detail="asked an oracle"))
+            wrong = Finding(field=task.fields[0].name, value=1999, confidence=self._text)  # type: ignore[arg-type]
+            return [Finding(field=task.fields[0].name, value=1999, confidence=0.95)] if row.id == 1 else [wrong]
+
+        return answer
+
+
+async def test_a_value_of_another_package_needs_a_quote_and_the_right_form(store: Store) -> None:
+    table = await sales(store)
+    filled = await Fill(store, table, [parse_field("X=?")], Unproven("very")).run()
+    first, second = await store.proposals.operations(filled.proposal_id)
+    assert (first.cell.value, first.cell.error) == (None, "a value without a quote that states it")
+    assert (second.cell.value, second.cell.reason) == (None, "error")
+    assert second.steps[0].detail == "asked an oracle", "the trace is kept"
 
 
 async def test_a_strategy_that_raises_fails_its_row_and_no_other(store: Store) -> None:

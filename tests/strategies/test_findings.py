@@ -55,6 +55,8 @@ PAPER = page("paper.example", "The firm goes back to 1990, says our archive.")
         ("240 lbs", "242 lb (110 kg)", False),
         ("242 lb", "110 kg", True),
         ("2 rooms", "3 rooms", False),
+        ("3", "3 million", False),
+        ("12", "12 Monkeys", False),
     ],
 )
 def test_when_two_values_are_the_same(one: Value, other: Value, same: bool) -> None:

@@ -111,6 +111,29 @@ async def test_a_model_may_search_once_more_and_then_must_answer(
     assert len(notes(operations[0], "search")) == 2
 
 
+async def test_a_model_that_gives_up_is_shown_the_refined_search_before_that_counts(
+    web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = {"url": web.url("/jobs"), "title": "Acme Turbines jobs", "content": "Work with us."}
+    past = {"url": web.url("/past"), "title": "Acme Turbines: the past", "content": "It all began in 1987, they say."}
+    monkeypatch.setattr(web, "found", lambda query: [jobs] if query == "Acme Turbines Founded year" else [past])
+    model.replies = [call("answer", value="", quote="")]
+    model.otherwise = call("answer", value="1987", quote="It all began in 1987")
+    cells, _, usage = await fill(thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, strategy="lookup")
+    assert (usage.searches, usage.llm_calls) == (2, 2)
+    assert "Not found so far. Read this:" in sent(model.asked[1])
+    assert "It all began in 1987, they say." in sent(model.asked[1])
+    assert cells["Founded"].value == 1987
+
+
+async def test_a_model_may_not_search_more_than_twice_in_all(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
+    model.replies = [call("search_web", query="Acme one"), call("search_web", query="Acme two")]
+    model.otherwise = call("answer", value="", quote="")
+    web.pages = {"/jobs": JOBS}
+    _, _, usage = await fill(thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, strategy="lookup")
+    assert usage.searches == 2
+
+
 async def test_an_answer_that_no_snippet_states_is_refused_asked_again_and_left_out(
     web: SmallWeb, model: Endpoint, tmp_path: Path
 ) -> None:
@@ -122,8 +145,8 @@ async def test_an_answer_that_no_snippet_states_is_refused_asked_again_and_left_
     assert (cells["Founded"].value, cells["Founded"].reason) == (None, "not_found")
     assert "no text says '1955'" in sent(model.asked[1])
     assert notes(operations[0], "thinking") == [
-        "The model said “1955”, which no text states; asked again.",
-        "The model said “1955”, which no text states; left out.",
+        "The model said “1955”, but no text says '1955'; asked again.",
+        "The model said “1955”, but no text says '1955'; left out.",
     ]
     assert usage.llm_calls == 2
 

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.app import Tablewright
+from tablewright.decisions.reader.about import Subject
 from tablewright.errors import UsageError
+from tablewright.strategies.exploration import Exploration, Limits
+from tablewright.strategies.notebook import Notebook
+from tablewright.table.fieldspec import parse_field
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal
 from ..pages import Page, SmallWeb, small_web
@@ -119,7 +124,7 @@ async def test_an_answer_from_memory_is_refused_and_left_out(web: SmallWeb, mode
         thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, strategy="research"
     )
     assert cells["Founded"].value is None
-    assert "The model said “1955”, which no text states; left out." in notes(operations[0], "thinking")
+    assert "The model said “1955”, but no text says '1955'; left out." in notes(operations[0], "thinking")
 
 
 async def test_giving_up_at_once_is_answered_with_another_page(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
@@ -213,6 +218,33 @@ async def test_with_cascade_a_model_is_asked_only_where_the_reader_is_not_sure(
     assert usage.llm_calls > 0
 
 
+async def test_with_cascade_the_model_sees_what_the_rules_have_read(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    web.pages["/acme"] = Page(
+        title="Acme Turbines", body="<p>Its helm is held by Ada Lind since spring.</p>", snippet="x"
+    )
+    model.otherwise = call("answer", value="Ada Lind", quote="Its helm is held by Ada Lind")
+    settings = replace(thinking(web.settings(tmp_path), model), cascade="yes")
+    cells, _, _ = await fill(settings, tmp_path, TABLE, "Boss=Who leads {Company}?", strategy="research")
+    assert "Its helm is held by Ada Lind" in sent(model.asked[0])
+    assert cells["Boss"].value == "Ada Lind"
+
+
+async def test_every_column_that_a_question_names_is_searched_for(web: SmallWeb, tmp_path: Path) -> None:
+    table = "Company,Market\nAcme Turbines,France\nAcme Turbines,Japan\n"
+    await fill(
+        web.settings(tmp_path),
+        tmp_path,
+        table,
+        "Seats:number=How many seats has {company} in {market}?",
+        strategy="research",
+    )
+    for market in ("France", "Japan"):
+        assert any(query.startswith("Acme Turbines") and market in query for query in web.queries)
+    assert all("France" in query or "Japan" in query for query in web.queries)
+
+
 async def test_a_model_that_is_down_leaves_the_path_of_the_rules(
     web: SmallWeb, model: Endpoint, tmp_path: Path
 ) -> None:
@@ -243,3 +275,17 @@ async def test_a_row_without_a_name_is_skipped_and_a_question_about_an_empty_col
         strategy="research",
     )
     assert [(operation.row_id, operation.cell.reason) for operation in operations] == [(1, "not_applicable")]
+
+
+async def test_limits_hold_for_several_calls_in_one_turn(web: SmallWeb, tmp_path: Path) -> None:
+    async with Tablewright.open(web.settings(tmp_path)) as tablewright:
+        tools = await tablewright._open_tools(("web",))
+        assert tools.web is not None
+        field = parse_field(FOUNDED)
+        subject = Subject(name="Acme Turbines", column="Company")
+        notebook = Notebook(subject, (field,), tools, tools.web, lambda step, field="": None)
+        exploration = Exploration(notebook, field, (), Limits(steps=2, searches=2, pages=0))
+        for query in ("Acme one", "Acme two", "Acme three"):
+            told = await exploration.search(query)
+        assert told == "No more searches. Answer from what you have."
+        assert (len(notebook.queries), await exploration.open(1)) == (2, "No more pages. Answer from what you have.")

@@ -199,7 +199,7 @@ def described(field: Field, subject: Subject) -> str:
     want = wanted(field)
     kind = f"one of: {', '.join(field.options)}" if field.options else KINDS.get(want.kind, field.type)
     unit = f", in {want.unit}" if want.unit else ""
-    question = replace_columns(field.question, lambda column: subject.context.get(column, subject.name))
+    question = replace_columns(field.question, subject.called)
     return f"- {field.name} ({kind}{unit})" + (f": {question}" if question else "")
 
 

@@ -70,18 +70,25 @@ class Plan:
         groups = [
             asked.fields[start : start + FIELDS_A_PATTERN] for start in range(0, len(asked.fields), FIELDS_A_PATTERN)
         ]
-        patterns = [" ".join((ENTITY, *(_words(field) for field in group))) for group in groups[: MOST - 1]]
+        patterns = [" ".join((ENTITY, *(_words(field, asked.key) for field in group))) for group in groups[: MOST - 1]]
         telling = " ".join(f"{{{column}}}" for column in asked.columns[:2])
         return (*(" ".join(pattern.split()) for pattern in patterns), f"{ENTITY} {telling}".strip())
 
 
-def _words(field: Field) -> str:
-    """The field's name, and what its question adds to it."""
+def _words(field: Field, key: str) -> str:
+    """The field's name, what its question adds to it, and the other columns that the question names."""
     name = normal(field.name)
     asked = [
         word for word in normal(PLACEHOLDER.sub(" ", field.question)).split() if word not in _STOP and word not in name
     ]
-    return " ".join((re.sub(r"[()/,]", " ", field.name), *asked[:3]))
+    others = [f"{{{column}}}" for column in named_columns(field, key)]
+    return " ".join((re.sub(r"[()/,]", " ", field.name), *asked[:3], *others))
+
+
+def named_columns(field: Field, key: str) -> list[str]:
+    """The columns beside the row's own name that a question speaks of: "the price of {Product} in {Market}"."""
+    named = [name.strip() for name in PLACEHOLDER.findall(field.question)]
+    return [name for name in dict.fromkeys(named) if name.casefold() != key.casefold()]
 
 
 _STOP = frozenset(

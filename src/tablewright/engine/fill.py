@@ -76,6 +76,7 @@ class Fill:
         self._row_ids = row_ids
         self._max_rows = max_rows
         self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
+        self._must_prove = not self._is_ours and strategy.kind == "enrichment"
         self._concurrency = concurrency or strategy.rows_at_once(self._task)
         self._watch = watch
         self._cancelled = False
@@ -216,12 +217,14 @@ class Fill:
                 told = [(well_formed(step, Step), of) for step, of in told]
         except Exception as error:  # a bug in a strategy costs its row, not the run
             problem = f"{type(error).__name__}: {error}"
-            findings, told = {}, [*told] if self._is_ours else []
+            findings, told = {}, [(step, of) for step, of in told if self._is_ours or is_well_formed(step)]
             tell(Step(type="error", detail=problem))
         cost = meter.usage.cost_usd / len(open_fields)
         cells = {}
         for name, field in open_fields.items():
             finding = findings.get(name) or Finding(field=name, reason="error", error=problem)
+            if self._must_prove and finding.value is not None and not any(each.quote for each in finding.evidence):
+                finding = Finding(field=name, reason="error", error="a value without a quote that states it")
             for step in finding.steps:
                 self._tell_step(step, row.id, label)
             steps = (*(step for step, of in told if of in ("", name)), *finding.steps)
@@ -291,6 +294,13 @@ class Fill:
 def well_formed(value: T, kind: type[T]) -> T:
     """What another package returned, if it has the form it says; raises msgspec.ValidationError or TypeError."""
     return msgspec.convert(msgspec.to_builtins(value), kind)
+
+
+def is_well_formed(step: Step) -> bool:
+    try:
+        return bool(well_formed(step, Step))
+    except (msgspec.ValidationError, TypeError):
+        return False
 
 
 def answered(cell: Cell) -> str:

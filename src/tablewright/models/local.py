@@ -111,9 +111,19 @@ class LocalModel(Layer):
     async def _start(self) -> None:
         async with self._starting:
             if self._client is None:
-                server = await asyncio.to_thread(SERVERS.take, self._file)
+                taking = asyncio.ensure_future(asyncio.to_thread(SERVERS.take, self._file))
+                try:
+                    server = await asyncio.shield(taking)
+                except asyncio.CancelledError:
+                    taking.add_done_callback(self._not_wanted)
+                    raise
                 self._client = httpx2.AsyncClient(trust_env=False)  # a proxy has no business with loopback
                 self.wrapped = self._chat(server.address, server.key, self._client)
+
+    def _not_wanted(self, taken: asyncio.Future[Server]) -> None:
+        """Whoever asked went away while the model was being loaded."""
+        if not taken.cancelled() and taken.exception() is None:
+            SERVERS.give_back(self._file)
 
     def _chat(self, address: str, key: str, client: httpx2.AsyncClient | None) -> Model:
         provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", api_key=key, http_client=client)

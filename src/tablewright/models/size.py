@@ -32,7 +32,8 @@ def most_tokens(
     texts.extend(part.content for part in asked.instruction_parts or [])
     if asked.output_object is not None:
         texts.append(json.dumps(asked.output_object.json_schema))
-    texts.extend(json.dumps(tool.parameters_json_schema) + (tool.description or "") for tool in asked.function_tools)
+    tools = (*asked.function_tools, *asked.output_tools)
+    texts.extend(json.dumps(tool.parameters_json_schema) + (tool.description or "") for tool in tools)
     read = estimate_tokens("\n".join(texts)) + AROUND_A_MESSAGE * (len(messages) + 1)
     return read, (settings or {}).get("max_tokens", OUTPUT_WHEN_UNLIMITED) + room_to_think(model.profile)
 

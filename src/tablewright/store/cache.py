@@ -57,7 +57,7 @@ class Cache:
         at = now()
         records = [
             {"kind": kind, "key": key, "value": zlib.compress(value, 1), "created_at": at}
-            for (kind, key), value in values.items()
+            for (kind, key), value in sorted(values.items())  # in one order, or two processes could wait for each other
         ]
         connection.execute(self._keep, records)
 

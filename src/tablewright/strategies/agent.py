@@ -39,8 +39,8 @@ async def while_pages(context: RunContext[Exploration], tool: ToolDefinition) ->
     return tool if context.deps.may_open else None
 
 
-SEARCH: Tool[Exploration] = Tool(search_web, takes_ctx=True, prepare=while_searches)
-FETCH: Tool[Exploration] = Tool(fetch_page, takes_ctx=True, prepare=while_pages)
+SEARCH: Tool[Exploration] = Tool(search_web, takes_ctx=True, prepare=while_searches, sequential=True)
+FETCH: Tool[Exploration] = Tool(fetch_page, takes_ctx=True, prepare=while_pages, sequential=True)
 
 
 class Explorer:

@@ -11,11 +11,13 @@ from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.extract import ExtractFields
 from tablewright.decisions.reader.reader import Candidate
+from tablewright.sources.source import Hit
 from tablewright.strategies.notebook import Notebook
 from tablewright.table.model import Field, Step
 from tablewright.table.retrieved import Retrieved
 
 RESULTS_SHOWN = 5
+PAGES_SHOWN = 3
 PATIENCE = 2
 """Turns that a model may waste, asking for what it has, before it can only answer."""
 
@@ -58,8 +60,10 @@ class Exploration:
 
     @property
     def prompt(self) -> str:
-        shown = words.results(self._number(self.notebook.likely((self.field,), RESULTS_SHOWN)))
-        return words.question(self.notebook.subject, self.field, shown)
+        """The question, what was read already, and the results that may be opened."""
+        offers = self._number(self.notebook.likely((self.field,), RESULTS_SHOWN))
+        read = [words.page(0, page, self.field) for page in self.notebook.pages[-PAGES_SHOWN:]]
+        return words.question(self.notebook.subject, self.field, "\n\n".join([*read, words.results(offers)]))
 
     def _number(self, origins: Sequence[str]) -> list[tuple[int, Offer]]:
         offers = {offer.origin: offer for offer in self.notebook.offers()}
@@ -85,17 +89,25 @@ class Exploration:
 
     async def search(self, query: str) -> str:
         query = " ".join(query.split())[:200]
+        if not self.may_search:
+            return "No more searches. Answer from what you have."
         if not query or self._was_searched(query):
             self._wasted += 1
             return "That was searched already. Use other words, or answer."
-        new = {hit.origin for hit in await self.notebook.search(query)}
-        likely = self.notebook.likely((self.field,), RESULTS_SHOWN)
-        return words.results(self._number([origin for origin in likely if origin in new]))
+        return self._new_results(await self.notebook.search(query))
+
+    def _new_results(self, new: Sequence[Hit]) -> str:
+        """Those of the new ones that may be about the row, the likeliest first."""
+        origins = {hit.origin for hit in new}
+        likely = self.notebook.likely((self.field,), len(self.notebook.hits))
+        return words.results(self._number([origin for origin in likely if origin in origins][:RESULTS_SHOWN]))
 
     def _was_searched(self, query: str) -> bool:
         return query.casefold() in {tried.casefold() for tried in self.notebook.queries}
 
     async def open(self, number: int) -> str:
+        if not self.may_open:
+            return "No more pages. Answer from what you have."
         if not 1 <= number <= len(self._numbered):
             self._wasted += 1
             return f"There is no result {number}. The results are numbered 1 to {len(self._numbered)}."
@@ -118,10 +130,9 @@ class Exploration:
         if candidate:
             self._answer = candidate, sources
         elif problem:
-            again = "asked again" if not self._corrected else "left out"
-            self.notebook.note(
-                Step(type="thinking", detail=f"The model said “{reply.value}”, which no text states; {again}.")
-            )
+            why = problem.partition(". ")[0].rstrip(".")
+            again = "left out" if self._corrected else "asked again"
+            self.notebook.note(Step(type="thinking", detail=f"The model said “{reply.value}”, but {why}; {again}."))
             if not self._corrected:
                 self._corrected = True
                 raise SentBack(f"It cannot be used: {problem}")
@@ -141,19 +152,21 @@ class Exploration:
         if self._deepened:
             return ""
         self._deepened = True
+        new: list[Hit] = []
         if not found and self.notebook.steps < self.limits.approaches:
-            await self._next_angle()
+            new += await self._next_angle()
         while len(self.notebook.queries) < self.limits.angles and self._steps_left > 0 and self._angles:
-            await self._next_angle()
-        pages = self.limits.cross if found else max(self.limits.cross, min(1, self.limits.pages))
-        wanted = pages - len(self.notebook.pages)
+            new += await self._next_angle()
+        if not self.limits.pages:
+            return self._new_results(new) if new and not found else ""
+        wanted = max(1, self.limits.cross) - len(self.notebook.pages)
         likely = self.notebook.likely((self.field,), max(0, min(wanted, self._steps_left)))
         self._number(likely)
         return await self._read(likely) if likely else ""
 
-    async def _next_angle(self) -> None:
-        while self._angles:
+    async def _next_angle(self) -> list[Hit]:
+        while self._angles and self._steps_left > 0:
             query = self._angles.pop(0)
             if not self._was_searched(query):
-                await self.notebook.search(query)
-                return
+                return await self.notebook.search(query)
+        return []

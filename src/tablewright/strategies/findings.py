@@ -14,6 +14,7 @@ from tablewright.table.evidence import copies, evidence_for, follows, independen
 from tablewright.table.measures import length_of, mass_of
 from tablewright.table.model import Conflict, Evidence, Field, Finding, Money, Noun, Value
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.units import unit_at
 
 MOST_EVIDENCE = 4
 RIVAL = 0.6
@@ -137,7 +138,7 @@ def _same_measure(one: str, other: str) -> bool | None:
     if not (one[:1].isdigit() and other[:1].isdigit()):
         return None
     bare, stated = (one, other) if _NUMBER.fullmatch(one) else (other, one)
-    if _NUMBER.fullmatch(bare) and (first := _NUMBER.match(stated)) and _UNIT.match(stated, first.end()):
+    if _NUMBER.fullmatch(bare) and (first := _NUMBER.match(stated)) and unit_at(stated, first.end()):
         return float(bare) == float(first[0])
     if any(_NUMBER.fullmatch(text) for text in (one, other)):
         return None
@@ -149,7 +150,6 @@ def _same_measure(one: str, other: str) -> bool | None:
 
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_UNIT = re.compile(r"\s?[a-zA-Z]+\b(?!\s\d)")
 _SCHEME = re.compile(r"^https?://(?:www\.)?")
 
 

@@ -80,7 +80,7 @@ class Pipeline:
     async def _plan(self, sample: Subject) -> tuple[str, ...]:
         """Once for the table; the first row is the sample."""
         asked = PlanPatterns(
-            key=self._column, fields=self._fields, columns=telling_columns(sample), samples=(sample.name,)
+            key=self._column, fields=self._fields, columns=telling_columns(sample, self._fields), samples=(sample.name,)
         )
         return (await decide(Plan(), asked, self._tools.model, lambda step: None)).decided
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.decisions.plan_patterns import Plan, PlanPatterns, named_columns
 from tablewright.decisions.reader.about import Subject
 from tablewright.decisions.refine_query import Refine, RefineQuery
 from tablewright.sources.source import Source
@@ -57,13 +57,16 @@ def one_by_one(task: Task, tools: Tools, web: Source, answer_field: AnswerField)
 
 def angles(field: Field, column: str, subject: Subject, row: Row) -> list[str]:
     """Different ways to ask a search engine for one field of one row, the most promising first."""
-    asked = PlanPatterns(key=column, fields=(field,), columns=telling_columns(subject), samples=(subject.name,))
+    telling = telling_columns(subject, (field,))
+    asked = PlanPatterns(key=column, fields=(field,), columns=telling, samples=(subject.name,))
     first, *others = queries_for(Plan().rule(asked), subject, row)
-    queries = [first]
+    named = queries_for([" ".join(f"{{{name}}}" for name in named_columns(field, column))], subject, row)[0]
+    queries, tried = [first], [first]
     while len(queries) < ANGLES:
-        query = Refine().rule(RefineQuery(subject=subject, field=field, tried=tuple(queries)))
-        if not query or query in queries:
+        query = Refine().rule(RefineQuery(subject=subject, field=field, tried=tuple(tried)))
+        if not query or query in tried:
             break
-        queries.append(query)
+        tried.append(query)
+        queries.append(f"{query} {named}".strip())
         queries += [other for other in others if other not in queries]
-    return queries[:ANGLES]
+    return list(dict.fromkeys(queries))[:ANGLES]

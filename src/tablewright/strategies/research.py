@@ -65,13 +65,13 @@ class ResearchStrategy(Strategy):
 
         async def research(field: Field, notebook: Notebook, queries: Sequence[str]) -> Finding:
             await notebook.search(queries[0])
-            if tools.cascade:
+            if explorer is None or tools.cascade:
                 await explore(notebook, field, queries, limits)
             sure = tools.cascade and notebook.score(field) >= SURE_ENOUGH
-            by_itself = False
             if explorer and not sure and (notebook.likely((field,), 1) or notebook.pages or not notebook.hits):
-                by_itself = await explorer.explore(Exploration(notebook, field, queries[1:], limits))
-            if not by_itself:
+                if not await explorer.explore(Exploration(notebook, field, queries[1:], limits)):
+                    await explore(notebook, field, queries, limits)
+            elif explorer and not sure:
                 await explore(notebook, field, queries, limits)
             if not notebook.has(field):
                 await notebook.read(FromSnippets(), (field,), notebook.snippets(), ask=False)
@@ -87,9 +87,9 @@ class ResearchStrategy(Strategy):
 async def explore(notebook: Notebook, field: Field, queries: Sequence[str], limits: Limits) -> None:
     """The path without a model: from each angle the likeliest pages, until it is found, and compared if asked for."""
     for query in queries:
+        if notebook.steps >= limits.steps or _is_done(notebook, field, limits):
+            return
         if query not in notebook.queries:
-            if notebook.steps >= limits.steps or _is_done(notebook, field, limits):
-                return
             await notebook.search(query)
         room = min(PAGES_A_SEARCH, limits.steps - notebook.steps, limits.pages - notebook.opened)
         pages = await notebook.open(notebook.likely((field,), max(0, room)))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tablewright.decisions.plan_patterns import ENTITY
+from tablewright.decisions.plan_patterns import ENTITY, named_columns
 from tablewright.decisions.reader.about import Subject
+from tablewright.decisions.untrusted import gives_orders
 from tablewright.errors import UsageError
 from tablewright.sources.source import Source
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Row, Table
+from tablewright.table.model import Field, Row, Table
 from tablewright.table.template import columns_in, replace_columns
 from tablewright.table.text import cell_text
 
@@ -38,27 +39,36 @@ def subject_column(table: Table, named: Sequence[str]) -> str:
 
 
 def subject_of(table: Table, row: Row, column: str, asked: Collection[str]) -> Subject:
-    """The row as others know it: its name and what else is known of it, but for what is asked."""
+    """The row as others know it: its name and what else is known of it, but for what is asked.
+
+    A cell may hold what a page said: one that gives orders to machines tells nothing about its row."""
     context = {
         field.name: text
         for field in table.fields
-        if field.name not in asked and field.name != column and (text := cell_text(row.cell(field.name)))
+        if field.name not in asked
+        and field.name != column
+        and (text := cell_text(row.cell(field.name)))
+        and not gives_orders(text)
     }
-    return Subject(name=cell_text(row.cell(column)), context=context)
+    return Subject(name=cell_text(row.cell(column)), context=context, column=column)
 
 
-def telling_columns(subject: Subject) -> tuple[str, ...]:
-    """The columns whose cells help to find the row: a few words, not a number."""
-    return tuple(
+def telling_columns(subject: Subject, fields: Sequence[Field]) -> tuple[str, ...]:
+    """The columns whose cells help to find the row: those that a question names, then those of a few words."""
+    named = {name.casefold() for field in fields for name in named_columns(field, subject.column)}
+    telling = [
         column
         for column, text in subject.context.items()
-        if 2 < len(text) <= 60 and not text.replace(".", "").replace(",", "").isdigit()
-    )
+        if column.casefold() in named or (2 < len(text) <= 60 and not text.replace(".", "").replace(",", "").isdigit())
+    ]
+    return tuple(sorted(telling, key=lambda column: column.casefold() not in named))
 
 
 def queries_for(patterns: Sequence[str], subject: Subject, row: Row) -> list[str]:
+    cells = {name.casefold(): cell_text(cell) for name, cell in row.cells.items()}
+
     def text_of(column: str) -> str:
-        return cell_text(row.cell(column))
+        return cells.get(column.casefold(), "")
 
     queries = [replace_columns(pattern, text_of).replace(ENTITY, subject.name) for pattern in patterns]
     return list(dict.fromkeys(" ".join(query.split()) for query in queries))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 from tablewright.doors.cli.root import app
 from tablewright.errors import TablewrightError
@@ -13,25 +14,33 @@ CANCELLED = 130
 
 def main() -> None:
     try:
-        app()
-    except TablewrightError as error:
-        from tablewright.doors.cli.output import show_error
-
-        show_error(error)
-        leave(error.exit_code)
-    except SystemExit as end:
-        leave(end.code)
+        leave(run())
     except BrokenPipeError:
         # The reader of our output (head, less) has had enough.
         sys.stderr.close()
         sys.exit(0)
 
 
+def run() -> str | int | None:
+    """The command of the arguments; its exit code."""
+    try:
+        app()
+    except TablewrightError as error:
+        from tablewright.doors.cli.output import show_error
+
+        show_error(error)
+        return error.exit_code
+    except SystemExit as end:
+        return end.code
+    return 0
+
+
 def leave(code: str | int | None) -> None:
     """Who presses Ctrl-C does not wait for threads that finish a page or a local model's batch: all that counts is
     committed by now."""
     if code == CANCELLED:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
         os._exit(CANCELLED)
     sys.exit(code)

@@ -90,7 +90,8 @@ def enrich(
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
     async def work(tablewright: Tablewright) -> Filled:
-        if not yes and tablewright.acts(strategy) and not output.ask(f"{strategy} acts outside the table. Start?"):
+        acts = not yes and tablewright.acts(strategy)
+        if acts and (json or not output.ask(f"{strategy} acts outside the table. Start?")):
             raise UsageError(f"{strategy} acts outside the table, for every row.", advice="Say --yes to start it.")
         asked = Asked(
             fields=fields, strategy=strategy, params=params, max_rows=rows, row_ids=row, concurrency=concurrency
@@ -109,7 +110,8 @@ def enrich(
             output.say(f"Wrote {output.many(count, 'row')} to {out}.")
         elif out is not None:
             output.say(f"{out} was not written, because nothing was applied.")
-        if not applied and not json and not stopped:
+        still_open = (await tablewright.proposal(head.id)).status == "open"
+        if not applied and not json and not stopped and still_open:
             output.say(
                 f"Nothing was applied. Decide with `tablewright proposal review {head.id}` (or apply, or reject)."
             )
@@ -138,15 +140,14 @@ async def apply_all(tablewright: Tablewright, head: ProposalHead, *, show: bool)
 async def offer(tablewright: Tablewright, head: ProposalHead, *, decide_now: bool) -> bool:
     """Shows what would change and asks what to do with it; whether anything was applied."""
     from tablewright.doors.cli import output, views
-    from tablewright.doors.cli.review import interruptible, review_proposal
+    from tablewright.doors.cli.review import review_proposal
 
     await views.print_proposal(tablewright, head, await tablewright.operations(head.id, limit=PREVIEW))
     found = head.counts.get("with_value", 0)
     if not decide_now or not found:
         return False
-    with interruptible():
-        question = f"Apply {output.many(found, 'value')} to table {head.table_id}? [y]es, [r]eview one by one, [N]o"
-        said = output.ask_which(question, "nyr")
+    question = f"Apply {output.many(found, 'value')} to table {head.table_id}? [y]es, [r]eview one by one, [N]o"
+    said = output.ask_which(question, "nyr")
     if said == "y":
         views.say_applied(await tablewright.changes.apply(head.id), await tablewright.proposal(head.id))
         return True

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -132,12 +134,23 @@ def when(at: str) -> str:
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """asyncio makes the first Ctrl-C a cancellation at the next await, which a blocking read never reaches."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def ask(question: str) -> bool:
     """No, unless a person at a terminal says yes."""
     if not (sys.stdin.isatty() and stderr().is_terminal):
         return False
     stderr().print(plain(question + " [y/N] ", 500), end="", highlight=False, soft_wrap=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    with interruptible():
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def ask_which(question: str, letters: str) -> str:
@@ -145,7 +158,8 @@ def ask_which(question: str, letters: str) -> str:
     if not (sys.stdin.isatty() and stderr().is_terminal):
         return letters[0]
     stderr().print(plain(question + " ", 500), end="", highlight=False, soft_wrap=True)
-    said = sys.stdin.readline().strip().lower()[:1]
+    with interruptible():
+        said = sys.stdin.readline().strip().lower()[:1]
     return said if said and said in letters else letters[0]
 
 

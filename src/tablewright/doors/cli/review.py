@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from tablewright.app import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection, Tablewright
 from tablewright.doors.cli import views
-from tablewright.doors.cli.output import plain, say, stderr
+from tablewright.doors.cli.output import interruptible, plain, say, stderr
 from tablewright.errors import Cancelled, EditConflict, NotFound, RunError, UsageError
 from tablewright.table.model import Cell, Field, RowId, Table
 from tablewright.table.text import cell_text
@@ -67,6 +65,9 @@ async def write_own(
         raise EditConflict(
             f"{where} was changed since the run read it.", kept="Its value was kept.", advice="--force overwrites it."
         )
+    if not done.cells:
+        why = "is gone" if done.gone else "was decided by somebody else in the meantime"
+        raise EditConflict(f"{where} {why}.", kept="Nothing was changed.")
     return done
 
 
@@ -183,7 +184,10 @@ class Dialogue:
 
     async def _rest(self) -> tuple[CellAt, ...]:
         """What was not asked yet and has a value; an empty cell is not accepted unseen."""
-        found = await self._tablewright.open_cells(self._head.id, failed=False, even_unfinished=True)
+        try:
+            found = await self._tablewright.open_cells(self._head.id, failed=False, even_unfinished=True)
+        except UsageError:  # somebody else has decided on all of it; what was answered here is then too late
+            return ()
         return tuple(sorted({*self._cells[len(self._answers) :]} & {*found}))
 
     def _ask_for_value(self, operation: Operation) -> Cell | None:
@@ -247,13 +251,3 @@ def kind(field: Field) -> str:
     if field.type == "select" and field.options:
         return f"one of: {', '.join(field.options)}"
     return f"{field.type}, {field.unit}" if field.unit else field.type
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """asyncio makes the first Ctrl-C a cancellation at the next await, which a blocking read never reaches."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -38,6 +39,7 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
     gc.freeze()
 
     async def run() -> T:
+        asyncio.get_running_loop().set_default_executor(Impatient())
         async with Tablewright.open(load_settings(flags)) as tablewright:
             return await work(tablewright)
 
@@ -45,6 +47,13 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
         return asyncio.run(run())
     except KeyboardInterrupt:
         raise Cancelled("Stopped.", kept="Everything that was committed is kept.") from None
+
+
+class Impatient(ThreadPoolExecutor):
+    """Its threads load models and read pages, which nobody needs any more once the loop ends: it does not wait."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        super().shutdown(wait=False, cancel_futures=True)
 
 
 @app.callback(invoke_without_command=True)
