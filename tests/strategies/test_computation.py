@@ -11,6 +11,7 @@ import pytest
 from tablewright.app import Operation, Tablewright
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
+from tablewright.strategies.formula import Formula, Unevaluable
 from tablewright.strategies.strategy import Task
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, Table
@@ -68,6 +69,13 @@ def never_translated(work: Callable[[str], Reply]) -> Callable[[Asked], Reply]:
 
 def trace(operation: Operation) -> list[str]:
     return [step.detail for step in operation.steps]
+
+
+def test_a_formula_says_which_column_it_misses() -> None:
+    formula = Formula("{Price} * 2", [Field(name="Price")])
+    with pytest.raises(Unevaluable, match="Price is not there"):
+        formula.evaluate({})
+    assert (formula.attempt({}), formula.written({})) == (None, "{Price} * 2")
 
 
 # ── one translation for the table ────────────────────────────────────────────────────────────────────────────────────
@@ -158,6 +166,77 @@ async def test_a_formula_that_can_be_read_asks_no_model(endpoint: Endpoint, tmp_
     assert (usage.llm_calls, endpoint.asked) == (0, [])
 
 
+# ── units that stand in the row ──────────────────────────────────────────────────────────────────────────────────────
+
+CM = "Cm:number=convert {Size} from feet to cm"
+
+
+@pytest.mark.parametrize(
+    ("size", "value", "said"),
+    [
+        ("180 cm", 180, "'180 cm' is 5.90551181102 feet."),
+        ("72 in", 182.88, "'72 in' is 6 feet."),
+        ("1.8 m", 180, "'1.8 m' is 5.90551181102 feet."),
+        ("5 ft 11 in", 180.34, "'5 ft 11 in' is 5.91666666667 feet."),
+        ("6 ft", 182.88, ""),
+        ("6", 182.88, ""),
+    ],
+)
+async def test_a_conversion_starts_from_the_unit_in_the_cell(
+    tmp_path: Path, size: str, value: float, said: str
+) -> None:
+    settings = Settings(home=str(tmp_path), model="builtin")
+    operations, _ = await compute(settings, tmp_path, f"Name,Size\na,{size}\nb,tall\n", CM)
+    assert operations[0].cell.value == value
+    assert [step for step in trace(operations[0]) if " is " in step][1:] == [said] * bool(said)
+
+
+async def test_a_conversion_of_something_else_is_refused_and_nobody_is_asked(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    operations, usage = await compute(with_model(tmp_path, endpoint), tmp_path, "Name,Size\na,70 kg\n", CM)
+    cell = operations[0].cell
+    assert (cell.value, cell.error) == (None, "'70 kg' is in kg, which cannot be converted to feet")
+    assert usage.llm_calls == 0
+
+
+async def test_a_translated_conversion_starts_from_the_unit_in_the_cell_too(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = translation("round({Size} * 30.48)")
+    fields = "Cm:number=the whole {Size} (feet) in cm"
+    operations, usage = await compute(with_model(tmp_path, endpoint), tmp_path, "Name,Size\na,6\nb,1.7 m\n", fields)
+    assert ([each.cell.value for each in operations], usage.llm_calls) == ([183, 170], 1)
+
+
+async def test_a_column_may_say_in_its_name_what_is_converted_from(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = translation("{Size (ft)} * 30.48")
+    table = "Name,Size (ft)\na,6\nb,1.7 m\n"
+    fields = "Cm:number={Size (ft)} in cm"
+    operations, usage = await compute(with_model(tmp_path, endpoint), tmp_path, table, fields)
+    assert ([each.cell.value for each in operations], usage.llm_calls) == ([182.88, 170], 1)
+
+
+async def test_a_number_is_in_the_unit_of_its_column(tmp_path: Path) -> None:
+    fields = ("Long:number(m)={Size} * 2", "Cm:number=convert {Long} from feet to cm", "Kg:number={Long} lb to kg")
+    settings = Settings(home=str(tmp_path), model="builtin")
+    operations, _ = await compute(settings, tmp_path, "Name,Size\na,0.9\n", *fields)
+    cells = {each.field: each.cell for each in operations}
+    assert (cells["Long"].value, cells["Cm"].value, cells["Kg"].value) == (1.8, 180, None)
+    assert cells["Kg"].error == "1.8 m is in m, which cannot be converted to lb"
+
+
+async def test_where_it_is_not_plain_which_of_several_is_converted_another_unit_is_no_number(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = lambda asked: (
+        worked("") if "Formula: " in asked.body["messages"][-1]["content"] else translation("{Size} * 30.48 + {Heel}")
+    )
+    fields = "Cm:number={Size} from feet to cm, with {Heel} added"
+    table = "Size,Heel\n6,2\n180 cm,2\n"
+    operations, _ = await compute(with_model(tmp_path, endpoint), tmp_path, table, fields)
+    assert [each.cell.value for each in operations] == [184.88, None]
+    assert "'180 cm' is in cm, not in feet" in trace(operations[1])[0]
+
+
 # ── worked out row by row ────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -169,9 +248,10 @@ async def test_what_no_formula_can_say_is_worked_out_for_each_row(endpoint: Endp
     first = operations[0]
     assert first.cell.confidence == 0.8
     assert (first.cell.evidence[0].origin, first.cell.evidence[0].quote) == (
-        "formula",
-        "upper case of 'Ann Lee' = ANN LEE",
+        "model",
+        "upper case of 'Ann Lee' → ANN LEE (the model's reading of the row)",
     )
+    assert [step.type for step in first.steps] == ["thinking", "thinking", "answer"]
     assert trace(first)[0] == "“upper case of {Name}”: no formula can say it; it is worked out for this row."
 
 
@@ -188,11 +268,47 @@ async def test_arithmetic_that_is_wrong_is_corrected_by_evaluation(endpoint: End
 async def test_a_row_that_has_no_number_for_the_expression_is_worked_out(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.otherwise = worked("180.34", "(5 * 12 + 11) * 2.54")
     fields = "Cm:number=convert {Size} from feet to cm"
-    table = "Name,Size\na,6\nb,5 ft 11 in\n"
+    table = "Name,Size\na,6\nb,5 ft; 11 in\n"
     operations, usage = await compute(with_model(tmp_path, endpoint), tmp_path, table, fields)
     assert [each.cell.value for each in operations] == [182.88, 180.34]
     assert usage.llm_calls == 1
-    assert "'5 ft 11 in' is more than one number" in trace(operations[1])[0]
+    assert "'5 ft; 11 in' is more than one number" in trace(operations[1])[0]
+
+
+async def test_an_expression_over_a_column_that_was_not_shown_is_asked_again(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    wrong, right = (f"'yes' if len({{Name}}) > {limit} else 'no'" for limit in ("{Born}", "5"))
+    endpoint.replies = [translation(""), worked("yes", wrong), worked("yes", right)]
+    fields = "Long:boolean=has {Name} more than 5 letters"
+    operations, usage = await compute(with_model(tmp_path, endpoint), tmp_path, "Name,Born\nAnn Lee,1980\n", fields)
+    cell = operations[0].cell
+    assert (cell.value, cell.evidence[0].quote, usage.llm_calls) == (
+        True,
+        "'yes' if len('Ann Lee') > 5 else 'no' = yes",
+        3,
+    )
+    assert "without a comparison that can be checked" in endpoint.asked[2].body["messages"][-1]["content"]
+
+
+async def test_a_judgement_is_the_models_and_not_a_computation(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = never_translated(lambda prompt: worked("yes"))
+    fields = "Eu:boolean=is {Country} in the EU?"
+    operations, _ = await compute(with_model(tmp_path, endpoint), tmp_path, "Country\nNorway\n", fields)
+    cell = operations[0].cell
+    assert (cell.value, cell.confidence) == (True, 0.5)
+    assert (cell.evidence[0].origin, cell.evidence[0].quote) == (
+        "model",
+        "is 'Norway' in the EU? → yes (the model's judgement)",
+    )
+    assert "compute" not in [step.type for step in operations[0].steps]
+
+
+async def test_initials_that_read_as_not_available_reach_the_cell(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = worked("NA")
+    fields = "Short=initials of {Name}"
+    operations, _ = await compute(with_model(tmp_path, endpoint), tmp_path, "Name\nNorth America\n", fields)
+    assert operations[0].cell.value == "NA"
 
 
 async def test_a_text_from_nowhere_is_asked_again_and_then_left_empty(endpoint: Endpoint, tmp_path: Path) -> None:
@@ -278,9 +394,9 @@ async def test_without_a_model_the_cell_says_why_and_what_to_do(tmp_path: Path) 
 async def test_without_a_model_a_row_with_no_number_for_plain_words_says_so(tmp_path: Path) -> None:
     settings = Settings(home=str(tmp_path), model="builtin")
     fields = "Cm:number=convert {Size} from feet to cm"
-    operations, _ = await compute(settings, tmp_path, "Name,Size\na,6\nb,5 ft 11 in\n", fields)
+    operations, _ = await compute(settings, tmp_path, "Name,Size\na,6\nb,5 or 6\n", fields)
     assert [each.cell.value for each in operations] == [182.88, None]
-    assert operations[1].cell.error == "'5 ft 11 in' is more than one number"
+    assert operations[1].cell.error == "'5 or 6' is more than one number"
 
 
 @pytest.mark.parametrize("fields", [GROSS, SHOUT])

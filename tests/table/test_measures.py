@@ -204,6 +204,7 @@ def test_a_dash_stands_for_feet_and_inches_only_where_told_and_possible() -> Non
     assert length_of("5-10") is None
     assert length_of("5-10", feet_and_inches=True) is not None
     assert length_of("5-12", feet_and_inches=True) is None
+    assert length_of("5-10 storeys", feet_and_inches=True) is None
     assert length_of("5-10 cm", feet_and_inches=True) is None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
-from tablewright.table.measures import Measure, in_unit
+from tablewright.table.measures import Measure, in_unit, read_measures
 from tablewright.table.model import Noun, Value
 from tablewright.table.numbers import read_numbers
 from tablewright.table.rowkey import fold, tokenize
@@ -23,6 +23,7 @@ NEAR = 0.001  # a factor may be rounded: 2.205 pounds a kilogram, not 2.2
 PLAIN = frozenset({*range(11), 0.01, 0.1, 0.5, 12, 24, 52, 60, 100, 180, 360, 365, 1_000, 3_600})
 SCALES = {"million": 10**6, "billion": 10**9}
 TEMPERATURE = (32, 1.8, 5 / 9, 273.15)
+YES_OR_NO = frozenset({"yes", "no", "true", "false"})
 LONGEST_WORD = 40
 MOST_WORDS = 400
 
@@ -95,7 +96,7 @@ class Grounds(Noun, frozen=True):
     def made_up_words(self, text: str) -> list[str]:
         sources = [tokenize(fold(source)) for source in (self.words, *self.values, *self.labels)]
         known = {word for source in sources for word in source}
-        of_row = [word for value in self.values for word in tokenize(fold(value))][:MOST_WORDS]
+        of_row = self._row_words
         return [
             word
             for word in tokenize(fold(text))
@@ -104,9 +105,22 @@ class Grounds(Noun, frozen=True):
 
     def drawn_from_row(self, text: str) -> bool:
         """Whether any word of it comes from the row, not only from the formula and the field's options."""
-        words = tokenize(fold(text))
-        of_row = [word for value in self.values for word in tokenize(fold(value))][:MOST_WORDS]
-        return any(word in of_row or is_shortened(word, of_row) for word in words)
+        of_row = self._row_words
+        return any(word in of_row or is_shortened(word, of_row) for word in tokenize(fold(text)))
+
+    def stands_in_row(self, text: str) -> bool:
+        """Whether every word of it does, whole."""
+        return set(tokenize(fold(text))) <= set(self._row_words)
+
+    def is_label(self, text: str) -> bool:
+        """Whether it is a yes or no, or made of nothing but words that the formula or the field offers to choose from.
+        That the "no" to a question begins like Norway does not make it a part of the row."""
+        offered = {word for source in (self._bare_words, *self.labels) for word in tokenize(fold(source))}
+        return set(tokenize(fold(text))) <= offered | YES_OR_NO
+
+    @property
+    def _row_words(self) -> list[str]:
+        return [word for value in self.values for word in tokenize(fold(value))][:MOST_WORDS]
 
 
 # ── numbers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -168,6 +182,19 @@ def conversion_in(words: str) -> tuple[str, str] | None:
         if is_unit(one) and is_unit(other) and converted(1, one, other) is not None:
             return one, other
     return None
+
+
+def own_measure(text: str, unit: str) -> Measure | None:
+    """The one quantity that a text states with a unit of its own, other than the one that is expected."""
+    measures = read_measures(text, unit)
+    if len(measures) != 1 or measures[0].high is not None or measures[0].sizes:
+        return None
+    return measures[0] if is_other(measures[0].unit, unit) else None
+
+
+def is_other(one: str, unit: str) -> bool:
+    own, expected = parse_unit(one) if one else None, parse_unit(unit)
+    return own is not None and expected is not None and own.pint != expected.pint
 
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ computed for the table.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -130,6 +131,25 @@ _PLAIN_CONVERSION = re.compile(
     rf"(?:convert\s+)?(\{{[^{{}}]+\}})\s+(?:(?:is\s+)?in\s+|from\s+)?{_UNIT}\s+(?:to|into|in|as)\s+{_UNIT}\.?",
     re.IGNORECASE,
 )
+
+
+def conversion_asked(words: str, columns: Sequence[Field], used: Sequence[str]) -> tuple[str, str] | None:
+    """The units that the words convert between. "{Height} to cm" converts from the unit of that column, if no other is
+    `used`."""
+    if units := conversion_in(PLACEHOLDER.sub(" ", words)):
+        return units
+    known = {field.name.casefold(): unit_of(field) for field in columns} if len(used) == 1 else {}
+    spelled = PLACEHOLDER.sub(lambda named: f" {known.get(named[1].strip().casefold(), '')} ", words)
+    return conversion_in(re.sub(r"[()]", " ", spelled))
+
+
+def unit_of(field: Field) -> str:
+    """As the field says, or as its name does: "Height (ft)"."""
+    named = _UNIT_IN_NAME.search(field.name)
+    return field.unit or (named[1] if named else "")
+
+
+_UNIT_IN_NAME = re.compile(r"\(([^()]+)\)\s*$")
 
 
 def wrong(asked: TranslateFormula, expression: Expression) -> str:

@@ -101,8 +101,10 @@ def evaluated(field: Field, formula: Formula, row: Row) -> Finding:
         return failed(field, "error", str(error))
 
 
-def compute(field: Field, formula: Formula, row: Row, before: tuple[Step, ...] = ()) -> Finding:
-    """`before` are the steps that led to the formula. Raises Unevaluable."""
+def compute(
+    field: Field, formula: Formula, row: Row, before: tuple[Step, ...] = (), digits: int | None = None
+) -> Finding:
+    """`before` are the steps that led to the formula, `digits` how many of the result count. Raises Unevaluable."""
     values: dict[str, Value] = {}
     empty = False
     confidence = 1.0  # a computed value is as sure as the least sure value it was computed from
@@ -114,6 +116,8 @@ def compute(field: Field, formula: Formula, row: Row, before: tuple[Step, ...] =
     if empty:
         return failed(field, "not_applicable", empty_inputs(formula, row))
     result = formula.evaluate(values)
+    if digits is not None and isinstance(result, float):
+        result = float(f"{result:.{digits}g}")
     shown = show(result)
     written = f"{formula.written(values)} = {shown}"
     return Finding(

@@ -116,7 +116,7 @@ def _evidence(side: Side) -> tuple[Evidence, ...]:
 
 
 def agree(one: Value, other: Value) -> bool:
-    """The same value: numbers within rounding, "Irving" and "Irving, Texas", a year and a day of it."""
+    """The same value: numbers within rounding, one that says more ("Irving" and "Irving, Texas")."""
     if isinstance(one, Money) and isinstance(other, Money):
         same = not one.currency or not other.currency or one.currency == other.currency
         return same and _near(one.amount, other.amount)
@@ -130,7 +130,7 @@ def agree(one: Value, other: Value) -> bool:
         return measured
     left, right = normal(_SCHEME.sub("", str(one))), normal(_SCHEME.sub("", str(other)))
     short, long = sorted((left, right), key=len)
-    return short == long or (len(short) > 3 and (long.startswith(f"{short} ") or long.endswith(f" {short}")))
+    return short == long or (len(short) > 3 and f" {short} " in f" {long} ")
 
 
 def _same_measure(one: str, other: str) -> bool | None:

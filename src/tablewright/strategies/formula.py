@@ -42,6 +42,10 @@ class NotANumber(Unevaluable):
     """A text stands where a number is needed."""
 
 
+class OtherUnit(NotANumber):
+    """It is a number of something that no formula, and no model either, can convert to what is wanted."""
+
+
 class Formula:
     """A formula, read once, evaluated for every row. `error` says why it can never be evaluated, or is empty.
 
@@ -81,11 +85,12 @@ class Formula:
         return evaluate
 
     def evaluate(self, values: Mapping[str, Value]) -> Value:
-        """`values` has every one of `columns`."""
         if self.error:
             raise Unevaluable(self.error)
         try:
             return clean(self._evaluate(values))
+        except KeyError as missing:
+            raise Unevaluable(f"{missing.args[0]} is not there") from None
         except ZeroDivisionError:
             raise Unevaluable("division by zero") from None
         except OverflowError:
@@ -102,7 +107,10 @@ class Formula:
 
     def written(self, values: Mapping[str, Value]) -> str:
         """The formula with the row's values in it, for people to read."""
-        return "".join([text + literal(values[column]) if column else text for text, column in self._pieces])
+        return "".join([text + self._shown(column, values) if column else text for text, column in self._pieces])
+
+    def _shown(self, column: str, values: Mapping[str, Value]) -> str:
+        return literal(values[column]) if column in values else f"{{{column}}}"
 
 
 def respelled(text: str, fields: Sequence[Field]) -> str:

@@ -13,17 +13,28 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from tablewright.decisions.decision import Outcome, decide
-from tablewright.decisions.translate_formula import Translate, Translated, TranslateFormula, speaks_of
+from tablewright.decisions.grounds import is_other, own_measure
+from tablewright.decisions.translate_formula import (
+    Translate,
+    Translated,
+    TranslateFormula,
+    conversion_asked,
+    speaks_of,
+    unit_of,
+)
 from tablewright.decisions.untrusted import gives_orders
 from tablewright.decisions.work_out import Work, Worked, WorkOut
 from tablewright.errors import BadFormula
 from tablewright.strategies.computation import compute, empty_inputs, failed, in_currency, unreadable
-from tablewright.strategies.formula import Formula, NotANumber, Unevaluable, respelled
-from tablewright.table.model import Evidence, Field, Finding, Row, Step
+from tablewright.strategies.formula import Formula, NotANumber, OtherUnit, Unevaluable, literal, respelled
+from tablewright.table.measures import Measure, in_unit
+from tablewright.table.model import Evidence, Field, Finding, Row, Step, Value
 from tablewright.table.text import cell_text, show
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
+
+CONVERTED_DIGITS = 10  # of a result; conversions have twelve
 
 
 class InWords:
@@ -37,6 +48,7 @@ class InWords:
         self._translating = asyncio.Lock()
         self._translation: Outcome[Translated] | None = None
         self._expression: Formula | None = None
+        self._source = ""  # the unit that the words convert from
 
     async def answer(self, row: Row) -> Finding:
         if empty := empty_inputs(self._formula, row):
@@ -51,9 +63,9 @@ class InWords:
             return await self._work_out(row, f"{self._words}: {problem}; it is worked out for this row.")
         found = f"{self._words} is {self._expression.template}"
         try:
-            return compute(self._field, self._expression, row, (Step(type="thinking", detail=found),))
+            return self._computed(row, self._expression, found)
         except Unevaluable as error:
-            if self._model is None or not isinstance(error, NotANumber):
+            if self._model is None or isinstance(error, OtherUnit) or not isinstance(error, NotANumber):
                 return failed(self._field, "error", str(error))
             return await self._work_out(row, f"{found}, but {error}; it is worked out for this row.")
 
@@ -68,6 +80,8 @@ class InWords:
                 self._translation = await self._translate()
                 if expression := self._translation.decided.expression:
                     self._expression = self._read(expression)
+                    units = conversion_asked(self._formula.template, self._columns, self._expression.columns)
+                    self._source = units[0] if units else ""
             return self._translation
 
     async def _translate(self) -> Outcome[Translated]:
@@ -87,6 +101,45 @@ class InWords:
         if again.error:
             raise BadFormula(formula.error)
         return again
+
+    def _computed(self, row: Row, expression: Formula, found: str) -> Finding:
+        """From the unit that stands in the row, where that is another than the words say."""
+        steps = (Step(type="thinking", detail=found),)
+        if len(expression.columns) > 1:
+            self._refuse_other_units(row, expression)
+            return compute(self._field, expression, row, steps)
+        [column] = expression.columns
+        own = self._other_unit(row, column)
+        if own is None:
+            return compute(self._field, expression, row, steps)
+        cell = row.cell(column)
+        shown = literal(cell.value) if isinstance(cell.value, str) else f"{show(cell.value)} {own.unit}"
+        fit = in_unit(own, self._source)
+        if fit is None:
+            raise OtherUnit(f"{shown} is in {own.unit}, which cannot be converted to {self._source}")
+        said = Step(type="thinking", detail=f"{shown} is {show(fit.value)} {self._source}.")
+        row = structs.replace(row, cells={**row.cells, column: structs.replace(cell, value=fit.value)})
+        return compute(self._field, expression, row, (*steps, said), CONVERTED_DIGITS)
+
+    def _refuse_other_units(self, row: Row, expression: Formula) -> None:
+        """Nothing says which of several columns is converted, so a text that may be it cannot be read as a number."""
+        for column in expression.columns:
+            value = row.cell(column).value
+            own = self._other_unit(row, column) if isinstance(value, str) else None
+            if own and in_unit(own, self._source):
+                raise NotANumber(f"{literal(value)} is in {own.unit}, not in {self._source}")
+
+    def _other_unit(self, row: Row, column: str) -> Measure | None:
+        """The quantity of the cell, if it is in another unit than the words convert from."""
+        value: Value = row.cell(column).value
+        if not self._source:
+            return None
+        if isinstance(value, str):
+            return own_measure(value, self._source)
+        unit = next((unit_of(field) for field in self._columns if field.name == column), "")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not is_other(unit, self._source):
+            return None
+        return Measure(value=value, start=0, end=0, unit=unit)
 
     async def _work_out(self, row: Row, why: str) -> Finding:
         columns = self._looked_at(row)
@@ -113,11 +166,18 @@ class InWords:
         return tuple(name for name in filled if speaks_of(self._formula.template, name)) or tuple(filled)
 
     def _finding(self, row: Row, asked: WorkOut, worked: Worked, why: str) -> Finding:
+        """A value that no expression gave is the model's word, and says so."""
         sure = min(row.cell(column).confidence or 0.0 for column in asked.values)
         shown = show(worked.value)
-        formula = self._read(worked.expression) if worked.expression else self._formula
-        written = f"{formula.written(asked.values)} = {shown}"
-        steps = [Step(type="thinking", detail=why), Step(type="compute", detail=written)]
+        if worked.expression:
+            written = f"{self._read(worked.expression).written(asked.values)} = {shown}"
+        else:
+            whose = "the model's judgement" if worked.judged else "the model's reading of the row"
+            written = f"{self._formula.written(asked.values)} → {shown} ({whose})"
+        steps = [
+            Step(type="thinking", detail=why),
+            Step(type="compute" if worked.expression else "thinking", detail=written),
+        ]
         if worked.said:
             steps.append(Step(type="thinking", detail=f"The model's own result, {worked.said}, was wrong."))
         return Finding(
@@ -125,8 +185,9 @@ class InWords:
             value=in_currency(worked.value, self._field, asked.values),
             raw_value=shown,
             confidence=min(sure, worked.confidence),
-            evidence=(Evidence(origin="formula", quote=written),),
+            evidence=(Evidence(origin="formula" if worked.expression else "model", quote=written),),
             steps=tuple(steps),
+            exact=worked.verified,
         )
 
     def _left_empty(self, outcome: Outcome[Any], problem: str = "") -> Finding:

@@ -121,11 +121,13 @@ def mass_of(text: str, unit: str = "") -> Extent | None:
     return _extent(text, "kg", unit)
 
 
-_STATURE = re.compile(r"\s*([2-8])\s?-\s?(1[01]|\d)(?![\d-]|[.,:]\d)")
+_STATURE = re.compile(
+    r"\s*([2-8])\s?[-–]\s?(1[01]|\d)(?![\d–-]|[.,:]\d)(?=\.?\s*(?:$|[(\[/,;|•·])|\s+(?:\d|[-–—](?:\s|$)|tall\b))"
+)
 
 
 def stature_at(text: str) -> tuple[int, int, int] | None:
-    """The feet, the inches and the end of "6-8" with which a text begins; "6-8 m" is a range of metres."""
+    """The feet, the inches and the end of "6-8" with which a text begins; "6-8 m" and "6-8 storeys" are ranges."""
     text = plain(text)
     found = _STATURE.match(text)
     if found is None or unit_at(text, found.end()) is not None:

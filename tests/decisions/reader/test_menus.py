@@ -21,10 +21,33 @@ SCHOOL = {"name": "Elm College", "title": "Elm College"}
         "Teams\nEastern\nBoston Terns\nElm Rovers",
         "Year\nTeam\nG\nMin\nPts",
         "Season\nTeam\nFGM\nFGA",
+        "Season\nTeam\nG\nMinutes\nPoints",
+        "Season\nTeam\nPos\nHt\nWt",
+        "Season\nTeam\nG\nMPG\nPPG",
+        "Team\nFacebook\nTwitter\nShare",
     ],
 )
 def test_a_menu_and_the_head_of_a_table_give_no_name(menu: str) -> None:
     assert answer(TEAM, f"Mara Lind\n{menu}", **OWN_PAGE) is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "read"),
+    [
+        ("Manufacturer\nSony\nYear\n2012", "Sony"),
+        ("Manufacturer\nHP\nWeight\n2 kg", "HP"),
+        ("Manufacturer\nFord\nSize", "Ford"),
+        ("Manufacturer\nFord\nSize\nXL", "Ford"),
+        ("Manufacturer\nFord\nMPG\n25", "Ford"),
+        ("Owner\nFacebook\nReleased", "Facebook"),
+        ("Owner\nTwitter\nReleased\n2011", "Twitter"),
+        ("Publisher\nEA\nReleased", "EA"),
+        ("Owner\nX\nFounded\n2006", "X"),
+    ],
+)
+def test_short_names_below_their_labels_are_values(lines: str, read: str) -> None:
+    field = Field(name=lines.split("\n")[0])
+    assert answer(field, f"The Kestrel\n{lines}", name="The Kestrel", title="The Kestrel") == read
 
 
 def test_a_heading_with_its_value_is_still_read() -> None:

@@ -9,6 +9,7 @@ from tests.decisions.reader.asking import answer, candidates
 
 TEAM = Field(name="Team", question="Which team does {Name} play for?")
 OWN_PAGE = {"name": "Mara Lind", "title": "Mara Lind"}
+ELSEWHERE = "\n\nThe season so far\nThe Wolves won again on Sunday."
 
 
 @pytest.mark.parametrize(
@@ -27,11 +28,15 @@ OWN_PAGE = {"name": "Mara Lind", "title": "Mara Lind"}
     ],
 )
 def test_the_team_stands_beside_the_name_and_the_marks_of_a_player(head: str) -> None:
-    assert answer(TEAM, head, **OWN_PAGE) == "Norrby Wolves"
+    assert answer(TEAM, head + ELSEWHERE, **OWN_PAGE) == "Norrby Wolves"
+
+
+def test_a_team_that_the_page_names_nowhere_else_is_none() -> None:
+    assert answer(TEAM, "Mara Lind\n#7\nGuard\nNorrby Wolves\nNews", **OWN_PAGE) is None
 
 
 def test_the_quote_of_a_heading_holds_the_name_and_the_team() -> None:
-    text = "Menu\nMara Lind\n#7\nGuard\nNorrby Wolves\nNews"
+    text = "Menu\nMara Lind\n#7\nGuard\nNorrby Wolves\nNews" + ELSEWHERE
     best = candidates(TEAM, text, **OWN_PAGE)[0]
     assert best.how == "heading"
     assert text[best.start : best.end] == "Mara Lind\n#7\nGuard\nNorrby Wolves"
@@ -46,10 +51,16 @@ def test_the_quote_of_a_heading_holds_the_name_and_the_team() -> None:
         "Mara Lind\n#7\nForward\nLatest News",
         "Mara Lind\n#7 Guard\nPPG\nRPG\n9.1",
         "Mara Lind\n#7\nGuard\nE-mail photo\nNorrby Wolves",
+        "Mara Lind\nHead Coach\nBob Stone\nAssistant Coach\nStone joined in May",
+        "Mara Lind\nCoach\nContact Ann\nAnn will answer",
+        "Mara Lind\nDefender\nBorn In Salem\nSalem is a town",
+        "Mara Lind, PG Research Student\nStudent life",
+        "Mara Lind\nS Main Street\nStreet map",
+        "Mara Lind\nMain Street\nS\nStreet map",
     ],
 )
 def test_a_head_without_a_team_gives_none(head: str) -> None:
-    assert answer(TEAM, head, **OWN_PAGE) is None
+    assert answer(TEAM, head + ELSEWHERE, **OWN_PAGE) is None
 
 
 @pytest.mark.parametrize(
@@ -83,6 +94,10 @@ def test_a_title_alone_is_not_enough() -> None:
         "Mara Lind is a pitcher. She plays for the NBL's Norrby Wolves.",
         "Mara Lind is a guard. She plays for second division club Norrby Wolves.",
         "Mara Lind is a guard who is currently with the Norrby Wolves in the Northern League.",
+        "Mara Lind is a guard who is currently with third-tier side Norrby Wolves.",
+        "Mara Lind is currently playing with the Norrby Wolves.",
+        "Mara Lind is a Swedish midfielder with the Norrby Wolves.",
+        "Mara Lind is a basketball center for the Norrby Wolves.",
     ],
 )
 def test_a_sentence_says_for_whom_somebody_plays(text: str) -> None:
@@ -99,6 +114,24 @@ def test_a_sentence_says_for_whom_somebody_plays(text: str) -> None:
     ],
 )
 def test_a_team_of_the_past_is_not_the_team(text: str) -> None:
+    assert answer(TEAM, text, **OWN_PAGE) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mara Lind plays guitar with Radiohead.",
+        "Mara Lind plays bass guitar for Radiohead.",
+        "Mara Lind plays the lead with Tom Hanks.",
+        "Mara Lind is playing with Tom Hanks in a new film.",
+        "Mara Lind is currently with Tom Hanks.",
+        "Mara Lind is a small music player with Bluetooth.",
+        "Mara Lind is a media player for Windows.",
+        "Mara Lind is a security guard for Walmart.",
+        "Mara Lind is a research center for Advanced Study.",
+    ],
+)
+def test_a_band_a_film_and_a_device_are_no_team(text: str) -> None:
     assert answer(TEAM, text, **OWN_PAGE) is None
 
 

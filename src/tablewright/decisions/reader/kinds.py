@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tablewright.decisions.reader.relations import normal
 from tablewright.decisions.reader.spans import Span, spans
 from tablewright.decisions.reader.wanted import Wanted
 from tablewright.table.measures import in_unit, read_measures
-from tablewright.table.rowkey import fold
 from tablewright.table.text import show
 
 
@@ -26,17 +26,36 @@ def typed(want: Wanted, text: str) -> Sequence[Span]:
     return found
 
 
-def option_in(want: Wanted, text: str) -> Span | None:
-    """The one option that the text names; with several it is unsure."""
+_DENIED = re.compile(r" (?:not|non|never|no longer|former|formerly|previously)(?: an?| the)? $")
+
+
+def options_in(want: Wanted, text: str) -> list[str]:
+    """Those that the text names and does not deny: "not for profit" is not "for profit"."""
     words = f" {normal(text)} "
-    named = [option for option in want.options if normal(option) and f" {normal(option)} " in words]
+    return [option for option in want.options if normal(option) and _names(words, f" {normal(option)} ")]
+
+
+def _names(words: str, option: str) -> bool:
+    place = words.find(option)
+    while place >= 0:
+        if not _DENIED.search(words, 0, place + 1):
+            return True
+        place = words.find(option, place + 1)
+    return False
+
+
+def option_in(want: Wanted, text: str) -> Span | None:
+    """The one option that the text names; with several it is unsure. As the text writes it, where any text will do."""
+    named = options_in(want, text)
     longest = [
         option for option in named if not any(normal(option) in normal(other) and option != other for other in named)
     ]
     if len(longest) != 1:
         return None
-    place = max(0, fold(text).find(fold(longest[0])))
-    return Span(value=longest[0], start=place, end=place + len(longest[0]))
+    written = re.search(r"[\W_]+".join(map(re.escape, normal(longest[0]).split())), text, re.IGNORECASE)
+    start, end = written.span() if written else (0, len(text))
+    own = want.field.options or not written
+    return Span(value=longest[0] if own else text[start:end], start=start, end=end)
 
 
 def _bare(span: Span, unit: str) -> Span:

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from tablewright.decisions.reader.about import Subject, about
 from tablewright.decisions.reader.found import Found
-from tablewright.decisions.reader.kinds import option_in, typed
+from tablewright.decisions.reader.kinds import option_in, options_in, typed
 from tablewright.decisions.reader.menus import is_no_value, states_another
 from tablewright.decisions.reader.passages import Grid, Pair
 from tablewright.decisions.reader.relations import stems
@@ -39,7 +39,7 @@ def from_pairs(want: Wanted, pairs: Sequence[Pair]) -> Iterator[Found]:
         if states_another(want, pair.value) or (not pair.marked and is_no_value(want, pair)):
             continue
         answered = pair.value if pair.apart else ""
-        if (span := answer_in(want, pair.value)) is not None:
+        if (span := answer_in(want, pair.value, pair.label)) is not None:
             sort = INLINE if pair.inline else 1.0 if pair.marked else UNMARKED
             score = fit * sort * (0.7 + 0.3 * span.sure)
             yield Found(value=span.value, start=pair.start, end=pair.end, score=score)
@@ -109,7 +109,7 @@ _NAMES = ("text", "name", "organisation", "title", "person", "place")
 _LONGEST_NAME = 9  # words
 
 
-def answer_in(want: Wanted, value: str) -> Span | None:
+def answer_in(want: Wanted, value: str, label: str) -> Span | None:
     """The answer that a value text holds: of the wanted kind, or the text itself where any will do."""
     if not any(character.isalnum() for character in value):
         return None
@@ -117,18 +117,31 @@ def answer_in(want: Wanted, value: str) -> Span | None:
         verdict, _, _ = read_boolean(value)
         return None if verdict is None else Span(value="yes" if verdict is True else "no", start=0, end=len(value))
     if want.kind == "option":
-        return _option(want, value)
+        return _option(want, value, label)
     if want.relation.formed:
         return _formed(want, value)
-    if want.relation.stature and (stature := stature_at(value)):
-        return None if want.unit else Span(value=value[: stature[2]].strip(), start=0, end=stature[2], sure=0.9)
+    if want.relation.stature and _DASHED.match(value):
+        return _dashed_height(want, value)
     if want.kind in _NAMES:
         whole = value.split(" | ")[0].strip(" .;")
         if not 0 < len(whole) <= 200 or (want.kind == "person" and _is_no_name(whole)):
             return None
         return Span(value=whole, start=0, end=len(whole))
-    found = typed(want, value)
+    return _surest(typed(want, value))
+
+
+def _surest(found: Sequence[Span]) -> Span | None:
     return max(found, key=lambda span: (span.sure, -span.start)) if found else None
+
+
+_DASHED = re.compile(r"\s*\d\s?[-–]\s?\d")
+
+
+def _dashed_height(want: Wanted, value: str) -> Span | None:
+    """ "6-8" is feet and inches in a text, and no number; a number needs a unit beside it: "6-8 (203 cm)"."""
+    if want.field.type == "text" and not want.unit and (stature := stature_at(value)):
+        return Span(value=value[: stature[2]].strip(), start=0, end=stature[2], sure=0.9)
+    return _surest([span for span in typed(want, value) if span.sure > 0.5])
 
 
 _SOME_DIGITS = re.compile(r"(?:\d\D{0,3}){5}|@")
@@ -142,9 +155,12 @@ def _formed(want: Wanted, value: str) -> Span | None:
     return Span(value=whole, start=0, end=len(whole)) if _SOME_DIGITS.search(whole) and len(whole) <= 60 else None
 
 
-def _option(want: Wanted, value: str) -> Span | None:
+def _option(want: Wanted, value: str, label: str) -> Span | None:
     """The option; where the field is free text, with what the value says more: "Private, non-profit"."""
     option = option_in(want, value)
+    if want.otherwise and "".join(stems(label)) == want.joined_name and not options_in(want, value):
+        other = answer_in(structs.replace(want, kind=want.otherwise), value, label)
+        return structs.replace(other, sure=0.5 * other.sure) if other else None
     if option is None or want.field.options or len(value) > LONGEST_NAME_BELOW:
         return option
     return Span(value=value.strip(" .;"), start=0, end=len(value))
@@ -171,9 +187,9 @@ def from_grid(subject: Subject, want: Wanted, grid: Grid, fit: float) -> Iterato
     for row, score in labelled:
         for place in own:
             if row is not header:
-                yield from _cell(want, row, place, 0.95 * score)
+                yield from _cell(want, row, place, 0.95 * score, row[0][0])
         if fit and not own and not columns:
-            yield from _cell(want, row, 1, fit * 0.9 * score)
+            yield from _cell(want, row, 1, fit * 0.9 * score, row[0][0])
 
 
 def _down(subject: Subject, want: Wanted, grid: Grid, columns: list[tuple[int, float]]) -> Iterator[Found]:
@@ -181,11 +197,11 @@ def _down(subject: Subject, want: Wanted, grid: Grid, columns: list[tuple[int, f
     for row in grid.rows[1:]:
         if any(_names_subject(subject, cell) for cell, _ in row[:3]):
             for place, score in columns:
-                yield from _cell(want, row, place, 0.95 * score)
+                yield from _cell(want, row, place, 0.95 * score, grid.rows[0][place][0])
 
 
-def _cell(want: Wanted, row: tuple[tuple[str, int], ...], place: int, score: float) -> Iterator[Found]:
-    if place < len(row) and (span := answer_in(want, row[place][0])) is not None:
+def _cell(want: Wanted, row: tuple[tuple[str, int], ...], place: int, score: float, label: str) -> Iterator[Found]:
+    if place < len(row) and (span := answer_in(want, row[place][0], label)) is not None:
         text, start = row[-1] if place != 1 else row[place]
         yield Found(value=span.value, start=row[0][1], end=start + len(text), score=score)
 

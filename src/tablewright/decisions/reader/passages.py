@@ -41,7 +41,8 @@ class Pair(Noun, frozen=True):
     marked: bool = True
     """The label ends in a colon, or what sets it apart is no line break."""
     then: str = ""
-    """The line below a value that stands below its label."""
+    """The line below a value that stands below its label; `after` is the next."""
+    after: str = ""
 
 
 class Grid(Noun, frozen=True):
@@ -74,7 +75,7 @@ def passages(text: str) -> Passages:
     for number, (line, start) in enumerate(lines):
         found = list(_pairs(line, start))
         short = len(line) <= LONGEST_LABEL and not _ENDS.search(line) and BAR not in line
-        following = lines[number + 1][0] if number + 1 < len(lines) else ""
+        following = [line for line, _ in lines[number + 1 : number + 3]] + ["", ""]
         pairs.extend(stack.add(line, start, following, short=short and not found))
         pairs.extend(found)
         if short:
@@ -101,14 +102,14 @@ class _Stack:
         self._last_is_value = False
         self._values_first = False
 
-    def add(self, line: str, start: int, following: str, *, short: bool) -> Iterator[Pair]:
+    def add(self, line: str, start: int, following: Sequence[str], *, short: bool) -> Iterator[Pair]:
         last, is_value = self._last, bool(short and _BARE_VALUE.fullmatch(line))
         numbered = any(character.isdigit() for character in line)
         is_label = short and not is_value and len(line.split()) <= (3 if numbered else MOST_LABEL_WORDS)
         if last is None or self._last_is_value == is_value:
             self._values_first = is_value
         if last and self._values_first and is_label and self._last_is_value:
-            if not _BARE_VALUE.fullmatch(following):  # with a value above and below, no one can tell which
+            if not _BARE_VALUE.fullmatch(following[0]):  # with a value above and below, no one can tell which
                 yield _stacked((line, start), last)
         elif last and not self._values_first and not self._last_is_value and _may_be_value(line):
             yield _stacked(last, (line, start), following)
@@ -116,7 +117,7 @@ class _Stack:
         self._last_is_value = is_value
 
 
-def _stacked(label: tuple[str, int], value: tuple[str, int], following: str = "") -> Pair:
+def _stacked(label: tuple[str, int], value: tuple[str, int], following: Sequence[str] = ("", "")) -> Pair:
     first, last = sorted((label, value), key=lambda part: part[1])
     return Pair(
         label=label[0].rstrip(" :"),
@@ -126,7 +127,8 @@ def _stacked(label: tuple[str, int], value: tuple[str, int], following: str = ""
         value_start=value[1],
         apart=True,
         marked=label[0].endswith((":", "：")),
-        then=following,
+        then=following[0],
+        after=following[1],
     )
 
 

@@ -1,13 +1,14 @@
 """The head of a player's page, which names the team beside the player without any label: "Ann Lee #7 Guard Salem Owls".
 
-A shirt number or a position has to stand there too: without one it is the head of some other page. Where there is
-neither, the page's own title may name the team between the player and the site.
+A shirt number or a position has to stand there too: without one it is the head of some other page. And the page must
+name the team once more. Where there is neither, the page's own title may name the team between the player and the site.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from tablewright.decisions.reader.found import Found
 from tablewright.decisions.reader.geography import COUNTRIES, COUNTRY_OF, STATES
@@ -28,15 +29,20 @@ _PLACE = (
     r"(?:guard|forward|cent(?:er|re)|pitcher|catcher|(?:out|in)fielder|shortstop|(?:first|second|third) baseman|"
     r"designated hitter|quarterback|running back|receiver|tight end|linebacker|cornerback|kicker|punter|"
     r"goalkeeper|goalie|goaltender|defender|defen[cs]eman|midfielder|striker|winger|full-?back|half-?back|"
-    r"fly-half|scrum-half|batsman|batter|bowler|all-rounder|wicket-?keeper|setter|libero|head coach|coach)"
+    r"fly-half|scrum-half|batsman|batter|bowler|all-rounder|wicket-?keeper|setter|libero)"
 )
 _ABBREVIATED = (
     r"(?:[PS]G|[SP]F|[GFCDKPS]|FC|GF|QB|RB|WR|TE|OL|DL|LB|CB|SP|RP|[123]B|SS|LF|CF|RF|OF|DH|GK|DF|MF|FW|LW|RW)"
 )
-_ONE = rf"(?:(?i:(?:{_SIDE}[ -])?{_PLACE}s?)|{_ABBREVIATED})(?![\w'’])"
-_POSITION = rf"(?:{_ONE}(?:\s?[/,–-]\s?{_ONE})*)"
-_MARK = re.compile(rf"\s*(?:[-–]\s*)?(?:(?P<shirt>{_SHIRT})|(?P<position>{_POSITION}))\s*(?:[-–]\s*)?")
-_SHIRT_BEHIND = re.compile(rf"\s*{_SHIRT}\s*(?:[-–]?\s*{_POSITION})?\s*$")
+_WORDED = rf"(?:(?i:(?:{_SIDE}[ -])?{_PLACE}s?)(?![\w'’]))"
+_LETTERS = rf"(?:{_ABBREVIATED}(?![\w'’]))"
+_ANOTHER = rf"\s?[/,–-]\s?(?:{_WORDED}|{_LETTERS})"
+_POSITION = rf"(?:(?:{_WORDED}|{_LETTERS}(?={_ANOTHER}))(?:{_ANOTHER})*)"
+_MARK = re.compile(
+    rf"\s*(?:[-–]\s*)?(?:(?P<shirt>{_SHIRT})|(?P<position>{_POSITION})|(?P<letters>{_LETTERS}))\s*(?:[-–]\s*)?"
+)
+_SHIRT_BEHIND = re.compile(rf"\s*{_SHIRT}\s*(?:[-–]?\s*(?:{_POSITION}|{_LETTERS}))?\s*$")
+_TELLING = frozenset(("shirt", "position"))  # "S" or "PG" alone may be anything: a street, a student
 _APART = re.compile(r"\s+[-–—|•·/]+(?:\s+|$)|\s*\|\s*|\s+(?=[A-Z][\w./]{1,20}:\s)")
 _APART_BESIDE = re.compile(rf"{_APART.pattern}|,\s+")
 _TEAM = re.compile(
@@ -74,16 +80,30 @@ def _in_head(name: str, text: str, head: re.Match[str]) -> Found | None:
     pieces = list(_read_pieces(name, text, head.end()))
     seen: frozenset[str] = frozenset(("shirt",)) if head["before"] else frozenset()
     for place, piece in enumerate(pieces):
-        following = pieces[place + 1] if place + 1 < len(pieces) else None
-        next_marks = following.marks if following and not following.rest else frozenset()
+        following = pieces[place + 1 :]
+        next_marks = following[0].marks if following and not following[0].rest else frozenset()
         seen |= piece.marks
-        if piece.team and seen and not seen & next_marks:  # the same marks again: the next of many players
-            return Found(value=piece.rest, start=head.start(), end=piece.end, score=HEADED)
-        if piece.team and not seen and next_marks and not _another_follows(pieces[place + 1 :]):
-            return Found(value=piece.rest, start=head.start(), end=piece.end, score=HEADED)
+        if piece.team and _stands_elsewhere(piece.rest, text):
+            if seen & _TELLING:
+                is_found = not seen & next_marks  # the same marks again: the next of many players
+            else:
+                is_found = bool(_marks_below(following) & _TELLING) and not _another_follows(following)
+            if is_found:
+                return Found(value=piece.rest, start=head.start(), end=piece.end, score=HEADED)
         if ":" in piece.rest or (seen and piece.rest and piece.rest not in COUNTRIES):
             return None
     return None
+
+
+def _stands_elsewhere(team: str, text: str) -> bool:
+    """Whether the page speaks of the "Owls" once more, as one on a player of theirs does."""
+    last = re.escape(team.split()[-1])
+    return len(re.findall(rf"(?<!\w){last}(?!\w)", text, re.IGNORECASE)) > 1
+
+
+def _marks_below(pieces: Sequence[_Piece]) -> frozenset[str]:
+    bare = takewhile(lambda piece: not piece.rest, pieces)
+    return frozenset(mark for piece in bare for mark in piece.marks)
 
 
 def _another_follows(pieces: Sequence[_Piece]) -> bool:
@@ -139,12 +159,16 @@ _SPORT = re.compile(
     r"(?i:\b(?:basketball|football|soccer|baseball|hockey|cricket|rugby|tennis|golf|sports?|league|association|"
     r"college|university|school|player|career|personal|statistics|season|information|biography|bio)$)"
 )
+_NO_TEAM = re.compile(
+    r"\b(?:Born|Contact|Lives|Raised|Joined|Drafted|Signed|In|At|By|From|With|To|For|Street|Road|Avenue|Coach|Trainer|"
+    r"Manager|Student)\b"
+)
 
 
 def _is_team(name: str, words: str, text: str) -> bool:
     if not _TEAM.fullmatch(words) or len(words.split()) > MOST_WORDS or name.casefold() in words.casefold():
         return False
-    if words in COUNTRIES or words in STATES or words in COUNTRY_OF or _SPORT.search(words):
+    if words in COUNTRIES or words in STATES or words in COUNTRY_OF or _SPORT.search(words) or _NO_TEAM.search(words):
         return False
     if is_navigation(words) or ends_in_navigation(words):
         return False

@@ -22,6 +22,16 @@ _STREET = (
 WORK = (
     r"(?:film|movie|novel|book|album|song|single|series|show|play|game|comic|musical|opera|documentary|drama|thriller)"
 )
+_ON_STAGE = (
+    r"\b(?:guitar|bass|drums?|percussion|piano|keyboards?|organ|violin|cello|viola|flute|saxophone|sax|trumpet|harp|"
+    r"banjo|lead|roles?|part|character)\b"
+)
+_PLAYER = (
+    r"(?:(?:\w*ball|soccer|hockey|rugby|cricket|lacrosse|polo|league|union|professional) player|(?<!security )guard|"
+    r"(?:\w*ball|hockey|starting|backup|professional) cent(?:er|re)|forward|pitcher|catcher|goalkeeper|goaltender|"
+    r"defender|defen[cs]eman|midfielder|striker|winger|quarterback|linebacker)"
+)
+_WITH_TEAM = r"with(?= the | [^.,;:]{0,40}?\b(?:club|side|team|franchise|FC|SC|AC|CF|United|City|Rovers)\b)"
 
 
 class Relation(Noun, frozen=True):
@@ -213,9 +223,10 @@ RELATIONS: tuple[Relation, ...] = (
         names="phone|telephone|phone number|telephone number|tel|phone no|contact number|call",
         kind="text",
         lone=True,
-        pattern=r"(?<![\w.-])(\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}|"
-        r"(?:1[ .-])?\(?\d{3}\)?[ .-]{1,3}\d{3}[ .-]\d{4})"
-        r"(?![\w-])",
+        pattern=r"(?<![\w.-])((?:\+\d{1,3}[ .-]?(?:\(?\d{1,4}\)?[ .-]?){2,5}\d{2,4}|"
+        r"(?:1[ .-])?\(?\d{3}\)?[ .-]{1,3}\d{3}[ .-]\d{4}|"
+        r"(?:1[ .-])?8(?:00|33|44|55|66|77|88)[.-](?=[A-Z\d-]*[A-Z]{3})[A-Z\d](?:-?[A-Z\d]){6,9})"
+        r"(?:,? ?(?:[Ee]xt(?:ension|\.)?|x)[ .:]{0,2}\d{1,6})?)(?![\w-])",
         unlike=r"\bfax\b",
         formed=True,
     ),
@@ -223,7 +234,7 @@ RELATIONS: tuple[Relation, ...] = (
         names="email|e-mail|email address|e-mail address|mail",
         kind="text",
         lone=True,
-        pattern=r"(?<![\w.+-])([\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+)",
+        pattern=r"(?<![\w.+-])([\w.+-]{1,64}(?:@| ?[(\[]at[)\]] ?)[\w-]+(?:(?:\.| ?[(\[]dot[)\]] ?)[\w-]+)+)",
         formed=True,
     ),
     Relation(
@@ -356,10 +367,10 @@ RELATIONS: tuple[Relation, ...] = (
         heading=True,
         cue=r"\b(?:home (?:ground|stadium|field|venue|arena|of|to|facility)(?: of| for| to)?(?: the)?(?: [A-Z][a-z]+)?"
         r"(?: (?:football|basketball|hockey|rugby|soccer) (?:team|club))?|used by(?: the)?|tenants?)\b",
-        pattern=r"\b(?:[Pp]lays\b[^.;:]{0,40}? (?:for|with)|(?:currently|now|is) playing (?:[\w-]+ ){0,3}?(?:for|with)|"
-        r"(?:is|currently)\b(?:(?!former|retired)[^.;:]){0,80}? (?:player|guard|forward|cent(?:er|re)|pitcher|catcher|"
-        r"goalkeeper|goaltender|defender|defen[cs]eman|midfielder|striker|winger|quarterback|linebacker) (?:for|with)|"
-        r"current(?:ly a)? member of|currently with) (?:the )?"
+        pattern=rf"\b(?:[Pp]lays\b(?:(?!{_ON_STAGE})[^.;:]){{0,40}}? for|"
+        rf"(?:currently|now|is) playing (?:(?!{_ON_STAGE})[\w-]+ ){{0,3}}?(?:for|{_WITH_TEAM})|"
+        rf"(?:is|currently)\b(?:(?!former|retired)[^.;:]){{0,80}}? {_PLAYER} (?:for|{_WITH_TEAM})|"
+        rf"current(?:ly a)? member of|currently {_WITH_TEAM}) (?:the )?"
         r"(?:[^.,;:]{0,40}? (?:club|side|team|franchise) (?:the )?|[A-Z][\w ]{1,40}['’]s (?=[A-Z]))?"
         r"([A-Z][\w&’'-]*(?: (?:de |del |la |of (?!the ))?[A-Z0-9][\w&’'-]*){0,4})",
         unlike=r"\b(?:national|all-star|former|formerly|drafted|previously|youth|high school)\b",

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from msgspec import structs
 
+from tablewright.decisions.reader.alternatives import Alternatives, alternatives
 from tablewright.decisions.reader.relations import Kind, Relation, by_name, normal, stems
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
@@ -36,6 +37,8 @@ class Wanted(Noun, frozen=True):
     """The answer is the number alone, because the field's name says the unit."""
     options: tuple[str, ...] = ()
     """What the answer must be one of: the field's options, or what its question asks: "Is it public or private?"."""
+    otherwise: Kind | None = None
+    """The kind of an answer that is none of the options, where they are only what the question asks."""
     noun: str = ""
     """The thing asked for, where it stands beside its name: "Noble County" for County."""
 
@@ -54,7 +57,11 @@ _QUESTION_KINDS: tuple[tuple[str, Kind], ...] = (
     (r"\b(?:which|what) (?:state|province)\b", "state"),
     (r"\b(?:which|what) country\b|\bcountry\b", "country"),
     (r"\bwhere\b", "place"),
-    (r"\bhow many\b|(?:^|\b(?:the|total|average|approximate|current)\s)\s*number of\b", "count"),
+    (
+        r"\bhow many\b|(?<!phone )(?<!fax )(?<!mobile )(?<!contact )(?<!serial )(?<!model )(?<!part )(?<!account )"
+        r"(?<!registration )\bnumber of\b",
+        "count",
+    ),
     (r"\bhow much (?:does|is|did|do)\b.*\bcosts?\b|\bprice\b", "money"),
 )
 _TYPE_KINDS: dict[str, Kind] = {
@@ -79,10 +86,12 @@ def wanted(field: Field) -> Wanted:
     words = _telling(f"{field.name} {asked} {field.description}")
     relation, known = _relation(field, asked)
     in_name = unit_in(field.name)
-    options = field.options if field.type == "select" else _alternatives(asked) if field.type == "text" else ()
-    kind = "option" if options else _kind(field, asked, relation, known)
-    if options and field.type == "text":
-        relation = structs.replace(relation, defining=_defining(options))
+    chosen = alternatives(field.question) if field.type == "text" else Alternatives()
+    options = field.options if field.type == "select" else chosen.options
+    plain = _kind(field, asked, relation, known)
+    kind = "option" if options else plain
+    if chosen.options:
+        relation = structs.replace(relation, defining=chosen.defining)
     if in_name and kind in ("count", "number"):
         kind = "measure"
     labels = {name} if name else set()
@@ -109,6 +118,7 @@ def wanted(field: Field) -> Wanted:
         unit=field.unit or in_name,
         bare=not field.unit and bool(in_name) and field.type in ("text", "number"),
         options=options,
+        otherwise=_otherwise(field, chosen, plain),
         noun=_noun(field.name),
     )
 
@@ -182,25 +192,15 @@ def _kind(field: Field, asked: str, relation: Relation, known: bool) -> Kind:
     return _TYPE_KINDS.get(field.type, "text")
 
 
-_EITHER = re.compile(
-    r"^\W*(?:is|are|was|were)\b.*?\b(?P<first>[a-z-]{3,}(?:, (?:an? )?[a-z-]{3,})*),? or (?:an? )?"
-    r"(?P<last>[a-z-]{3,})\s*\?",
-    re.IGNORECASE,
-)
+_ANY_SORT = frozenset(("type", "kind", "sort", "form", "class", "category", "status", "nature", "control"))
 
 
-def _alternatives(asked: str) -> tuple[str, ...]:
-    """ "Is the school public or private?" has two answers."""
-    found = _EITHER.match(asked)
-    if found is None or found["last"].casefold() in ("not", "otherwise", "other"):
-        return ()
-    return tuple(re.sub(r"^an? ", "", word) for word in (*found["first"].split(", "), found["last"]))
-
-
-def _defining(options: tuple[str, ...]) -> str:
-    """ "Elm College is a small private school"."""
-    words = "|".join(re.escape(option) for option in options)
-    return rf"\b(?:[Ii]s|[Ww]as|[Aa]re|[Ww]ere) (?:(?:an?|the) (?:[\w'’-]+,? ){{0,3}}?)?({words})\b"
+def _otherwise(field: Field, chosen: Alternatives, kind: Kind) -> Kind | None:
+    """MIT is an answer to "License: is it open source or proprietary?"; "Type: red" says nothing of public or private,
+    and neither does "Pool: heated" of whether the pool is indoor."""
+    words = stems(field.name)
+    told = words and words[-1] not in _ANY_SORT and chosen.noun not in words
+    return kind if chosen.options and told else None
 
 
 _UNIT = re.compile(r"\(\s*([^()\d]{1,12})\s*\)|\bin ([A-Za-z²³/%°]{1,8})$")
