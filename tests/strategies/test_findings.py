@@ -43,6 +43,8 @@ PAPER = page("paper.example", "The firm goes back to 1990, says our archive.")
         ("Irving", "Irving, Texas", True),
         ("Springfield", "West Springfield", True),
         ("York", "New Yorkshire", False),
+        ("Public", "2-year, Public, rural", True),
+        ("2-year, Public", "Public, 2-Year", True),
         ("http://www.acme.example", "https://acme.example/", True),
         (Money(amount=10, currency="EUR"), Money(amount=10), True),
         (Money(amount=10, currency="EUR"), Money(amount=10, currency="USD"), False),

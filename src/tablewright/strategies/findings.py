@@ -130,7 +130,7 @@ def agree(one: Value, other: Value) -> bool:
         return measured
     left, right = normal(_SCHEME.sub("", str(one))), normal(_SCHEME.sub("", str(other)))
     short, long = sorted((left, right), key=len)
-    return short == long or (len(short) > 3 and f" {short} " in f" {long} ")
+    return sorted(short.split()) == sorted(long.split()) or (len(short) > 3 and f" {short} " in f" {long} ")
 
 
 def _same_measure(one: str, other: str) -> bool | None:
