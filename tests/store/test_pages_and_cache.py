@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 
+import pytest
+
+from tablewright.errors import StoreError
 from tablewright.store.store import Store
 from tablewright.table.retrieved import Retrieved, content_hash
 
@@ -70,9 +74,28 @@ async def test_many_pages_are_kept_at_once(store: Store) -> None:
 
 async def test_many_at_once_are_all_kept_also_when_one_of_them_gives_up(store: Store) -> None:
     keys = [f"key {number}" for number in range(60)]
-    writing = [asyncio.create_task(store.cache.put("model", key, key.encode())) for key in keys]
+    putting = [asyncio.create_task(store.cache.put("model", key, key.encode())) for key in keys]
     await asyncio.sleep(0)
-    writing[30].cancel()
-    await asyncio.gather(*writing, return_exceptions=True)
-    kept = [await store.cache.get("model", key) for key in keys if key != "key 30"]
-    assert kept == [key.encode() for key in keys if key != "key 30"]
+    putting[30].cancel()
+    await asyncio.gather(*putting, return_exceptions=True)
+    assert [await store.cache.get("model", key) for key in keys] == [key.encode() for key in keys]
+    await store.cache.settle()
+    assert [await store.cache.get("model", key) for key in keys] == [key.encode() for key in keys]
+
+
+async def test_what_was_put_is_there_for_whoever_opens_the_store_next(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'kept.db'}"
+    async with await Store.open(url) as store:
+        await store.cache.put("model", "k", b"bought")
+    async with await Store.open(url) as store:
+        assert await store.cache.get("model", "k") == b"bought"
+
+
+async def test_a_disk_that_refuses_is_told_to_the_next_who_puts_something(tmp_path: Path) -> None:
+    async with await Store.open(f"sqlite:///{tmp_path / 'kept.db'}") as store:
+        await store.database.write(lambda connection: connection.exec_driver_sql("DROP TABLE cache"))
+        await store.cache.put("model", "k", b"bought")
+        await store.cache.settle()
+        assert await store.cache.get("model", "k") == b"bought", "it is not forgotten while the process lives"
+        with pytest.raises(StoreError):
+            await store.cache.put("model", "other", b"x")

@@ -54,8 +54,9 @@ class Reply(BaseModel):
     quote: str = Key(max_length=240)
 
 
-def question(subject: Subject, field: Field, results: str) -> str:
-    return f"Row: {subject.described}\nAsked:\n{described(field, subject)}\n\n{results}"
+def question(subject: Subject, field: Field, texts: str) -> str:
+    """After the texts, and again after every further one: small models forget what came before a page."""
+    return f"{texts}\n\nRow: {subject.described}\nField of {subject.name}:\n{described(field, subject)}"
 
 
 def results(offers: Sequence[tuple[int, Offer]]) -> str:

@@ -13,11 +13,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, bindparam, delete, select
 
+from tablewright.errors import StoreError
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.records import now
 
+NO_TIME = timedelta(0)
 FIND = select(schema.cache.c.value, schema.cache.c.created_at).where(
     schema.cache.c.kind == bindparam("kind"), schema.cache.c.key == bindparam("key")
 )
@@ -28,9 +30,13 @@ class Cache:
         self._database = database
         self._keep = keeping(database.engine)
         self._unwritten: dict[tuple[str, str], bytes] = {}
-        self._writing = asyncio.Lock()
+        self._writer: asyncio.Task[None] | None = None
+        self._problem: StoreError | None = None
 
     async def get(self, kind: str, key: str, *, max_age: timedelta | None = None) -> bytes | None:
+        if (waiting := self._unwritten.get((kind, key))) is not None and (max_age is None or max_age > NO_TIME):
+            return waiting
+
         def work(connection: Connection) -> bytes | None:
             found = connection.execute(FIND, {"kind": kind, "key": key}).first()
             if found is None or (max_age is not None and is_older(found.created_at, max_age)):
@@ -40,18 +46,30 @@ class Cache:
         return await self._database.read(work)
 
     async def put(self, kind: str, key: str, value: bytes) -> None:
-        """Returns when it is written. What comes while others are being written goes into the next transaction, all
-        together."""
+        """It is written at once, but who puts it need not wait for that: what comes while others are being written goes
+        into the next transaction, all together. A failure is told to the next who puts something."""
+        if self._problem is not None:
+            problem, self._problem = self._problem, None
+            raise problem
         self._unwritten[kind, key] = value
-        async with self._writing:
-            if (kind, key) not in self._unwritten:
-                return
-            batch, self._unwritten = self._unwritten, {}
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write_waiting())
+
+    async def settle(self) -> None:
+        """Returns when everything is written, or cannot be."""
+        if self._writer is not None:
+            await asyncio.shield(self._writer)
+
+    async def _write_waiting(self) -> None:
+        while batch := dict(self._unwritten):
             try:
-                await self._database.write(lambda connection: self._write(connection, batch))
-            except BaseException:
-                self._unwritten = batch | self._unwritten  # whoever waits next writes them
-                raise
+                await self._database.write(lambda connection, batch=batch: self._write(connection, batch))  # type: ignore[misc]
+            except StoreError as problem:
+                self._problem = problem
+                return
+            for place, value in batch.items():
+                if self._unwritten.get(place) is value:
+                    del self._unwritten[place]
 
     def _write(self, connection: Connection, values: dict[tuple[str, str], bytes]) -> None:
         at = now()
@@ -63,6 +81,7 @@ class Cache:
 
     async def clear(self, kind: str) -> int:
         """Forgets all of one kind; how many there were."""
+        await self.settle()
         return await self._database.write(
             lambda connection: connection.execute(delete(schema.cache).where(schema.cache.c.kind == kind)).rowcount
         )

@@ -32,6 +32,7 @@ class Store:
         return cls(await Database.open(url))
 
     async def close(self) -> None:
+        await self.cache.settle()
         await self.database.close()
 
     async def __aenter__(self) -> Store:

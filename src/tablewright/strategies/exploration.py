@@ -63,7 +63,10 @@ class Exploration:
         """The question, what was read already, and the results that may be opened."""
         offers = self._number(self.notebook.likely((self.field,), RESULTS_SHOWN))
         read = [words.page(0, page, self.field) for page in self.notebook.pages[-PAGES_SHOWN:]]
-        return words.question(self.notebook.subject, self.field, "\n\n".join([*read, words.results(offers)]))
+        return self._asked("\n\n".join([*read, words.results(offers)]))
+
+    def _asked(self, texts: str) -> str:
+        return words.question(self.notebook.subject, self.field, texts)
 
     def _number(self, origins: Sequence[str]) -> list[tuple[int, Offer]]:
         offers = {offer.origin: offer for offer in self.notebook.offers()}
@@ -94,7 +97,7 @@ class Exploration:
         if not query or self._was_searched(query):
             self._wasted += 1
             return "That was searched already. Use other words, or answer."
-        return self._new_results(await self.notebook.search(query))
+        return self._asked(self._new_results(await self.notebook.search(query)))
 
     def _new_results(self, new: Sequence[Hit]) -> str:
         """Those of the new ones that may be about the row, the likeliest first."""
@@ -115,7 +118,8 @@ class Exploration:
         if origin not in {offer.origin for offer in self.notebook.offers()}:
             self._wasted += 1
             return "That page was opened already. Open another, or answer."
-        return await self._read([origin]) or "That page could not be read. Try another."
+        page = await self._read([origin])
+        return self._asked(page) if page else "That page could not be read. Try another."
 
     async def _read(self, origins: Sequence[str]) -> str:
         pages = await self.notebook.open(origins)
@@ -138,7 +142,7 @@ class Exploration:
                 raise SentBack(f"It cannot be used: {problem}")
         if more := await self._deepen(found=candidate is not None):
             kept = f"You said {reply.value!r}. Compare:" if candidate else "Not found so far. Read this:"
-            raise SentBack(f"{kept}\n\n{more}\n\nNow give the answer again, from all texts.")
+            raise SentBack(f"{kept}\n\n{self._asked(more)}\n\nGive the answer again, from all texts.")
         return reply
 
     def conclude(self) -> None:
