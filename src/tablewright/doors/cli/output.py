@@ -148,8 +148,8 @@ def ask(question: str) -> bool:
     """No, unless a person at a terminal says yes."""
     if not (sys.stdin.isatty() and stderr().is_terminal):
         return False
-    stderr().print(plain(question + " [y/N] ", 500), end="", highlight=False, soft_wrap=True)
     with interruptible():
+        stderr().print(plain(question + " [y/N] ", 500), end="", highlight=False, soft_wrap=True)
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -157,8 +157,8 @@ def ask_which(question: str, letters: str) -> str:
     """One of the letters; the first without a terminal, and for whatever else is typed."""
     if not (sys.stdin.isatty() and stderr().is_terminal):
         return letters[0]
-    stderr().print(plain(question + " ", 500), end="", highlight=False, soft_wrap=True)
     with interruptible():
+        stderr().print(plain(question + " ", 500), end="", highlight=False, soft_wrap=True)
         said = sys.stdin.readline().strip().lower()[:1]
     return said if said and said in letters else letters[0]
 

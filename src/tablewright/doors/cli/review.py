@@ -221,10 +221,10 @@ class Dialogue:
         return WORDS.get(text.lower(), text)
 
     def _read(self, question: str) -> str:
-        stderr().print(plain(question, 500), end=" ", highlight=False, soft_wrap=True)
         kept = f"Nothing was applied; proposal {self._head.id} is as it was."
         try:
             with interruptible():
+                stderr().print(plain(question, 500), end=" ", highlight=False, soft_wrap=True)
                 line = sys.stdin.readline()
         except KeyboardInterrupt:
             stderr().print()
