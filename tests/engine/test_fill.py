@@ -13,7 +13,7 @@ from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, all_strategies
+from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, announced
 from tablewright.strategies.tools import Tools
 from tablewright.table.edits import FlagCell
 from tablewright.table.fieldspec import parse_field
@@ -283,4 +283,4 @@ async def test_a_field_without_a_formula_is_refused_before_a_run_begins(store: S
 
 
 def test_built_in_strategies_come_through_the_entry_points() -> None:
-    assert isinstance(all_strategies()["computation"], ComputationStrategy)
+    assert isinstance(announced()["computation"], ComputationStrategy)

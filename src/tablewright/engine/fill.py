@@ -24,13 +24,14 @@ from tablewright.strategies.strategy import Answer, Strategy, Task, checked_para
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.coerce import Coerced, coerce
 from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table, Value
-from tablewright.table.text import cell_text, show
+from tablewright.table.text import cell_text, shortened, show
 from tablewright.table.usage import Meter, Usage, metered
 
 T = TypeVar("T")
 
 BATCH = 2_000
 FLUSH_SECONDS = 1.0
+QUOTED = 160  # characters of a quote in the trace
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}
@@ -309,18 +310,13 @@ def answered(cell: Cell) -> str:
     if not cell.evidence or not cell.evidence[0].domain:
         return said
     first, *others = cell.evidence
-    said += f" — {first.domain}: “{shortened(first.quote)}”"
+    said += f" — {first.domain}: “{shortened(first.quote, QUOTED)}”"
     if others:
         said += f"; so says {' and '.join(evidence.domain for evidence in others)}"
     for other in cell.conflict:
         who = other.evidence[0].domain if other.evidence else "another source"
         said += f"; {who} says {show(other.value)}"
     return said
-
-
-def shortened(quote: str, limit: int = 160) -> str:
-    quote = " ".join(quote.split())
-    return quote if len(quote) <= limit else quote[: limit - 1] + "…"
 
 
 def fits(value: Value, field: Field) -> bool:

@@ -7,8 +7,8 @@ is in it, each checked by the evidence rule.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import msgspec
 
@@ -26,15 +26,13 @@ from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Evidence, Field, Finding, Reason, Step
 from tablewright.table.retrieved import Refusal, Retrieved, content_hash
-from tablewright.table.text import show
+from tablewright.table.text import shortened, show
 
 FAMILIAR = 0.5
 """The share of a row's other cells that a page must know to be surely about this one of several of the name."""
 SURE_ENOUGH = 0.8
 """With cascade, what the built-in reader must score for a model not to be asked."""
 QUOTED = 140
-
-TellOfField: TypeAlias = Callable[[Step], None]
 
 
 class Notebook:
@@ -206,10 +204,9 @@ class Notebook:
             )
             self._reads[field.name].append(read)
             if not noted:
-                quote = " ".join(read.source.text[read.candidate.start : read.candidate.end].split())
+                quote = shortened(read.source.text[read.candidate.start : read.candidate.end], QUOTED)
                 where = f"{read.source.domain}{' (search result)' if read.source.kind == 'snippet' else ''}"
-                shown = quote if len(quote) <= QUOTED else quote[: QUOTED - 1] + "…"
-                detail = f"{where} says {show(read.value)}: “{shown}”"
+                detail = f"{where} says {show(read.value)}: “{quote}”"
                 self.note(Step(type="thinking", detail=detail, data={"url": read.source.origin}), field.name)
 
     def has(self, field: Field) -> bool:

@@ -67,12 +67,10 @@ class ResearchStrategy(Strategy):
             await notebook.search(queries[0])
             if explorer is None or tools.cascade:
                 await explore(notebook, field, queries, limits)
-            sure = tools.cascade and notebook.score(field) >= SURE_ENOUGH
-            if explorer and not sure and (notebook.likely((field,), 1) or notebook.pages or not notebook.hits):
-                if not await explorer.explore(Exploration(notebook, field, queries[1:], limits)):
+            if explorer and not (tools.cascade and notebook.score(field) >= SURE_ENOUGH):
+                to_read = notebook.likely((field,), 1) or notebook.pages or not notebook.hits
+                if not to_read or not await explorer.explore(Exploration(notebook, field, queries[1:], limits)):
                     await explore(notebook, field, queries, limits)
-            elif explorer and not sure:
-                await explore(notebook, field, queries, limits)
             if not notebook.has(field):
                 await notebook.read(FromSnippets(), (field,), notebook.snippets(), ask=False)
             notebook.leave_out_namesakes()

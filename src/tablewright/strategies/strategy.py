@@ -96,11 +96,6 @@ class Strategy:
         raise NotImplementedError
 
 
-def all_strategies() -> dict[str, Strategy]:
-    """Those that can be loaded, by name."""
-    return {name: found for name, found in announced().items() if isinstance(found, Strategy)}
-
-
 def announced() -> dict[str, Strategy | UsageError]:
     """All that are installed, by name: the strategy, or why it cannot be loaded."""
     found: dict[str, Strategy | UsageError] = {}

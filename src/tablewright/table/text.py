@@ -44,3 +44,9 @@ def show_list(items: tuple[str, ...]) -> str:
     if items and survive and not lone and not items[0].startswith("["):
         return LIST_SEPARATOR.join(items)
     return json.dumps(list(items), ensure_ascii=False)
+
+
+def shortened(text: str, limit: int) -> str:
+    """On one line, cut where it is longer."""
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"
