@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from web import main_arguments, run, sample, tablefill
+from web import main_arguments, params_of, run, sample, tablefill
 
 STRATEGIES = {
     "lookup": ("lookup", ""),
@@ -45,7 +45,7 @@ def main() -> int:
 
 def line(name: str, args: argparse.Namespace, cases: list) -> str:
     started = time.monotonic()
-    counts, _, usage = asyncio.run(run(cases, args))
+    counts, _, usage = asyncio.run(run(cases, args, params=params_of(args)))
     total = Counter({verdict: count for (_, verdict), count in counts.items()})
     figures = [total[verdict] for verdict in ("right", "near", "wrong", "empty")]
     figures += [f"{total['filled']} of {total['filled'] + total['rightly empty']}"]

@@ -19,10 +19,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from baseline import settle
@@ -31,6 +31,9 @@ from tablewright.settings import Settings
 from tablewright.table.dates import read_date
 from tablewright.table.model import Field
 from tablewright.table.rowkey import fold, tokenize
+
+if TYPE_CHECKING:
+    from tablewright.app import Estimate
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.03
@@ -77,7 +80,7 @@ def main_arguments(described: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=described.split("\n", maxsplit=1)[0])
     default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
     parser.add_argument("--data", type=Path, default=Path(default))
-    parser.add_argument("--web", required=True, help="the address of the web of the pack")
+    parser.add_argument("--web", default="", help="the address of the web of the pack; without it, the sample web")
     parser.add_argument("--model", default="builtin")
     parser.add_argument("--model-base-url", default="")
     parser.add_argument("--concurrency", type=int, help="rows at once, instead of the strategy's own")
@@ -101,11 +104,15 @@ def main() -> int:
     if args.rows:
         cases = sample(cases, args.rows)
     started = time.monotonic()
-    counts, sureness, usage = asyncio.run(run(cases, args))
+    counts, sureness, usage = asyncio.run(run(cases, args, params=params_of(args)))
     calibration(sureness)
     figures = report(counts)
     print(f"{usage}, {time.monotonic() - started:.0f} s")
     return settle("web", {name_of(args): figures}, record=args.record, tolerance=TOLERANCE)
+
+
+def params_of(args: argparse.Namespace) -> dict[str, str]:
+    return {"thoroughness": args.thoroughness} if args.thoroughness else {}
 
 
 def name_of(args: argparse.Namespace) -> str:
@@ -134,34 +141,39 @@ def sample(cases: list[Case], rows: int) -> list[Case]:
 
 
 async def run(
-    cases: list[Case], args: argparse.Namespace
+    cases: list[Case],
+    args: argparse.Namespace,
+    *,
+    params: Mapping[str, str] | None = None,
+    field_by_field: bool = False,
+    estimates: list[Estimate] | None = None,
+    **settings: str,
 ) -> tuple[Counter[tuple[str, str]], list[tuple[float, bool]], Any]:
     """How many cells got each verdict, each value's confidence and whether it was right or near, and the usage."""
     counts: Counter[tuple[str, str]] = Counter()
     sureness: list[tuple[float, bool]] = []
     with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as folder:
-        settings = Settings(
+        local = Settings(
             home=folder,
-            search=f"searxng:{args.web}",
-            fetch_allow=urlsplit(args.web).netloc,
+            search=f"searxng:{args.web}" if args.web else "sample",
+            fetch_allow=urlsplit(args.web).netloc if args.web else "",
             model=args.model,
             model_base_url=args.model_base_url,
             model_api_key="none" if args.model_base_url else "",
             model_timeout="600",
         )
         usage = None
-        async with Tablewright.open(settings) as tablewright:
-            for number, case in enumerate(cases):
+        asked = [(case, fields) for case in cases for fields in parts(case, field_by_field=field_by_field)]
+        async with Tablewright.open(replace(local, **settings)) as tablewright:
+            for number, (case, fields) in enumerate(asked):
                 path = Path(folder) / f"{number}.csv"
                 write(path, case)
                 imported = await tablewright.import_file(path, FileOptions(key_field=case.key, header=True))
                 run = await tablewright.plan_enrich(
-                    imported.table.id,
-                    case.fields,
-                    args.strategy,
-                    params={"thoroughness": args.thoroughness} if args.thoroughness else {},
-                    concurrency=args.concurrency,
+                    imported.table.id, fields, args.strategy, params=params, concurrency=args.concurrency
                 )
+                if estimates is not None:
+                    estimates.append(await run.estimate())
                 filled = await run.run()
                 usage = filled.usage if usage is None else usage + filled.usage
                 for operation in await tablewright.operations(filled.proposal_id):
@@ -176,6 +188,10 @@ async def run(
                             told = (verdict, case.name, operation.field, row[case.key], gold[operation.field])
                             print(*told, *seen(operation), sep=" | ", flush=True)
     return counts, sureness, usage
+
+
+def parts(case: Case, *, field_by_field: bool) -> list[tuple[Field, ...]]:
+    return [(each,) for each in case.fields] if field_by_field else [case.fields]
 
 
 def seen(operation: Operation) -> tuple[object, ...]:
@@ -201,11 +217,25 @@ def judge(value: object, golds: list[str] | None) -> str:
     for gold in map(words, golds):
         if said == gold:
             return "right"
+    if any(same_number(value, gold) for gold in golds):
+        return "right"
     date = read_date(str(value))
     if date and any((other := read_date(gold)) and other.iso == date.iso for gold in golds):
         return "right"
     near = any(f" {gold} " in f" {said} " or f" {said} " in f" {gold} " for gold in map(words, golds))
     return "near" if near else "wrong"
+
+
+def same_number(value: object, gold: str) -> bool:
+    """1.0 and 1; 0.8618 and 0.86, for a measure that was converted is rounded; years are as they are."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        wanted = float(gold)
+    except ValueError:
+        return False
+    exact = float(value).is_integer() and wanted.is_integer()
+    return value == wanted if exact else abs(value - wanted) <= 0.01 * abs(wanted)
 
 
 def words(text: str) -> str:

@@ -22,6 +22,8 @@ class Page:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     snippet: str = ""
+    found_by: str = ""
+    """The word that a query must have to find it, if not any of its words will do."""
 
     @property
     def html(self) -> str:
@@ -66,7 +68,7 @@ class SmallWeb:
                 "content": page.snippet or re.sub(r"<[^>]+>", " ", page.body)[:200],
             }
             for url, page in ranked
-            if asked & page.words
+            if ({page.found_by} if page.found_by else page.words) & asked
         ]
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -110,9 +112,9 @@ class SmallWeb:
 
 
 @asynccontextmanager
-async def small_web(pages: Mapping[str, Page]) -> AsyncIterator[SmallWeb]:
+async def small_web(pages: Mapping[str, Page], port: int = 0) -> AsyncIterator[SmallWeb]:
     web = SmallWeb(pages)
-    server = await asyncio.start_server(web.answer, "127.0.0.1", 0)
+    server = await asyncio.start_server(web.answer, "127.0.0.1", port)
     host, port = server.sockets[0].getsockname()[:2]
     web.address = f"{host}:{port}"
     try:

@@ -12,26 +12,32 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill, Filled
+from tablewright.engine.changes import Changes, Written
+from tablewright.engine.fill import Fill, Filled, Terms
 from tablewright.engine.progress import Progress, Watch, ignore
-from tablewright.errors import UsageError
-from tablewright.journeys import enrich
+from tablewright.engine.retry import RetryPolicy
+from tablewright.errors import BadSetting, UsageError
+from tablewright.journeys import enrich, refresh
 from tablewright.journeys.files import FileOptions, Imported, export_file, import_file
+from tablewright.journeys.refresh import Round
 from tablewright.models.catalog import CATALOG, CatalogModel
-from tablewright.settings import Settings, load_settings
+from tablewright.settings import Settings, load_settings, number, yes_or_no
 from tablewright.store.home import make_home
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.proposals import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection
 from tablewright.store.rollback import Rollback
+from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
 from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
+from tablewright.table.attempts import Attempt
 from tablewright.table.model import Field, Row, RowId, Table
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
+    from tablewright.engine.estimate import Estimate
+    from tablewright.engine.recheck import Recheck, Rechecked
     from tablewright.health import Check, ModelTrial
 
 # Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
@@ -45,24 +51,34 @@ __all__ = [
     "CellVersion",
     "Change",
     "Check",
+    "Estimate",
     "FileOptions",
     "Fill",
     "Filled",
+    "Imported",
     "ModelTrial",
     "Operation",
     "Parameter",
     "Progress",
     "ProposalHead",
+    "Rechecked",
+    "RetryPolicy",
     "Review",
     "Rollback",
+    "Round",
     "Selection",
+    "StaleCell",
     "Strategy",
     "TableSummary",
     "Tablewright",
+    "Watch",
+    "Written",
     "doctor",
 ]
 
 DEFAULT_OPTIONS = FileOptions()
+MOST_ATTEMPTS = 10
+WEB: tuple[Need, ...] = ("web",)
 
 
 class Tablewright:
@@ -92,9 +108,15 @@ class Tablewright:
         return await import_file(self._store, path, options, actor=self._actor, progress=progress)
 
     async def export_file(
-        self, table_id: str, path: Path, *, evidence: bool = False, progress: Callable[[int], None] | None = None
+        self,
+        table_id: str,
+        path: Path,
+        *,
+        evidence: bool = False,
+        cost: bool = False,
+        progress: Callable[[int], None] | None = None,
     ) -> int:
-        return await export_file(self._store, table_id, path, evidence=evidence, progress=progress)
+        return await export_file(self._store, table_id, path, evidence=evidence, cost=cost, progress=progress)
 
     async def tables(self) -> list[TableSummary]:
         return await self._store.tables.all()
@@ -112,6 +134,10 @@ class Tablewright:
 
     async def rows_by_id(self, table_id: str, row_ids: Sequence[RowId]) -> dict[RowId, Row]:
         return {row.id: row for row in (await self._store.tables.rows(table_id, row_ids)).rows}
+
+    async def cost(self, table_id: str) -> float:
+        """The dollars that all runs of the table have spent."""
+        return await self._store.runs.cost(table_id)
 
     async def count(self, table_id: str) -> int:
         return await self._store.tables.count(table_id)
@@ -135,9 +161,11 @@ class Tablewright:
         row_ids: Sequence[RowId] | None = None,
         max_rows: int | None = None,
         concurrency: int | None = None,
+        retry: RetryPolicy | None = None,
         watch: Watch = ignore,
     ) -> Fill:
-        """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found.
+        """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
+        `await fill.estimate()` says before what it is likely to take.
 
         Without `strategy` a formula is computed and a question answered from the web."""
         return await enrich.plan(
@@ -150,6 +178,59 @@ class Tablewright:
             row_ids=row_ids,
             max_rows=max_rows,
             concurrency=concurrency or self.settings.rows_at_once,
+            retry=retry or retry_policy(self.settings),
+            terms=terms_of(self.settings),
+            watch=watch,
+        )
+
+    async def stale(self, table_id: str) -> list[StaleCell]:
+        """The cells of which an input has changed since they were filled."""
+        return await self._store.log.stale(table_id)
+
+    async def stale_rounds(self, table_id: str, fields: Sequence[str] = ()) -> list[Round]:
+        """What is stale, in the order in which it can be filled again; each round is applied before the next."""
+        return await refresh.rounds(self._store, table_id, fields)
+
+    async def plan_refresh(
+        self, table_id: str, of: Round, *, waiting: bool = False, watch: Watch = ignore
+    ) -> Fill | None:
+        """A run over exactly these cells; None while they wait for others that are stale. With `waiting` they do not,
+        to estimate what all would take."""
+        return await refresh.plan(
+            self._store,
+            table_id,
+            of,
+            waiting=waiting,
+            open_tools=self._open_tools,
+            concurrency=self.settings.rows_at_once,
+            retry=retry_policy(self.settings),
+            terms=terms_of(self.settings),
+            watch=watch,
+        )
+
+    async def plan_recheck(
+        self,
+        table_id: str,
+        fields: Sequence[str] = (),
+        *,
+        row_ids: Sequence[RowId] | None = None,
+        dry_run: bool = False,
+        watch: Watch = ignore,
+    ) -> Recheck:
+        """A look at whether the cited pages still say what the cells say: `await recheck.run()`."""
+        from tablewright.engine.recheck import Recheck
+
+        table = await self.table(table_id)
+        web = (await self._open_tools(WEB)).web
+        assert web is not None
+        return Recheck(
+            self._store,
+            table,
+            web,
+            actor=self._actor,
+            fields=fields,
+            row_ids=row_ids,
+            dry_run=dry_run,
             watch=watch,
         )
 
@@ -204,6 +285,10 @@ class Tablewright:
         """The run as one JSON document."""
         return await enrich.run_report(self._store, filled)
 
+    async def attempts(self, run_id: str) -> dict[RowId, list[Attempt]]:
+        """What each attempt of a run tried and came to, by row; nothing for rows that are looked at only once."""
+        return await self._store.attempts.of_run(run_id)
+
     async def proposals(self, table_id: str | None = None, *, only_open: bool = False) -> list[ProposalHead]:
         return await self._store.proposals.all(table_id, only_open=only_open)
 
@@ -245,6 +330,26 @@ async def doctor(settings: Settings) -> list[Check]:
     from tablewright.health import examine
 
     return await examine(settings)
+
+
+def retry_policy(settings: Settings) -> RetryPolicy:
+    attempts = settings.attempts.strip()
+    if not (attempts.isdecimal() and 1 <= int(attempts) <= MOST_ATTEMPTS):
+        raise BadSetting(f"attempts must be a whole number from 1 to {MOST_ATTEMPTS}, not {attempts!r}.")
+    least = number(settings.threshold, "threshold")
+    if least is None or least > 1:
+        raise BadSetting(f"threshold must be a number from 0 to 1, not {settings.threshold!r}.")
+    improve = yes_or_no(settings.require_improvement, "require_improvement")
+    return RetryPolicy(attempts=int(attempts), threshold=least, require_improvement=improve)
+
+
+def terms_of(settings: Settings) -> Terms:
+    delay = number(settings.fetch_delay, "fetch_delay")
+    return Terms(
+        search_price=number(settings.search_price, "search_price") or 0.0,
+        fetch_delay=0.5 if delay is None else delay,
+        offline=yes_or_no(settings.offline, "offline"),
+    )
 
 
 def whoami() -> str:

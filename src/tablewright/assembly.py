@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx2
 
-from tablewright.errors import BadSetting
 from tablewright.models.budget import Budget
-from tablewright.models.build import build
+from tablewright.models.build import build, limits_from
 from tablewright.models.model import LanguageModel
 from tablewright.sample.server import SampleWeb
-from tablewright.settings import Settings
+from tablewright.settings import Settings, number, yes_or_no
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
+from tablewright.sources.kept import Kept
 from tablewright.sources.search.provider import find_provider
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.web import Web
 from tablewright.store.store import Store
+from tablewright.strategies.patterns import KeptPatterns
 from tablewright.strategies.tools import Need, Tools
 
 SAMPLE = "sample"
@@ -34,22 +36,32 @@ class Toolbox:
         self._stack = stack
         self._web: Web | None = None
         self._model: LanguageModel | None = None
+        self._strong: LanguageModel | None = None
         usd = number(settings.budget, "budget")
         self._budget = Budget(usd=usd) if usd is not None else None
         self._cascade = yes_or_no(settings.cascade, "cascade")
+        self._limits = limits_from(settings)
 
     async def open(self, needs: Collection[Need]) -> Tools:
         if "web" in needs and self._web is None:
-            self._web = await self._stack.enter_async_context(open_web(self._settings, self._store))
+            self._web = await self._stack.enter_async_context(open_web(self._settings, self._store, self._budget))
         if "model" in needs and self._model is None:
-            offline = yes_or_no(self._settings.offline, "offline")
-            model = build(self._settings, self._store.cache, self._budget, replay_only=offline)
-            self._model = await self._stack.enter_async_context(model) if model is not None else None
+            self._model = await self._open_model(self._settings)
+            if self._settings.model_strong.strip():
+                self._strong = await self._open_model(strong_settings(self._settings))
         return Tools(
             web=self._web if "web" in needs else None,
             model=self._model if "model" in needs else None,
+            strong=self._strong if "model" in needs else None,
             cascade=self._cascade,
+            patterns=KeptPatterns(self._store.cache),
+            budget=self._budget,
         )
+
+    async def _open_model(self, settings: Settings) -> LanguageModel | None:
+        offline = yes_or_no(settings.offline, "offline")
+        model = build(settings, self._store.cache, self._budget, limits=self._limits, replay_only=offline)
+        return await self._stack.enter_async_context(model) if model is not None else None
 
     @property
     def unpriced(self) -> Sequence[str]:
@@ -57,27 +69,41 @@ class Toolbox:
         return sorted(self._budget.unpriced) if self._budget else []
 
 
+def strong_settings(settings: Settings) -> Settings:
+    """As for the model, but for which; the address and the key are its own only where the provider is the same."""
+    same = settings.model.partition(":")[0] == settings.model_strong.partition(":")[0]
+    return replace(
+        settings,
+        model=settings.model_strong,
+        model_fallback="",
+        model_base_url=settings.model_base_url if same else "",
+        model_api_key=settings.model_api_key if same else "",
+    )
+
+
 @asynccontextmanager
-async def open_web(settings: Settings, store: Store) -> AsyncIterator[Web]:
+async def open_web(settings: Settings, store: Store, budget: Budget | None = None) -> AsyncIterator[Web]:
     """With the setting `search = sample` it is the small fictional web, served from this process over real HTTP."""
     async with AsyncExitStack() as stack:
-        search, names = settings.search, {}
+        search, engine, names = settings.search, settings.search, {}
         if search == SAMPLE:
             sample = await stack.enter_async_context(SampleWeb())
-            search, names = f"searxng:{sample.search_url}", sample.names
+            search, engine, names = f"searxng:{sample.search_url}", f"{SAMPLE} {sample.edition}", sample.names
         client = await stack.enter_async_context(httpx2.AsyncClient())
         provider = find_provider(search, api_key=settings.search_api_key, client=client)
         policy = fetch_policy(settings, names)
         fetcher = await stack.enter_async_context(Fetcher(policy))
-        web = Web(
-            Searching(provider),
-            fetcher,
+        kept = Kept(
             store.pages,
             store.cache,
-            engine=settings.search,
+            engine=engine,
             is_private=lambda address: is_private(address, policy),
+            kept_as=lambda origin: f"{engine}: {origin}" if is_served_here(origin, policy) else origin,
+            rules=repr((sorted(policy.allow), policy.robots, policy.max_bytes)),
             offline=yes_or_no(settings.offline, "offline"),
         )
+        price = number(settings.search_price, "search_price") or 0.0
+        web = Web(Searching(provider, price=price, budget=budget), fetcher, kept)
         stack.push_async_callback(web.close)
         yield web
 
@@ -94,30 +120,13 @@ def fetch_policy(settings: Settings, names: Mapping[str, str]) -> FetchPolicy:
 
 def is_private(address: str, policy: FetchPolicy) -> bool:
     """Whether an address, or a search setting with an address in it, is on this machine or allowed by name."""
-    if address == SAMPLE:
-        return True
     name, _, argument = address.partition(":")
     parts = urlsplit(address if name in ("http", "https") else argument)
     host = parts.hostname or ""
-    if host in LOOPBACK or host in policy.allow or parts.netloc.lower() in policy.allow:
-        return True
+    return host in LOOPBACK or host in policy.allow or parts.netloc.lower() in policy.allow
+
+
+def is_served_here(address: str, policy: FetchPolicy) -> bool:
+    """Whether it is a page of the sample web. Those are kept apart: what they say depends on the installed version."""
+    host = urlsplit(address).hostname or ""
     return any(host == suffix or host.endswith(f".{suffix}") for suffix in policy.names)
-
-
-def number(text: str, setting: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise BadSetting(f"{setting} must be a number, not {text!r}.")
-    return value
-
-
-def yes_or_no(text: str, setting: str) -> bool:
-    word = text.strip().lower()
-    if word not in ("yes", "no", "true", "false", "1", "0"):
-        raise BadSetting(f"{setting} must be yes or no, not {text!r}.")
-    return word in ("yes", "true", "1")

@@ -11,11 +11,11 @@ TablewrightError              something a person should read; says what happened
 │   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
 │   ├── SearchError           a search provider refused, failed or answered nonsense
+│   │   └── OverBudget        the cap on dollars, tokens or calls is reached; nothing more is spent (a ModelError too)
 │   └── ModelError            a language model did not give a usable answer
 │       ├── ModelRefused      the request can never work: wrong key, unknown model, too long (never retried)
 │       ├── ModelUnavailable  the model cannot be reached, is overloaded or too slow, after all retries
-│       ├── BadAnswer         it answered, but not in the asked form, even after a second try
-│       └── OverBudget        the cap on dollars, tokens or calls is reached; nothing more is spent
+│       └── BadAnswer         it answered, but not in the asked form, even after a second try
 └── Cancelled                 the person stopped it; partial results are kept (exit code 130)
 """
 
@@ -98,8 +98,8 @@ class BadAnswer(ModelError):
     pass
 
 
-class OverBudget(ModelError):
-    pass
+class OverBudget(ModelError, SearchError):
+    """One cap for all that costs money, so it is met by whoever asks a model and by whoever searches."""
 
 
 class Cancelled(TablewrightError):

@@ -36,6 +36,9 @@ class Settings:
         "Who thinks: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, ollama:NAME, "
         "local:FILE.gguf, or the name of a pulled model as local:NAME.",
     )
+    model_strong: str = setting(
+        "", "A stronger model, asked on the last attempt for the cells that are still weak; written as the model is."
+    )
     model_base_url: str = setting("", "An OpenAI-compatible endpoint to use instead of the provider's own.")
     model_api_key: str = setting(
         "", "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY."
@@ -50,6 +53,7 @@ class Settings:
         "with Tablewright).",
     )
     search_api_key: str = setting("", "The key for brave, tavily, serper or exa.")
+    search_price: str = setting("", "What one search costs you, in dollars; it counts for costs and the budget.")
     embedder: str = setting(
         "wordllama",
         "What turns texts into vectors, for documents, which come next: wordllama (on this machine) or openai:NAME.",
@@ -62,10 +66,13 @@ class Settings:
     fetch_delay: str = setting("0.5", "Seconds between two requests to one domain (private hosts allowed above: none).")
     fetch_robots: str = setting("yes", "Whether robots.txt is obeyed: yes or no.")
     cascade: str = setting("no", "Whether a model is asked only where the built-in reader is not sure: yes or no.")
+    attempts: str = setting("3", "How often a row is tried while cells of it are weak or empty; 1: only once.")
+    threshold: str = setting("0.6", "The confidence under which a cell is weak and tried again.")
+    require_improvement: str = setting("yes", "Whether to stop trying when an attempt made nothing better: yes or no.")
     offline: str = setting(
         "no", "yes: nothing is searched, fetched or asked anew; what earlier runs bought is played again."
     )
-    budget: str = setting("", "The most dollars a run may spend on models.")
+    budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
     concurrency: str = setting("", "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.")
 
     @property
@@ -111,3 +118,22 @@ def read_file(file: Path, names: list[str]) -> dict[str, str]:
         if not isinstance(value, str):
             raise BadSetting(f"{name} in {file} must be a text in quotes.")
     return values
+
+
+def number(text: str, setting: str) -> float | None:
+    if not text.strip():
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise BadSetting(f"{setting} must be a number, not {text!r}.")
+    return value
+
+
+def yes_or_no(text: str, setting: str) -> bool:
+    word = text.strip().lower()
+    if word not in ("yes", "no", "true", "false", "1", "0"):
+        raise BadSetting(f"{setting} must be yes or no, not {text!r}.")
+    return word in ("yes", "true", "1")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ..replaying import essence
 from .conftest import Shell
 from .test_cli import at_a_terminal
 
@@ -176,6 +177,17 @@ def test_each_strategy_answers_from_the_command_line(
     assert kinds[0] == "search"
     assert kinds[-1] == "answer"
     assert ("coverage" in kinds) == (len(how) > 1)
+
+
+def test_a_second_run_buys_nothing_and_offline_it_is_played_again(shell: Shell) -> None:
+    shell.write("companies.csv", COMPANIES)
+    command = ["enrich", "companies.csv", "--search", "sample", "--field", FOUNDED]
+    first, second, third = (shell.json(*command, *how) for how in ([], [], ["--offline"]))
+    for again in (second, third):
+        assert (again["usage"]["searches"], again["usage"]["fetches"]) == (0, 0)
+        assert essence(again) == essence(first)
+    other = shell.json("enrich", "companies.csv", "--search", "sample", "--field", EMPLOYEES, "--offline")
+    assert {row["cells"]["Employees"]["reason"] for row in other["rows"]} == {"error"}
 
 
 def test_only_the_named_rows_are_filled(shell: Shell) -> None:

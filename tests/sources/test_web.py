@@ -58,6 +58,12 @@ async def test_a_search_is_made_once(web: Web, site: SmallWeb) -> None:
     assert site.requests["/search"] == 1
 
 
+async def test_a_search_wanted_by_many_rows_at_once_is_made_once(web: Web, site: SmallWeb) -> None:
+    found = await asyncio.gather(*(web.search(Query(text="acme founded")) for _ in range(8)))
+    assert len({searched.at for searched in found}) == 1
+    assert site.requests["/search"] == 1
+
+
 async def test_a_refusal_says_what_happened_and_is_not_asked_for_again(web: Web, site: SmallWeb) -> None:
     site.pages["/no"] = Page(title="No", body="<p>go away</p>", status=403)
     first, second = [await web.open(site.url("/no")) for _ in range(2)]
@@ -80,24 +86,13 @@ async def test_a_missing_page_is_an_error_not_a_block(web: Web, site: SmallWeb) 
     assert missing.reason == "error"
 
 
-async def test_what_comes_from_this_machine_is_asked_for_anew_by_the_next_process(
-    site: SmallWeb, store: Store, tmp_path: Path
-) -> None:
-    for body in ("<p>Acme was founded in 1987.</p>", "<p>Acme was founded in 1988.</p>"):
-        site.pages["/acme"] = Page(title="Acme Turbines", body=body)
-        async with open_web(site.settings(tmp_path), store) as web:
-            await web.search(Query(text="acme"))
-            page = await web.open(site.url("/acme"))
-            assert isinstance(page, Retrieved)
-            assert body[3:-4] in page.text
-    assert (site.requests["/acme"], site.requests["/search"]) == (2, 2)
-
-
 async def test_a_page_that_has_not_changed_is_not_sent_again(site: SmallWeb, store: Store, tmp_path: Path) -> None:
     site.pages["/acme"] = Page(title="Acme", body=ACME.body, headers={"ETag": '"v1"'})
     pages = []
     for _ in range(2):
         async with open_web(site.settings(tmp_path), store) as web:
+            web.kept.is_private = lambda address: False
+            web.kept.fresh = timedelta(0)
             pages.append(await web.open(site.url("/acme")))
     assert site.requests["/acme"] == 2
     assert pages[0] == pages[1]
@@ -109,8 +104,8 @@ async def test_what_is_fresh_on_the_public_web_is_taken_from_the_store(
     """The same site, treated as a public one."""
     for fresh, requests in ((timedelta(hours=1), 1), (timedelta(0), 2)):
         async with open_web(site.settings(tmp_path), store) as web:
-            web._is_private = lambda address: False
-            web._fresh = fresh
+            web.kept.is_private = lambda address: False
+            web.kept.fresh = fresh
             await web.open(site.url("/acme"))
             assert site.requests["/acme"] == requests
 
@@ -118,12 +113,12 @@ async def test_what_is_fresh_on_the_public_web_is_taken_from_the_store(
 @pytest.mark.parametrize(
     ("address", "private"),
     [
-        ("sample", True),
+        ("sample 5f2c", False),
         ("searxng:http://127.0.0.1:8888", True),
         ("searxng:http://localhost:8888", True),
         ("searxng:https://search.acme.example", False),
         ("http://intranet:8080/x", True),
-        ("http://a.test/x", True),
+        ("http://a.test/x", False),
         ("https://www.acme.example/", False),
         ("brave", False),
     ],

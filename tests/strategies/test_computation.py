@@ -45,7 +45,7 @@ async def compute(settings: Settings, folder: Path, table: str, *fields: str) ->
         imported = await tablewright.import_file(folder / "table.csv")
         run = await tablewright.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "computation")
         filled = await run.run()
-        assert filled.status == "done"
+        assert filled.status in ("done", "over_budget")
         return list(await tablewright.operations(filled.proposal_id)), filled.usage
 
 

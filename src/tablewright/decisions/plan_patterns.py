@@ -10,11 +10,14 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.reader.relations import normal
+from tablewright.decisions.refine_query import other_names
+from tablewright.decisions.untrusted import WARNING, block
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
 
 ENTITY = "%entity"
 MOST = 4
+MOST_AGAIN = 2
 FIELDS_A_PATTERN = 3
 
 INSTRUCTIONS = (
@@ -24,13 +27,27 @@ INSTRUCTIONS = (
 )
 
 
+class WasWeak(Noun, frozen=True):
+    """What earlier patterns brought for a column, in words, and the kind of weakness, which rows have in common."""
+
+    column: str
+    weakness: str
+    reason: str
+
+
 class PlanPatterns(Noun, frozen=True):
-    """`columns` are the other columns whose values help to find the right row; `samples` a few names of rows."""
+    """`columns` are the other columns whose values help to find the right row; `samples` a few names of rows.
+
+    From the second attempt on, `avoid` are the patterns that were tried and `weak` says why they were not enough."""
 
     key: str
     fields: tuple[Field, ...]
     columns: tuple[str, ...] = ()
     samples: tuple[str, ...] = ()
+    attempt: int = 1
+    avoid: tuple[str, ...] = ()
+    weak: tuple[WasWeak, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 class Patterns(BaseModel):
@@ -46,11 +63,24 @@ class Plan:
             f"- {field.name}: {field.question or field.description or field.type}" for field in asked.fields
         )
         names = "; ".join(asked.samples)
+        rows = f"Rows: {asked.key} (such as {names})\nOther columns: {columns}\n"
         return Prompt(
-            instructions=INSTRUCTIONS,
-            text=f"Rows: {asked.key} (such as {names})\nOther columns: {columns}\nAsked columns:\n{wanted}",
+            instructions=INSTRUCTIONS if asked.attempt == 1 else f"{INSTRUCTIONS} {WARNING}",
+            text=f"{rows}Asked columns:\n{wanted}" if asked.attempt == 1 else f"{rows}{self._again(asked, wanted)}",
             reply=Patterns,
             max_tokens=200,
+        )
+
+    def _again(self, asked: PlanPatterns, wanted: str) -> str:
+        """What was tried, why it was weak, and that the new patterns are for the weak columns alone."""
+        tried = "\n".join(f"- {pattern}" for pattern in asked.avoid)
+        results = block(1, "\n".join(f"{weak.column}: {weak.reason}" for weak in asked.weak))
+        hints = "".join(f"{hint}\n" for hint in asked.hints)
+        return (
+            f"[CONTEXT: RETRY ATTEMPT {asked.attempt}]\nPatterns used before:\n{tried}\n"
+            f"What they brought:\n{results}\n\n"
+            f"[TASK]\nWrite 1 or 2 NEW patterns, for these columns only:\n{wanted}\n{hints}"
+            "Use other words than the patterns before: other names of the column, or the kind of page that states it."
         )
 
     def accept(self, asked: PlanPatterns, reply: Any) -> tuple[str, ...]:
@@ -63,16 +93,37 @@ class Plan:
                 patterns.append(pattern)
         if not patterns:
             raise Unusable(f"every pattern must contain {ENTITY} and may name only the listed columns.")
-        return tuple(dict.fromkeys((*patterns, *self.rule(asked)[-1:])))[:MOST]
+        if asked.attempt == 1:
+            return tuple(dict.fromkeys((*patterns, *self.rule(asked)[-1:])))[:MOST]
+        tried = {normal(pattern) for pattern in asked.avoid}
+        new = tuple(dict.fromkeys(pattern for pattern in patterns if normal(pattern) not in tried))
+        if not new:
+            raise Unusable("these patterns were tried. Use other words.", usable=self.rule(asked))
+        return new[:MOST_AGAIN]
 
     def rule(self, asked: PlanPatterns) -> tuple[str, ...]:
-        """The name with the words of a few fields at a time, and the name with what tells it from others."""
+        """The name with the words of a few fields at a time, and the name with what tells it from others; on another
+        attempt, the name with another name of each field."""
+        if asked.attempt > 1:
+            return self._other_names(asked)
         groups = [
             asked.fields[start : start + FIELDS_A_PATTERN] for start in range(0, len(asked.fields), FIELDS_A_PATTERN)
         ]
         patterns = [" ".join((ENTITY, *(_words(field, asked.key) for field in group))) for group in groups[: MOST - 1]]
         telling = " ".join(f"{{{column}}}" for column in asked.columns[:2])
         return (*(" ".join(pattern.split()) for pattern in patterns), f"{ENTITY} {telling}".strip())
+
+    def _other_names(self, asked: PlanPatterns) -> tuple[str, ...]:
+        """The name with another name of each field, the first that has a word which was not tried: "%entity
+        headquarters" → "%entity head office"."""
+        tried = {word for pattern in asked.avoid for word in normal(pattern).split()}
+        patterns = []
+        for field in asked.fields:
+            others = " ".join(f"{{{column}}}" for column in named_columns(field, asked.key))
+            new = next((name for name in other_names(field) if not set(name.split()) <= tried), "")
+            if new:
+                patterns.append(" ".join(f"{ENTITY} {new} {others}".split()))
+        return tuple(dict.fromkeys(patterns))
 
 
 def _words(field: Field, key: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.reader.about import Subject
-from tablewright.decisions.reader.relations import normal
+from tablewright.decisions.reader.relations import Kind, normal
 from tablewright.decisions.reader.wanted import wanted
 from tablewright.decisions.untrusted import WARNING, block
 from tablewright.table.model import Field, Noun
@@ -18,6 +18,19 @@ INSTRUCTIONS = (
     "A web search did not answer a question about one table row. Write one new search query, short, with other words "
     "than the earlier ones, that is likely to find a page which states the answer. " + WARNING
 )
+
+
+MEASURED: frozenset[Kind] = frozenset({"measure", "money", "number", "count", "yesno"})
+SPECIFIED = ("specifications", "technical data", "facts history")
+TOLD = ("about company profile", "facts history")
+"""Words of the pages that usually state what is asked: of things that are measured, and of others."""
+
+
+def other_names(field: Field) -> list[str]:
+    """What else the field is called, and words of the pages that usually state it."""
+    want = wanted(field)
+    names = [normal(name) for name in want.relation.names.split("|")] if want.known else []
+    return [*names, *(SPECIFIED if want.kind in MEASURED else TOLD)]
 
 
 class RefineQuery(Noun, frozen=True):
@@ -55,9 +68,7 @@ class Refine:
     def rule(self, asked: RefineQuery) -> str:
         """The name with another name of the field that was not tried: "Acme headquarters" → "Acme head office"."""
         tried = {normal(query) for query in asked.tried}
-        want = wanted(asked.field)
-        others = [normal(name) for name in want.relation.names.split("|")] if want.known else []
-        for words in (*others, "about company profile", "facts history", ""):
+        for words in (*other_names(asked.field), ""):
             query = f"{asked.subject.name} {words}".strip()
             if normal(query) not in tried:
                 return query

@@ -11,9 +11,21 @@ from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.table.coerce import Coerced, coerce
-from tablewright.table.edits import FlagCell
-from tablewright.table.model import Cell, Field, RowId
-from tablewright.table.text import show
+from tablewright.table.edits import Draft, FlagCell, SetCell
+from tablewright.table.model import PENDING, Cell, Field, Noun, RowId
+from tablewright.table.text import shortened, show
+
+NOTED = 60
+"""Characters of a value in the history."""
+
+
+class Written(Noun, frozen=True):
+    """A person's own value in a table. `stale` are the fields of its row that are stale now."""
+
+    field: str
+    cell: Cell
+    change: Change
+    stale: tuple[str, ...] = ()
 
 
 class Changes:
@@ -29,9 +41,9 @@ class Changes:
     async def decide(self, proposal_id: str, review: Review, *, force: bool = False) -> Applied:
         return await self._store.proposals.decide(proposal_id, review, actor=self._actor, force=force)
 
-    def own_value(self, text: str, field: Field, *, run_id: str, attempt: int = 0) -> Cell:
-        """What a person types in place of what run `run_id` proposed: theirs, so it needs no evidence and claims none.
-        It belongs to the run nevertheless, so that undoing the run undoes it too."""
+    def own_value(self, text: str, field: Field, *, run_id: str | None = None, attempt: int = 0) -> Cell:
+        """What a person types, perhaps in place of what run `run_id` proposed: theirs, so it needs no evidence and
+        claims none. It belongs to the run nevertheless, so that undoing the run undoes it too."""
         typed = typed_value(text, field)
         return Cell(
             value=typed.value,
@@ -54,6 +66,20 @@ class Changes:
         )
         assert change is not None
         return change
+
+    async def set_value(self, table_id: str, row_id: RowId, name: str, text: str) -> Written:
+        """A person's own value, typed as its field says; an empty text clears the cell."""
+        table = await self._store.tables.find(table_id)
+        field = Draft(table).field(name)
+        cell = self.own_value(text, field) if text.strip() else PENDING
+        note = f"row {row_id}, {field.name}: " + (shortened(show(cell.value), NOTED) if text.strip() else "cleared")
+        change = await self._store.log.commit(
+            table.id, [SetCell(row_id=row_id, field=field.name, cell=cell)], actor=self._actor, note=note
+        )
+        assert change is not None
+        rows = (await self._store.tables.rows(table.id, [row_id])).rows
+        stale = tuple(each.name for each in table.fields for row in rows if row.cell(each.name).stale)
+        return Written(field=field.name, cell=cell, change=change, stale=stale)
 
     async def undo_run(self, table_id: str, run_id: str) -> Rollback:
         return await self._store.history.undo_run(table_id, run_id, actor=self._actor)

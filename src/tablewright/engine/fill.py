@@ -1,7 +1,8 @@
 """The engine: fills the cells that need work, row by row, and keeps what it finds as a proposal.
 
 Rows are read window by window and answered by a few workers side by side; findings are checked against their field's
-type and written in batches. A run that is cancelled, or fails half-way, leaves a proposal with what it had found.
+type and written in batches. A run that is cancelled, or fails half-way, leaves a proposal with what it had found. Once
+the money is spent no further row is begun; the cells that are left say so, and the next run goes on with them.
 """
 
 from __future__ import annotations
@@ -9,23 +10,29 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from tablewright.engine.progress import Progress, Stage, Watch, ignore
+from tablewright.engine.retry import ONCE, Retry, RetryPolicy
 from tablewright.errors import TablewrightError
-from tablewright.store.proposals import Operation
+from tablewright.store.proposals import CellAt, Operation
 from tablewright.store.records import now
 from tablewright.store.runs import RunStatus
 from tablewright.store.store import Store
+from tablewright.strategies.feedback import Repeatable
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
 from tablewright.strategies.tools import NO_TOOLS, Tools
+from tablewright.table.attempts import Attempt
 from tablewright.table.coerce import Coerced, coerce
-from tablewright.table.model import Cell, Field, Finding, Label, Noun, Row, RowId, Step, StepType, Table, Value
+from tablewright.table.model import Cell, Field, Finding, Label, Noun, Reason, Row, RowId, Step, StepType, Table, Value
 from tablewright.table.text import cell_text, shortened, show
 from tablewright.table.usage import Meter, Usage, metered
+
+if TYPE_CHECKING:
+    from tablewright.engine.estimate import Estimate
 
 T = TypeVar("T")
 
@@ -35,6 +42,8 @@ QUOTED = 160  # characters of a quote in the trace
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}
+UNFINISHED: frozenset[Reason | None] = frozenset({None, "not_found", "error"})
+"""What a row may say that was under way when the money ran out: it was perhaps not looked for to the end."""
 COERCED: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
 
 
@@ -49,6 +58,21 @@ class Filled(Noun, frozen=True):
     empty: int
     skipped: int
     usage: Usage
+    left: int = 0
+    """Cells that were not worked on, or not to the end, because the money was spent."""
+    cap: str = ""
+    """The cap that was reached, in words."""
+
+
+class Terms(Noun, frozen=True):
+    """What costs money and time beside the model: dollars a search, seconds between two pages of a site."""
+
+    search_price: float = 0.0
+    fetch_delay: float = 0.5
+    offline: bool = False
+
+
+USUAL = Terms()
 
 
 class Fill:
@@ -64,28 +88,37 @@ class Fill:
         params: Mapping[str, str] | None = None,
         tools: Tools = NO_TOOLS,
         row_ids: Sequence[RowId] | None = None,
+        only: Collection[CellAt] | None = None,
         max_rows: int | None = None,
         concurrency: int | None = None,
+        retry: RetryPolicy = ONCE,
+        terms: Terms = USUAL,
         watch: Watch = ignore,
     ) -> None:
+        """`only` are the cells to fill, whatever their status; without it, those that need work."""
         self._store = store
         self._table = table
         self._fields = tuple(fields)
         self._strategy = strategy
         self._task = Task(table=table, fields=self._fields, params=checked_params(strategy, params or {}))
         self._tools = tools
-        self._row_ids = row_ids
+        self._only = only
+        self._row_ids = row_ids if only is None else sorted({row_id for row_id, _ in only})
         self._max_rows = max_rows
         self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
         self._must_prove = not self._is_ours and strategy.kind == "enrichment"
         self._concurrency = concurrency or strategy.rows_at_once(self._task)
+        self._retry = retry
+        self._terms = terms
         self._watch = watch
         self._cancelled = False
         self._workers: list[asyncio.Task[None]] = []
         self._buffer: list[Operation] = []
+        self._attempts: list[tuple[RowId, Attempt]] = []
         self._flushed_at, self._now = time.monotonic(), now()
         self._writing = asyncio.Lock()
-        self._done = self._total = self._found = self._empty = self._skipped = 0
+        self._done = self._total = self._found = self._empty = self._skipped = self._left = 0
+        self._bought_rows = self._bought_cells = 0
 
     def cancel(self) -> None:
         self._cancelled = True
@@ -93,13 +126,13 @@ class Fill:
             worker.cancel()
 
     async def run(self) -> Filled:
-        answer = self._strategy.prepare(self._task, self._tools)
+        answer = self._repeated(self._strategy.prepare(self._task, self._tools))
         started = time.monotonic()
         self._total = await self._expected_rows()
-        spec = {
-            "strategy": self._strategy.name,
-            "params": self._task.params,
+        spec: dict[str, Any] = {
+            **self._shape(),
             "fields": [field.name for field in self._fields],
+            "concurrency": self._concurrency,
         }
         self._run_id = await self._store.runs.start(self._table.id, "enrich", spec)
         self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
@@ -110,7 +143,7 @@ class Fill:
         try:
             with metered(meter):
                 await self._work(answer)
-            status = "cancelled" if self._cancelled else "done"
+            status = "cancelled" if self._cancelled else "over_budget" if self._ran_out() else "done"
         except asyncio.CancelledError:
             self._cancelled, status = True, "cancelled"
             raise
@@ -121,7 +154,8 @@ class Fill:
             usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             await self._flush()
             await self._store.proposals.finish(self._proposal_id, self._reasoning())
-            await self._store.runs.finish(self._run_id, status, usage, problem)
+            spec |= {"rows": self._bought_rows, "cells": self._bought_cells}
+            await self._store.runs.finish(self._run_id, status, usage, problem, spec=spec)
         self._tell("cancelled" if self._cancelled else "complete", detail=self._reasoning())
         return Filled(
             run_id=self._run_id,
@@ -132,10 +166,89 @@ class Fill:
             empty=self._empty,
             skipped=self._skipped,
             usage=usage,
+            left=self._left,
+            cap=self._cap() if self._ran_out() else "",
+        )
+
+    @property
+    def costs_money(self) -> bool:
+        """Whether something works for it that has a price: a model, or the search."""
+        models = [model for model in (self._tools.model, self._tools.strong) if model is not None]
+        if not models:
+            return self._tools.web is not None and self._terms.search_price > 0
+        from tablewright.engine.estimate import is_paid  # half a second that a computation does not wait for
+
+        return any(is_paid(model) for model in models) or self._terms.search_price > 0
+
+    async def estimate(self) -> Estimate:
+        """What `run` is likely to take; nothing is spent for it."""
+        from tablewright.engine.estimate import Job, estimate
+        from tablewright.strategies.expected import guessed
+
+        rows, cells = await self._open_cells()
+        count = sum(cells.values())
+        a_row = max(1, round(count / rows)) if rows else len(self._fields)
+        likely = sorted(self._fields, key=lambda field: -cells[field.name])[:a_row]
+        task = self._task
+        if a_row < len(self._fields):
+            fields = tuple(field for field in self._fields if field in likely)
+            task = Task(table=self._table, fields=fields, params=self._task.params)
+        expected = self._strategy.expected(task, self._tools)
+        if expected is None:
+            expected = guessed(task, self._tools, self._strategy.needs(task))
+        past = await self._store.runs.alike("enrich", self._shape())
+        return estimate(
+            Job(
+                rows=rows,
+                cells=count,
+                expected=expected,
+                terms=self._terms,
+                attempts=self._retry.attempts,
+                concurrency=self._concurrency,
+                past=[run for run in past if round(run.spec["cells"] / max(1, run.spec["rows"])) == a_row],
+            ),
+            self._tools,
+        )
+
+    def _shape(self) -> dict[str, Any]:
+        """What two runs have in common that take about the same for a row with as many open cells."""
+        tools = self._tools
+        return {
+            "strategy": self._strategy.name,
+            "params": self._task.params,
+            "model": tools.model.name if tools.model else "",
+            "strong": tools.strong.name if tools.strong else "",
+            "cascade": tools.cascade,
+            "attempts": self._retry.attempts,
+        }
+
+    async def _open_cells(self) -> tuple[int, dict[str, int]]:
+        """How many rows need work, and how many cells of each field; read window by window."""
+        self._total = await self._expected_rows()
+        rows, cells = 0, {field.name: 0 for field in self._fields}
+        async for window in self._windows({self._table.key_field, *cells}):
+            for row, _ in window:
+                open_fields = [name for name in cells if row.cell(name).needs_work]
+                if open_fields and not self._is_nameless(row):
+                    rows += 1
+                    for name in open_fields:
+                        cells[name] += 1
+        return rows, cells
+
+    def _repeated(self, answer: Answer) -> Answer:
+        """With the feedback loop around it, where the strategy can look again."""
+        if self._retry.attempts < 2 or not isinstance(answer, Repeatable):
+            return answer
+        return Retry(
+            answer,
+            self._fields,
+            self._retry,
+            record=lambda *attempt: self._attempts.append(attempt),
+            is_spent=lambda: bool(self._cap()),
         )
 
     async def _work(self, answer: Answer) -> None:
-        windows = self._windows()
+        windows = self._windows(self._columns())
         reading = asyncio.Lock()
         waiting: deque[tuple[Row, int]] = deque()
 
@@ -161,16 +274,16 @@ class Fill:
             if isinstance(result, Exception):
                 raise result
 
-    async def _windows(self) -> AsyncIterator[list[tuple[Row, int]]]:
+    async def _windows(self, columns: set[str] | None) -> AsyncIterator[list[tuple[Row, int]]]:
         """The rows to work on, some at a time, each with where the log stood when it was read."""
-        tables, table_id, columns = self._store.tables, self._table.id, self._columns()
+        tables, table_id = self._store.tables, self._table.id
         left = self._total
         if self._row_ids is not None:
             for start in range(0, left, BATCH):
                 wanted = self._row_ids[start : min(start + BATCH, left)]
                 window = await tables.rows(table_id, wanted, fields=columns)
                 if window.rows:
-                    yield [(row, window.as_of) for row in window.rows]
+                    yield [(self._reopened(row), window.as_of) for row in window.rows]
             return
         after = 0
         while left > 0:
@@ -180,6 +293,19 @@ class Fill:
             yield [(row, window.as_of) for row in window.rows]
             after = window.rows[-1].id
             left -= len(window.rows)
+
+    def _reopened(self, row: Row) -> Row:
+        """With `only`, the row as the strategy is to see it: these cells need work, and the other asked ones do not."""
+        if self._only is None:
+            return row
+        cells = dict(row.cells)
+        for field in self._fields:
+            cell = row.cell(field.name)
+            if (row.id, field.name) in self._only:
+                cells[field.name] = msgspec.structs.replace(cell, status="FLAGGED")
+            elif cell.needs_work:
+                cells[field.name] = msgspec.structs.replace(cell, status="FAILED", reason="not_found")
+        return msgspec.structs.replace(row, cells=cells)
 
     def _columns(self) -> set[str] | None:
         """What must be read of each row: what the strategy looks at, the row's name and the asked fields."""
@@ -195,16 +321,22 @@ class Fill:
     async def _answer_row(self, answer: Answer, row: Row, as_of: int) -> None:
         open_fields = {field.name: field for field in self._fields if row.cell(field.name).needs_work}
         label = cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
-        if not open_fields or (self._strategy.needs_identity and not label):
+        if not open_fields or self._is_nameless(row):
             self._done += 1
             self._skipped += 1
             why = "it has no name" if open_fields else "nothing to do"
             self._tell("row_skipped", row_id=row.id, label=label, detail=why)
             return
-        told: list[tuple[Step, str]] = []
+        if self._cap():
+            self._leave(row, open_fields, as_of)
+            self._done += 1
+            self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
+            await self._flush_in_time()
+            return
+        told: list[tuple[Step, tuple[str, ...]]] = []
 
-        def tell(step: Step, field: str = "") -> None:
-            told.append((step, field))
+        def tell(step: Step, *fields: str) -> None:
+            told.append((step, fields))
             self._tell_step(step, row.id, label)
 
         problem = "the strategy gave no answer"
@@ -220,28 +352,55 @@ class Fill:
             problem = f"{type(error).__name__}: {error}"
             findings, told = {}, [(step, of) for step, of in told if self._is_ours or is_well_formed(step)]
             tell(Step(type="error", detail=problem))
+        if meter.usage.llm_calls or meter.usage.searches or meter.usage.fetches:
+            self._bought_rows += 1
+            self._bought_cells += len(open_fields)
         cost = meter.usage.cost_usd / len(open_fields)
         cells = {}
         for name, field in open_fields.items():
             finding = findings.get(name) or Finding(field=name, reason="error", error=problem)
             if self._must_prove and finding.value is not None and not any(each.quote for each in finding.evidence):
                 finding = Finding(field=name, reason="error", error="a value without a quote that states it")
+            if self._cap() and finding.value is None and finding.reason in UNFINISHED:
+                finding = msgspec.structs.replace(finding, reason="over_budget")
             for step in finding.steps:
                 self._tell_step(step, row.id, label)
-            steps = (*(step for step, of in told if of in ("", name)), *finding.steps)
+            steps = (*(step for step, of in told if not of or name in of), *finding.steps)
             cells[name] = self._propose(row, field, finding, steps, as_of, cost)
         self._done += 1
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
-        if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
-            await self._flush()
+        await self._flush_in_time()
+
+    def _cap(self) -> str:
+        """The cap on spending in words, once it is reached."""
+        return self._tools.budget.exhausted if self._tools.budget else ""
+
+    def _ran_out(self) -> bool:
+        """Whether the money was spent before the work was done."""
+        return bool(self._left and self._cap())
+
+    def _is_nameless(self, row: Row) -> bool:
+        named = self._table.key_field and cell_text(row.cell(self._table.key_field))
+        return self._strategy.needs_identity and not named
+
+    def _leave(self, row: Row, open_fields: Mapping[str, Field], as_of: int) -> None:
+        """Without looking for anything. A doubted cell is left as it is, so that it keeps the value it has."""
+        for name, field in open_fields.items():
+            if row.cell(name).value is not None:
+                self._left += 1
+                continue
+            error = f"The run stopped at the cap of {self._cap()} before this row."
+            self._propose(row, field, Finding(field=name, reason="over_budget", error=error), (), as_of, 0.0)
 
     def _propose(
         self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int, cost: float
     ) -> Cell:
-        attempt = row.cell(field.name).attempt + 1
+        attempt = row.cell(field.name).attempt + finding.attempt
         cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._now, cost=cost)
         if cell.status == "ENRICHED":
             self._found += 1
+        elif cell.reason == "over_budget":
+            self._left += 1
         else:
             self._empty += 1
         if cell.value is not None:
@@ -249,20 +408,27 @@ class Fill:
         self._buffer.append(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
         return cell
 
+    async def _flush_in_time(self) -> None:
+        if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
+            await self._flush()
+
     async def _flush(self) -> None:
         """A batch leaves the buffer when it is written. If this is cancelled in between it is written again, which
         changes nothing: the same attempt counts once."""
         async with self._writing:
-            batch = tuple(self._buffer)
+            batch, attempts = tuple(self._buffer), tuple(self._attempts)
             self._flushed_at, self._now = time.monotonic(), now()
             await self._store.proposals.add(self._proposal_id, batch)
             del self._buffer[: len(batch)]
+            await self._store.attempts.add(self._run_id, attempts)
+            del self._attempts[: len(attempts)]
 
     def _reasoning(self) -> str:
         questions = "; ".join(field.question for field in self._fields if field.question)
         unit = "rows" if len(self._fields) == 1 else f"cells in {self._done} rows"
         found = f"found {self._found} of {self._found + self._empty} {unit}"
-        stopped = ", cancelled before the end" if self._cancelled else ""
+        stopped = f", stopped at the cap of {self._cap()}: {cells_left(self._left)}" if self._ran_out() else ""
+        stopped += ", cancelled before the end" if self._cancelled else ""
         return f"{self._strategy.display_name}: {questions} — {found}{stopped}"
 
     def _tell_step(self, step: Step, row_id: RowId, label: str) -> None:
@@ -290,6 +456,10 @@ class Fill:
                 cells=cells,
             )
         )
+
+
+def cells_left(count: int) -> str:
+    return "1 cell left" if count == 1 else f"{count:,} cells left"
 
 
 def well_formed(value: T, kind: type[T]) -> T:

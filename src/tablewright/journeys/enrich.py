@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from tablewright.engine.fill import Fill, Filled
+from tablewright.engine.fill import USUAL, Fill, Filled, Terms
 from tablewright.engine.progress import Watch, ignore
+from tablewright.engine.retry import ONCE, RetryPolicy
 from tablewright.errors import BadField
-from tablewright.store.proposals import Operation, ProposalHead
+from tablewright.store.proposals import CellAt, Operation, ProposalHead
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
@@ -36,15 +37,18 @@ async def plan(
     params: Mapping[str, str] | None = None,
     open_tools: OpenTools = no_tools,
     row_ids: Sequence[RowId] | None = None,
+    only: Collection[CellAt] | None = None,
     max_rows: int | None = None,
     concurrency: int | None = None,
+    retry: RetryPolicy = ONCE,
+    terms: Terms = USUAL,
     watch: Watch = ignore,
 ) -> Fill:
     """A run that is ready to start; what can never work is refused here, before anything is spent."""
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
-    wanted = [await fit(store, table, field) for field in fields]
+    wanted = with_inputs(table, [await fit(store, table, field) for field in fields])
     doubled = {field.name.casefold() for field in wanted}
     if len(doubled) < len(wanted):
         raise BadField("A column was asked for twice.")
@@ -60,8 +64,11 @@ async def plan(
         params=params,
         tools=tools,
         row_ids=row_ids,
+        only=only,
         max_rows=max_rows,
         concurrency=concurrency,
+        retry=retry,
+        terms=terms,
         watch=watch,
     )
 
@@ -106,6 +113,18 @@ async def fit(store: Store, table: Table, field: Field) -> Field:
     )
 
 
+def with_inputs(table: Table, fields: Sequence[Field]) -> list[Field]:
+    """Each with the columns that its cells are found from: those its question names, else the one that names the rows.
+    What else is known of a row helps to find it, but does not decide what is found."""
+    names = {field.name.casefold(): field.name for field in (*fields, *table.fields)}
+    complete = []
+    for field in fields:
+        asked = [name.strip().casefold() for name in PLACEHOLDER.findall(field.question) or [table.key_field]]
+        inputs = dict.fromkeys(names[name] for name in asked if name in names and names[name] != field.name)
+        complete.append(msgspec.structs.replace(field, depends_on=tuple(inputs)))
+    return complete
+
+
 async def is_empty(store: Store, table: Table, field: str) -> bool:
     after = 0
     while rows := (await store.tables.window(table.id, after=after)).rows:
@@ -122,11 +141,15 @@ async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
     async for row, operation in proposed(store, proposal):
         entry = rows.setdefault(operation.row_id, {"row_id": operation.row_id, "key": row.key, "cells": {}})
         entry["cells"][operation.field] = cell_report(operation)
+    for row_id, attempts in (await store.attempts.of_run(filled.run_id)).items():
+        if row_id in rows:
+            rows[row_id]["attempts"] = document(attempts)
     return {
         "table_id": proposal.table_id,
         "run_id": filled.run_id,
         "proposal_id": filled.proposal_id,
         "status": filled.status,
+        "left": filled.left,
         "proposal_status": proposal.status,
         "reasoning": proposal.reasoning,
         "fields": document(proposal.fields),

@@ -77,7 +77,13 @@ def first_text(fields: Sequence[Field]) -> str:
 
 
 async def export_file(
-    store: Store, table_id: str, path: Path, *, evidence: bool = False, progress: Callable[[int], None] | None = None
+    store: Store,
+    table_id: str,
+    path: Path,
+    *,
+    evidence: bool = False,
+    cost: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> int:
     """Written beside its place and moved there when complete: a failed export leaves the old file as it was."""
     table = await store.tables.find(table_id)
@@ -91,7 +97,7 @@ async def export_file(
         raise BadFile(f"{path} cannot be written: {error.strerror}.") from None
     try:
         with os.fdopen(handle, "wb") as stream:
-            writer = open_writer(stream, format, table, evidence=evidence)
+            writer = open_writer(stream, format, table, evidence=evidence, cost=cost)
 
             def take(rows: Sequence[Row]) -> None:
                 nonlocal count

@@ -1,4 +1,4 @@
-"""A hard cap on dollars, tokens and calls, shared by everything that runs at once.
+"""A hard cap on dollars, tokens and calls, shared by everything that runs at once: models and paid searches.
 
 Before a request the most that it can take is set aside, after it what it took is counted: so the cap holds even when
 many requests are under way. A request that would only fit once others have given back what they did not need, waits.
@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -46,6 +49,7 @@ class Budget:
         self.spent = NOTHING
         self.unpriced: set[str] = set()
         """Models whose price nobody knows: the cap on dollars cannot hold for them."""
+        self._exhausted = ""
         self._held = NOTHING
         self._waiting: list[asyncio.Future[None]] = []
 
@@ -53,9 +57,15 @@ class Budget:
     def needs_estimates(self) -> bool:
         return self.usd is not None or self.tokens is not None
 
+    @property
+    def exhausted(self) -> str:
+        """The cap in words, once something was refused because of it; then nothing new should be begun."""
+        return self._exhausted
+
     async def reserve(self, amount: Amount) -> None:
         while True:
             if reached := self._reached(self.spent + amount):
+                self._exhausted = reached
                 raise OverBudget(f"The cap of {reached} is reached.", advice="Raise the cap to go on.")
             if not self._reached(self.spent + self._held + amount):
                 self._held += amount
@@ -71,6 +81,17 @@ class Budget:
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_result(None)
+
+    @asynccontextmanager
+    async def buying(self, usd: float) -> AsyncIterator[None]:
+        """Around something of a known price; what fails is free."""
+        price, used = Amount(usd), NOTHING
+        await self.reserve(price)
+        try:
+            yield
+            used = price
+        finally:
+            self.settle(price, used)
 
     def price_unknown(self, model: str) -> None:
         if model not in self.unpriced:
@@ -119,6 +140,8 @@ class Budgeted(Layer):
             return Amount(calls=1)
         read, written = most_tokens(self, messages, settings, asked)
         price = estimate(self.wrapped, read, written)
+        if price is None and self._budget.usd == 0:
+            return Amount(math.inf, read + written, 1)  # who spends nothing does not ask what it costs
         if price is None and self._budget.usd is not None:
             self._budget.price_unknown(self.model_name)
         return Amount(float(price or 0), read + written, 1)

@@ -48,14 +48,16 @@ def build(
     access = access_from(values)
     second = parse(values.model_fallback)
     if second is None:
-        return LanguageModel(layered(spec, access, cache, budget, limits, replay_only), name=str(spec))
+        model = layered(spec, access, cache, budget, limits, replay_only)
+        return LanguageModel(model, name=str(spec), cached=model if isinstance(model, Cached) else None)
     if second.provider != spec.provider:  # the address and the key are those of the first
         access_of_second = Access(timeout=access.timeout, models_folder=access.models_folder)
     else:
         access_of_second = access
     first_model = layered(spec, access, cache, budget, limits, replay_only, rests=True)
     second_model = layered(second, access_of_second, cache, budget, limits, replay_only)
-    return LanguageModel(Fallback(first_model, second_model), name=f"{spec}, else {second}")
+    cached = first_model if isinstance(first_model, Cached) else None
+    return LanguageModel(Fallback(first_model, second_model), name=f"{spec}, else {second}", cached=cached)
 
 
 def limits_from(values: ModelValues) -> Limits:

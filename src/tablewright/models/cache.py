@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
@@ -112,6 +112,17 @@ class Cached(Layer):
             else:
                 waiting.append((self._cache, key, value))
         return answer
+
+    async def knows(self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters) -> bool:
+        return await self._cache.get(KIND, key_of(self.wrapped, messages, settings, asked)) is not None
+
+    async def remember(
+        self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters, said: str
+    ) -> None:
+        """Keeps an answer that came another way, as if this question had been asked alone."""
+        answer = ModelResponse(parts=[TextPart(content=said)], model_name=self.model_name, finish_reason="stop")
+        key = key_of(self.wrapped, messages, settings, asked)
+        await self._cache.put(KIND, key, ModelMessagesTypeAdapter.dump_json([answer]))
 
 
 def key_of(

@@ -27,7 +27,7 @@ from tablewright.sample.documents import files
 from tablewright.sample.layouts import render, render_consent_wall
 from tablewright.sample.search import index
 from tablewright.sample.site import Page, Site, address
-from tablewright.sample.world import world
+from tablewright.sample.world import edition, world
 from tablewright.table.model import Noun
 
 RESULTS_A_PAGE = 10
@@ -76,6 +76,11 @@ class SampleWeb:
     def names(self) -> dict[str, str]:
         """Where the names of this web are to be looked up: every host that ends in .example is our server."""
         return {"example": f"127.0.0.1:{self.port}"}
+
+    @property
+    def edition(self) -> str:
+        """What is kept of another edition may say something else."""
+        return edition()
 
     def count(self, kind: str, url: str = "") -> None:
         with self._counting:

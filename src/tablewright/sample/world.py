@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 import msgspec
 
@@ -24,6 +28,23 @@ def world() -> Mapping[str, Site]:
         site = sites[page.site]
         sites[site.name] = msgspec.structs.replace(site, pages={**site.pages, page.path: page})
     return sites
+
+
+@cache
+def edition() -> str:
+    """Differs where the world may: with every version of Tablewright, and with every change of what it is made of."""
+    digest = hashlib.sha256(version("tablewright").encode())
+    for name, content in sorted(contents(files("tablewright.sample"))):
+        digest.update(f"\n{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:16]
+
+
+def contents(folder: Traversable) -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        if entry.is_file():
+            yield entry.name, entry.read_bytes()
+        elif entry.name != "__pycache__":
+            yield from contents(entry)
 
 
 def pages() -> list[Page]:

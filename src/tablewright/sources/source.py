@@ -26,6 +26,8 @@ class Hit(Noun, frozen=True):
     title: str = ""
     snippet: str = ""
     published: str = ""
+    retrieved_at: str = ""
+    """When the search was made; set by the source."""
 
 
 class Searched(Noun, frozen=True):
@@ -33,6 +35,10 @@ class Searched(Noun, frozen=True):
 
     hits: tuple[Hit, ...]
     queries: tuple[str, ...]
+    at: str = ""
+    """When it was made, however often it is looked at since."""
+    since: str = ""
+    """When the process began that made it."""
 
 
 class Source(Protocol):
@@ -41,6 +47,10 @@ class Source(Protocol):
         ...
 
     async def open(self, origin: str) -> Retrieved | Refusal: ...
+
+    async def open_again(self, origin: str) -> Retrieved | Refusal:
+        """As it is now, from where it comes from, whatever is kept of it."""
+        ...
 
     async def keep(self, snippet: Retrieved) -> Retrieved:
         """Stores the text of a search result that is evidence, as it was shown."""

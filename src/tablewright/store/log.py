@@ -7,7 +7,7 @@ remembers the last number it saw misses nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias, get_args
+from typing import Any, get_args
 
 from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, select, tuple_, update
 
@@ -16,6 +16,7 @@ from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
+from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
 from tablewright.store.tables import Head, cell_record, head, read_rows
 from tablewright.table.edits import (
     AddField,
@@ -29,8 +30,6 @@ from tablewright.table.edits import (
     SetCell,
 )
 from tablewright.table.model import Cell, Field, Noun, RowId, Status, Table, given
-
-Entry: TypeAlias = dict[str, Any]
 
 STATUSES = [status for status in get_args(Status) if status != "PENDING"]
 
@@ -130,12 +129,16 @@ class Log:
                     kind=kind,
                     row_id=row_id,
                     field=names.get(field_id),
-                    cell=decode_cell(after) if kind == "cell" and after else None,
+                    cell=decode_cell(after) if kind in CELL_KINDS and after else None,
                 )
                 for number, kind, row_id, field_id, after in connection.execute(query)
             ]
 
         return await self._database.read(work)
+
+    async def stale(self, table_id: str) -> list[StaleCell]:
+        """The cells of which an input has changed since they were filled, in the order of rows."""
+        return await self._database.read(lambda connection: stale_cells(connection, head(connection, table_id)))
 
     async def problems(self, table_id: str) -> list[str]:
         """Whether the cells are what the log says; an empty list for a sound table."""
@@ -267,8 +270,13 @@ def close_change(
     note: str,
     each_cell_once: bool = True,
 ) -> Change:
-    """Once all edits of a change are in the log: the cells follow, and the change gets its line in the history."""
-    first, last = found.last_seq + 1, found.last_seq + count
+    """Once all edits of a change are in the log: what depends on them becomes stale, the cells follow, and the change
+    gets its line in the history."""
+    first = found.last_seq + 1
+    for marks in marks_for(connection, found, first, found.last_seq + count):
+        append(connection, found, marks, skip=count)
+        count += len(marks)
+    last = found.last_seq + count
     write_cells(connection, found.no, first, last, each_cell_once=each_cell_once)
     change = Change(
         number=found.last_change + 1,
@@ -301,7 +309,7 @@ def close_change(
 def write_cells(connection: Connection, table_no: int, first: int, last: int, *, each_cell_once: bool) -> None:
     """Brings `cells` up to the log entries `first` to `last`; of several for one cell, the last counts."""
     edits, cells = schema.edits, schema.cells
-    here = [edits.c.table_no == table_no, edits.c.seq.between(first, last), edits.c.kind == "cell"]
+    here = [edits.c.table_no == table_no, edits.c.seq.between(first, last), edits.c.kind.in_(CELL_KINDS)]
     if not each_cell_once:
         here.append(
             edits.c.seq.in_(select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id))
@@ -322,12 +330,18 @@ def write_cells(connection: Connection, table_no: int, first: int, last: int, *,
     )
 
 
-def last_write(found: Head, row_id: ColumnElement[int], field_id: ColumnElement[int]) -> ColumnElement[int]:
-    """The number of the newest log entry of a cell. As a maximum it is one look into the index of cells; as "is there a
-    later one", SQLite reads the log from there to its end, for every cell."""
+def last_write(
+    found: Head, row_id: ColumnElement[int], field_id: ColumnElement[int], kinds: Sequence[str] = ("cell",)
+) -> ColumnElement[int]:
+    """The number of the newest log entry of a cell. As a maximum over the cell's own entries it is one look into their
+    index; as "is there a later one", or as a maximum of the bare number, SQLite reads the log from its end, for every
+    cell."""
     edits = schema.edits.alias()
-    newest = select(func.max(edits.c.seq)).where(
-        edits.c.table_no == found.no, edits.c.row_id == row_id, edits.c.field_id == field_id
+    newest = select(func.max(edits.c.seq + 0)).where(
+        edits.c.table_no == found.no,
+        edits.c.row_id == row_id,
+        edits.c.field_id == field_id,
+        edits.c.kind.in_(kinds),
     )
     return newest.scalar_subquery()
 
@@ -379,7 +393,7 @@ def version(change: Any, cell: Cell) -> CellVersion:
 def inconsistencies(connection: Connection, table_id: str) -> list[str]:
     found = head(connection, table_id)
     edits, cells = schema.edits, schema.cells
-    here = (edits.c.table_no == found.no, edits.c.kind == "cell")
+    here = (edits.c.table_no == found.no, edits.c.kind.in_(CELL_KINDS))
     latest = select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id)
     differing = connection.execute(
         select(func.count())

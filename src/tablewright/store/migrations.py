@@ -70,6 +70,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ){clustered}""",
     ),
     ("ALTER TABLE operations ADD COLUMN edited TEXT",),
+    (
+        """CREATE TABLE attempts (
+            run_id TEXT NOT NULL, row_id BIGINT NOT NULL, number INTEGER NOT NULL, attempt TEXT NOT NULL,
+            PRIMARY KEY (run_id, row_id, number)
+        ){clustered}""",
+    ),
 )
 
 

@@ -71,6 +71,11 @@ class Pages:
         found = await self._database.read(lambda connection: connection.execute(query).scalar())
         return None if found is None else zlib.decompress(found).decode()
 
+    async def hashes(self) -> set[str]:
+        """Of all texts that are pages; evidence of another text was read in a search result or a document."""
+        query = select(schema.pages.c.content_hash).distinct()
+        return await self._database.read(lambda connection: set(connection.execute(query).scalars()))
+
     async def keep(self, url: str, page: Retrieved, *, etag: str = "", last_modified: str = "") -> Retrieved:
         """The page as it is kept: with its hash and its time."""
         text, at = printable(page.text), now()
@@ -104,9 +109,9 @@ class Pages:
         return kept
 
     async def keep_snippet(self, snippet: Retrieved) -> Retrieved:
-        """Its text, for the evidence that points to it; it is not the page of its address."""
-        text = printable(snippet.text)
-        kept = msgspec.structs.replace(snippet, text=text, content_hash=content_hash(text), retrieved_at=now())
+        """Its text, for the evidence that points to it, with the time of its search; not the page of its address."""
+        text, at = printable(snippet.text), snippet.retrieved_at or now()
+        kept = msgspec.structs.replace(snippet, text=text, content_hash=content_hash(text), retrieved_at=at)
         await self._database.write(lambda connection: keep_text(connection, kept))
         return kept
 

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Subquery,
     and_,
     bindparam,
     case,
@@ -26,8 +27,9 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, insert_select, upsert
-from tablewright.store.log import Change, EditWriter, Entry, append, close_change, last_write
+from tablewright.store.log import Change, EditWriter, append, close_change, last_write
 from tablewright.store.records import decode_cell, decode_fields, decode_steps, new_id, now, to_text
+from tablewright.store.staleness import Entry, marks_for_outdated
 from tablewright.store.tables import Head, chunks, head
 from tablewright.table.edits import AddField, ChangeField, Edit
 from tablewright.table.model import Cell, Field, Noun, RowId, Step
@@ -379,16 +381,21 @@ def write_chosen(
         query = select(func.count()).select_from(operations).where(taken, operations.c.decision == "edited")
         edited = connection.execute(query).scalar_one()
     written = write_operations(connection, found, taken, skip=len(entries))
+    outdated = []
+    if read_first is not None and read_first < found.last_seq:
+        outdated = marks_for_outdated(connection, found, as_read(found, taken), since=read_first)
+        append(connection, found, outdated, skip=len(entries) + written)
     change = None
     if entries or written:
         change = close_change(
             connection,
             found,
-            len(entries) + written,
+            len(entries) + written + len(outdated),
             kind="apply",
             actor=actor,
             run_id=proposal.run_id,
             note=f"{proposal.reasoning}; {edited} edited by hand" if edited else proposal.reasoning,
+            each_cell_once=not outdated,
         )
     return Applied(change=change, cells=written, conflicts=conflicts, edited=edited, gone=settled - written)
 
@@ -429,6 +436,14 @@ def write_operations(connection: Connection, found: Head, taken: ColumnElement[b
     )
     columns = ["table_no", "seq", "kind", "row_id", "field_id", "before", "after"]
     return insert_select(connection, schema.edits, columns, source)
+
+
+def as_read(found: Head, taken: ColumnElement[bool]) -> Subquery:
+    """The taken cells, and where the log stood when the run read their inputs."""
+    operations = schema.operations
+    cell = func.coalesce(operations.c.edited, operations.c.cell).label("cell")
+    of_field = number_of_field(found).label("field_id")
+    return select(operations.c.row_id, of_field, operations.c.as_of, cell).where(taken).subquery()
 
 
 def row_is_gone(found: Head) -> ColumnElement[bool]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, exists, func, literal, select, update
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_select
-from tablewright.store.log import Change, Entry, append, close_change, last_write, mark_row, set_field
+from tablewright.store.log import Change, append, close_change, last_write, mark_row, set_field
 from tablewright.store.records import decode_field
+from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
 from tablewright.store.tables import Head, head
 from tablewright.table.model import Noun
 
@@ -107,36 +108,56 @@ def undo(
 ) -> Rollback:
     edits, changes = schema.edits, schema.changes
     in_scope = exists().where(of_changes, edits.c.seq.between(changes.c.first_seq, changes.c.last_seq))
-    cells, kept_cells = undo_cells(connection, found, in_scope)
+    touched = touched_cells(found, in_scope)
+    cells, kept_cells = undo_cells(connection, found, touched)
+    began = connection.execute(select(func.min(changes.c.first_seq)).where(of_changes)).scalar() or 0
+    outdated = marks_for_outdated(connection, found, brought_back(found, touched), since=began, standing=~in_scope)
     entries, kept_fields = undo_rows_and_fields(connection, found, in_scope)
-    if entries:
-        append(connection, found, entries, skip=cells)
-    count = cells + len(entries)
+    append(connection, found, [*outdated, *entries], skip=cells)
+    count = cells + len(outdated) + len(entries)
     change = None
     if count:
-        change = close_change(connection, found, count, kind="rollback", actor=actor, run_id=run_id, note=note)
+        change = close_change(
+            connection,
+            found,
+            count,
+            kind="rollback",
+            actor=actor,
+            run_id=run_id,
+            note=note,
+            each_cell_once=not outdated,
+        )
     return Rollback(change=change, cells=cells, kept_cells=kept_cells, kept_fields=tuple(kept_fields))
 
 
-def undo_cells(connection: Connection, found: Head, in_scope: ColumnElement[bool]) -> tuple[int, int]:
-    """Puts into the log, for every cell touched in scope and not since, what it was before; (undone, kept)."""
-    edits, cells = schema.edits, schema.cells
-    touched = (
+def touched_cells(found: Head, in_scope: ColumnElement[bool]) -> Subquery:
+    """The first and the last entry in scope of each cell, and the last that wrote it rather than marked it as stale."""
+    edits = schema.edits
+    return (
         select(
-            edits.c.row_id, edits.c.field_id, func.min(edits.c.seq).label("first"), func.max(edits.c.seq).label("last")
+            edits.c.row_id,
+            edits.c.field_id,
+            func.min(edits.c.seq).label("first"),
+            func.max(edits.c.seq).label("last"),
+            func.max(case((edits.c.kind == "cell", edits.c.seq))).label("written"),
         )
-        .where(edits.c.table_no == found.no, edits.c.kind == "cell", in_scope)
+        .where(edits.c.table_no == found.no, edits.c.kind.in_(CELL_KINDS), in_scope)
         .group_by(edits.c.row_id, edits.c.field_id)
         .subquery()
     )
+
+
+def undo_cells(connection: Connection, found: Head, touched: Subquery) -> tuple[int, int]:
+    """Puts into the log, for every touched cell that was not changed since, what it was before; (undone, kept)."""
+    edits, cells = schema.edits, schema.cells
     first = edits.alias()
-    changed_since = last_write(found, touched.c.row_id, touched.c.field_id) > touched.c.last
+    changed_since = is_changed_since(found, touched)
     kept = connection.execute(select(func.count()).select_from(touched).where(changed_since)).scalar_one()
     source = (
         select(
             literal(found.no),
             found.last_seq + func.row_number().over(order_by=(touched.c.row_id, touched.c.field_id)),
-            literal("cell"),
+            case((touched.c.written.is_(None), "stale"), else_="cell"),
             touched.c.row_id,
             touched.c.field_id,
             cells.c.cell,
@@ -159,6 +180,25 @@ def undo_cells(connection: Connection, found: Head, in_scope: ColumnElement[bool
     return insert_select(connection, edits, columns, source), kept
 
 
+def is_changed_since(found: Head, touched: Subquery) -> ColumnElement[bool]:
+    """Somebody wrote the cell after that. What only marked it as stale gives way to a later mark too."""
+    written = last_write(found, touched.c.row_id, touched.c.field_id) > touched.c.written
+    marked = last_write(found, touched.c.row_id, touched.c.field_id, CELL_KINDS) > touched.c.last
+    return case((touched.c.written.is_(None), marked), else_=written)
+
+
+def brought_back(found: Head, touched: Subquery) -> Subquery:
+    """The found cells that the undo has just put into the log, as they stood before the first entry in scope."""
+    undone = schema.edits.alias()
+    return (
+        select(touched.c.row_id, touched.c.field_id, touched.c.first.label("as_of"), undone.c.after.label("cell"))
+        .join(undone, (undone.c.row_id == touched.c.row_id) & (undone.c.field_id == touched.c.field_id))
+        .where(undone.c.table_no == found.no, undone.c.seq > found.last_seq, undone.c.after.is_not(None))
+        .where(touched.c.written.is_not(None))
+        .subquery()
+    )
+
+
 def undo_rows_and_fields(
     connection: Connection, found: Head, in_scope: ColumnElement[bool]
 ) -> tuple[list[Entry], list[str]]:
@@ -166,7 +206,7 @@ def undo_rows_and_fields(
     edits = schema.edits
     query = (
         select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
-        .where(edits.c.table_no == found.no, edits.c.kind != "cell", in_scope)
+        .where(edits.c.table_no == found.no, edits.c.kind.not_in(CELL_KINDS), in_scope)
         .order_by(edits.c.seq.desc())
     )
     entries: list[Entry] = []

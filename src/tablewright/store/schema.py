@@ -125,6 +125,15 @@ operations = Table(
     Column("edited", Text),
 )
 
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("row_id", BigInteger, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("attempt", Text, nullable=False),
+)
+
 cache = Table(
     "cache",
     metadata,

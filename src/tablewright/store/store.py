@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from tablewright.store.attempts import Attempts
 from tablewright.store.cache import Cache
 from tablewright.store.database import Database
 from tablewright.store.log import Log
@@ -24,6 +25,7 @@ class Store:
         self.history = History(database)
         self.proposals = Proposals(database)
         self.runs = Runs(database)
+        self.attempts = Attempts(database)
         self.cache = Cache(database)
         self.pages = Pages(database)
 

@@ -158,6 +158,8 @@ class Tables:
             found = head(connection, table_id, lock=True)
             proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
             connection.execute(delete(schema.operations).where(schema.operations.c.proposal_id.in_(proposals)))
+            runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
+            connection.execute(delete(schema.attempts).where(schema.attempts.c.run_id.in_(runs)))
             for owned in (
                 schema.proposals,
                 schema.runs,

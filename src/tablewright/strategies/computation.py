@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.errors import BadFormula
 from tablewright.strategies.formula import Formula, Unevaluable
-from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
+from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Reason, Row, Step, Value
 from tablewright.table.text import show
@@ -34,6 +34,14 @@ class ComputationStrategy(Strategy):
         if any(formula.error for formula in formulas):
             return None
         return {column for formula in formulas for column in formula.columns}
+
+    def expected(self, task: Task, tools: Tools) -> Expected:
+        in_words = [each for each in formulas_of(task) if each[1].error]
+        if not in_words:
+            return Expected()
+        from tablewright.strategies import expected  # as slow to load as what it speaks of
+
+        return expected.in_words(tools, in_words)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         """A formula may use the columns of the table and those computed before it."""

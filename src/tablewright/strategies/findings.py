@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tablewright.decisions.reader.about import Subject
 from tablewright.decisions.reader.reader import Candidate
 from tablewright.decisions.reader.relations import normal
 from tablewright.decisions.untrusted import is_tainted
@@ -17,6 +18,7 @@ from tablewright.table.retrieved import Retrieved
 from tablewright.table.units import unit_at
 
 MOST_EVIDENCE = 4
+NOBODY = Subject(name="")
 RIVAL = 0.6
 """How strong, beside the chosen value, another one must be to count as a disagreement."""
 
@@ -60,9 +62,11 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
     return reads
 
 
-def weigh(field: Field, reads: Sequence[Read]) -> Finding | None:
-    """The value with the most support, with the others that independent sources give; None where nothing was read."""
-    sides = _sides(reads)
+def weigh(field: Field, reads: Sequence[Read], subject: Subject = NOBODY) -> Finding | None:
+    """The value with the most support, with the others that independent sources give; None where nothing was read.
+
+    Of two that are as well supported, the one on the subject's own site counts."""
+    sides = sorted(_sides(reads), key=lambda side: (-round(side.strength, 2), not _own(side, subject)))
     if not sides:
         return None
     best = sides[0]
@@ -89,6 +93,16 @@ def _sides(reads: Sequence[Read]) -> list[Side]:
             groups.append([read])
     sides = [Side(reads=tuple(_independent(group))) for group in groups]
     return sorted(sides, key=lambda side: -side.strength)
+
+
+def _own(side: Side, subject: Subject) -> bool:
+    """Whether a site says it that is called like the row, or like one of its other cells: its maker, its brand."""
+    names = {_letters(name) for name in (subject.name, *subject.context.values())} - {""}
+    return any(_letters(read.source.domain.partition(".")[0]) in names for read in side.reads)
+
+
+def _letters(name: str) -> str:
+    return "".join(word for word in normal(name.replace("&", " and ")).split())
 
 
 def _independent(group: list[Read]) -> list[Read]:

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 
 from tablewright.decisions.answer_from_snippets import FromSnippets
 from tablewright.decisions.answer_with_tools import LOOKUP
+from tablewright.strategies import expected
 from tablewright.strategies.exploration import Exploration, Limits
 from tablewright.strategies.notebook import SURE_ENOUGH, Notebook
 from tablewright.strategies.questions import explorer_with, one_by_one
-from tablewright.strategies.strategy import Answer, Strategy, Task
+from tablewright.strategies.strategy import Answer, Expected, Strategy, Task
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Finding
@@ -25,6 +26,9 @@ class LookupStrategy(Strategy):
 
     def needs(self, task: Task) -> Collection[Need]:
         return ("web", "model")
+
+    def expected(self, task: Task, tools: Tools) -> Expected:
+        return expected.one_by_one(task, tools, "lookup", LOOKUP, opens_pages=False)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         web = web_of(tools)

@@ -18,10 +18,11 @@ from tablewright.decisions.extract import Extract, ExtractFields
 from tablewright.decisions.judge_coverage import Answered, Coverage, Judge, JudgeCoverage
 from tablewright.decisions.reader.about import Subject, about, shared_context
 from tablewright.decisions.reader.reader import ABOUT, Candidate
-from tablewright.errors import SearchError
+from tablewright.errors import OverBudget, SearchError
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query, Source
 from tablewright.strategies.findings import Read, agree, checked, weigh
+from tablewright.strategies.packing import Seat
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Evidence, Field, Finding, Reason, Step
@@ -36,28 +37,42 @@ QUOTED = 140
 
 
 class Notebook:
-    """`only` narrows the trace to one field, for work that is done for that field alone."""
+    """`only` narrows the trace to these fields, for work that is done for them alone.
+
+    With a `seat`, pages are read together with those of other rows."""
 
     def __init__(
-        self, subject: Subject, fields: Sequence[Field], tools: Tools, web: Source, tell: Tell, *, only: str = ""
+        self,
+        subject: Subject,
+        fields: Sequence[Field],
+        tools: Tools,
+        web: Source,
+        tell: Tell,
+        *,
+        only: Sequence[str] = (),
+        seat: Seat | None = None,
     ) -> None:
         self.subject = subject
         self.fields = tuple(fields)
+        self.model = tools.model
         self.queries: list[str] = []
         self.hits: dict[str, Hit] = {}
         self.pages: list[Retrieved] = []
         self.over_budget = False
-        self._tools = tools
+        self._cascade = tools.cascade
+        self._seat = seat
         self._web = web
         self._tell = tell
-        self._only = only
+        self._only = tuple(only)
+        self._avoided: frozenset[str] = frozenset()
         self._tried: set[str] = set()
+        self._snippets_read: set[str] = set()
         self._refusals: list[Refusal] = []
         self._reads: dict[str, list[Read]] = {field.name: [] for field in fields}
         self._failed_search = ""
 
-    def note(self, step: Step, field: str = "") -> None:
-        self._tell(step, field or self._only)
+    def note(self, step: Step, *fields: str) -> None:
+        self._tell(step, *(fields or self._only))
 
     @property
     def opened(self) -> int:
@@ -70,19 +85,24 @@ class Notebook:
         return len(self.queries) + self.opened
 
     async def decide(self, decision: Decision[Any, Any], asked: Any) -> Any:
-        outcome = await decide(decision, asked, self._tools.model, self.note)
+        outcome = await decide(decision, asked, self.model, self.note)
         self.over_budget |= outcome.over_budget
         return outcome.decided
 
     # ── searching and opening ────────────────────────────────────────────────────────────────────────────────────────
 
-    async def search(self, query: str) -> list[Hit]:
-        """The results that were not known yet."""
+    def avoid(self, origins: Collection[str]) -> None:
+        """These are not opened any more."""
+        self._avoided = frozenset(origins)
+
+    async def search(self, query: str, pattern: str = "") -> list[Hit]:
+        """The results that were not known yet. `pattern` is what the query was made of, for the record."""
         self.queries.append(query)
         try:
             found = await self._web.search(Query(text=query))
         except SearchError as error:
             self._failed_search = error.what
+            self.over_budget |= isinstance(error, OverBudget)
             self.note(Step(type="error", detail=f"Search for “{query}” failed: {error.what}", data={"query": query}))
             return []
         new = [hit for hit in found.hits if hit.origin not in self.hits]
@@ -96,7 +116,7 @@ class Notebook:
             Step(
                 type="search",
                 detail=f"Searched “{sent}”: {results}{about_it}.",
-                data={"query": query, "results": count},
+                data={"query": query, "results": count, **({"pattern": pattern} if pattern else {})},
             )
         )
         return new
@@ -109,7 +129,7 @@ class Notebook:
         return tuple(
             Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
             for hit in self.hits.values()
-            if hit.origin not in self._tried
+            if hit.origin not in self._tried and hit.origin not in self._avoided
         )
 
     async def choose(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
@@ -167,11 +187,18 @@ class Notebook:
                 title=hit.title,
                 kind="snippet",
                 domain=registrable_domain(hit.origin),
+                retrieved_at=hit.retrieved_at,
                 content_hash=content_hash(hit.snippet),
             )
             for hit in self.hits.values()
             if hit.snippet and hit.origin not in read
         )
+
+    def new_snippets(self) -> tuple[Retrieved, ...]:
+        """Those that were not read yet."""
+        new = tuple(snippet for snippet in self.snippets() if snippet.content_hash not in self._snippets_read)
+        self._snippets_read.update(snippet.content_hash for snippet in new)
+        return new
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -182,17 +209,22 @@ class Notebook:
         if not sources:
             return
         found = decision.rule(Extract(subject=self.subject, fields=fields, sources=sources))
-        if ask and self._tools.model is not None:
-            unsure = tuple(
-                field for field in fields if not (self._tools.cascade and best(found[field.name]) >= SURE_ENOUGH)
-            )
+        if ask and self.model is not None:
+            unsure = tuple(field for field in fields if not (self._cascade and best(found[field.name]) >= SURE_ENOUGH))
             asked = Extract(subject=self.subject, fields=unsure, sources=sources)
             if unsure and decision.has_something_to_read(asked):
-                said: dict[str, list[Candidate]] = await self.decide(decision, asked)
-                for name, candidates in said.items():
+                for name, candidates in (await self._asked(decision, asked)).items():
                     found[name] = [*candidates, *found[name]]
         for field in fields:
             self.take(field, found.get(field.name, []), sources)
+
+    async def _asked(self, decision: ExtractFields, asked: Extract) -> dict[str, list[Candidate]]:
+        if self._seat is not None and self._seat.model is self.model and type(decision) is ExtractFields:
+            outcome = await self._seat.extract(asked, self.note)
+            self.over_budget |= outcome.over_budget
+            return outcome.decided
+        said: dict[str, list[Candidate]] = await self.decide(decision, asked)
+        return said
 
     def take(self, field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> None:
         """Keeps what the evidence rule allows, and notes what each source says."""
@@ -247,7 +279,7 @@ class Notebook:
     # ── what follows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def finding(self, field: Field) -> Finding:
-        found = weigh(field, self._reads[field.name])
+        found = weigh(field, self._reads[field.name], self.subject)
         return self._not_found(field) if found is None else await self._kept(found)
 
     async def _kept(self, finding: Finding) -> Finding:
@@ -279,10 +311,10 @@ class Notebook:
     def _not_found(self, field: Field) -> Finding:
         blocked = [refusal for refusal in self._refusals if refusal.reason == "blocked"]
         reason: Reason = "blocked" if blocked else "not_found"
-        if self._failed_search and not self.hits:
-            reason = "error"
-        elif self.over_budget:
+        if self.over_budget:
             reason = "over_budget"
+        elif self._failed_search and not self.hits:
+            reason = "error"
         return Finding(field=field.name, reason=reason, error=self._looked_at())
 
     def _looked_at(self) -> str:

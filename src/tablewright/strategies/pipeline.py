@@ -1,31 +1,36 @@
-"""Pipeline: plan → search → choose → open → extract, for all asked fields of a row at once.
+"""Pipeline: pattern → search → decision → crawl → extract, for all asked fields of a row at once.
 
-One plan for the whole table. What the first round leaves open gets one refined query; what pages do not say but a
-search snippet does is taken from the snippet, which then is the source. Everything goes through the evidence rule.
+One plan for the whole table, one reading for all fields of a row and of several short rows together, and a further look
+only where the last one was weak. Everything goes through the evidence rule.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 
-from tablewright.decisions.answer_from_snippets import FromSnippets
-from tablewright.decisions.choose_pages import Choose, ChoosePages
-from tablewright.decisions.decision import decide
-from tablewright.decisions.extract import ExtractFields
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns
-from tablewright.decisions.reader.about import Subject
-from tablewright.decisions.refine_query import Refine, RefineQuery
-from tablewright.sources.source import Source
+import msgspec
+
+from tablewright.strategies import expected
+from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
-from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
-from tablewright.strategies.subject import queries_for, subject_columns, subject_of, telling_columns, web_of
+from tablewright.strategies.packing import ROWS, Packer, Seat
+from tablewright.strategies.patterns import PatternGenerator
+from tablewright.strategies.stages import (
+    CrawlStage,
+    DecisionStage,
+    ExtractStage,
+    Message,
+    PatternStage,
+    SearchStage,
+    Stage,
+)
+from tablewright.strategies.strategy import Expected, Parameter, Strategy, Task, Tell
+from tablewright.strategies.subject import subject_columns, subject_of, web_of
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Field, Finding, Row, Table
+from tablewright.table.model import Field, Finding, Row
 
-PAGES = 5  # opened in a round
-ENOUGH_HITS = 5
-REFINED = 2  # fields that get a query of their own, where the first round found nothing
+GATHER: tuple[Stage, ...] = (SearchStage(), DecisionStage(), CrawlStage())
 
 
 class PipelineStrategy(Strategy):
@@ -33,92 +38,100 @@ class PipelineStrategy(Strategy):
     display_name = "Web pipeline"
     max_steps = 12
     concurrency = 8
+    parameters = (
+        Parameter(
+            name="rows_a_call",
+            help="How many rows with short texts are read in one model call, at most; 1: each alone.",
+            default=str(ROWS),
+            least=1,
+            most=20,
+        ),
+    )
 
     def needs(self, task: Task) -> Collection[Need]:
         return ("web", "model")
 
-    def prepare(self, task: Task, tools: Tools) -> Answer:
-        web = web_of(tools)
-        groups: dict[str, list[Field]] = {}
-        columns = subject_columns(task)
-        for field in task.fields:
-            groups.setdefault(columns[field.name], []).append(field)
-        pipelines = [Pipeline(task.table, column, some, tools, web) for column, some in groups.items()]
+    def expected(self, task: Task, tools: Tools) -> Expected:
+        return expected.pipeline(task, tools)
 
-        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
-            return [finding for pipeline in pipelines for finding in await pipeline.answer(row, tell)]
-
-        return answer
+    def prepare(self, task: Task, tools: Tools) -> Pipeline:
+        return Pipeline(task, tools)
 
 
 class Pipeline:
-    """One plan for the fields that ask about the same column, and the work on the rows."""
+    """What the rows of a run share: the plans, and the calls that several rows are asked in."""
 
-    def __init__(self, table: Table, column: str, fields: Sequence[Field], tools: Tools, web: Source) -> None:
-        self._table = table
-        self._column = column
-        self._fields = tuple(fields)
+    def __init__(self, task: Task, tools: Tools) -> None:
+        self.has_stronger = tools.strong is not None
+        self._task = task
         self._tools = tools
-        self._web = web
-        self._planning = asyncio.Lock()
-        self._patterns: tuple[str, ...] = ()
+        self._web = web_of(tools)
+        rows = int(task.params.get("rows_a_call", ROWS))
+        self._packer = Packer(tools.model, rows=rows) if tools.model is not None else None
+        generator = PatternGenerator(tools.model, tools.patterns)
+        columns = subject_columns(task)
+        groups: dict[str, list[Field]] = {}
+        for field in task.fields:
+            groups.setdefault(columns[field.name], []).append(field)
+        self._groups = [(column, PatternStage(generator, tuple(fields))) for column, fields in groups.items()]
 
-    async def answer(self, row: Row, tell: Tell) -> Sequence[Finding]:
-        wanted = tuple(field for field in self._fields if row.cell(field.name).needs_work)
-        if not wanted:
+    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
+        return await self.begin(row, tell).attempt(FIRST)
+
+    def begin(self, row: Row, tell: Tell) -> RowWork:
+        asked = {field.name for field in self._task.fields}
+        parts = []
+        for column, pattern in self._groups:
+            subject = subject_of(self._task.table, row, column, asked)
+            wanted = tuple(field for field in pattern.fields if row.cell(field.name).needs_work)
+            seat = Seat(self._packer) if self._packer is not None else None
+            notebook = Notebook(subject, wanted, self._tools, self._web, tell, seat=seat)
+            parts.append(Part(self, row, notebook, pattern, seat))
+        return RowWork(parts)
+
+    async def run(self, message: Message, plan: PatternStage) -> None:
+        """Through the stages."""
+        message = await plan(message)
+        for stage in GATHER:
+            message = await stage(message)
+        if message.is_again and message.feedback.is_last and self._tools.strong is not None:
+            message.notebook.model = self._tools.strong
+            message = msgspec.structs.replace(message, pages=tuple(message.notebook.pages))
+        await ExtractStage()(message)
+
+
+class RowWork:
+    """One row under work: a part for each column that the asked questions are about."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._parts = parts
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        return [finding for part in self._parts for finding in await part.attempt(feedback)]
+
+
+class Part:
+    """The fields of a row that ask about one thing, and the notebook on that."""
+
+    def __init__(self, pipeline: Pipeline, row: Row, notebook: Notebook, plan: PatternStage, seat: Seat | None) -> None:
+        self._pipeline = pipeline
+        self._row = row
+        self._notebook = notebook
+        self._plan = plan
+        self._seat = seat
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        notebook = self._notebook
+        fields = tuple(field for field in notebook.fields if feedback.wants(field.name))
+        if not fields:
             return ()
-        subject = subject_of(self._table, row, self._column, {field.name for field in self._fields})
-        if not subject.name:
-            return [
-                Finding(field=field.name, reason="not_applicable", error=f"{self._column} is empty") for field in wanted
-            ]
-        async with self._planning:
-            self._patterns = self._patterns or await self._plan(subject)
-        notebook = Notebook(subject, wanted, self._tools, self._web, tell)
-        return await fill_in(notebook, queries_for(self._patterns, subject, row))
-
-    async def _plan(self, sample: Subject) -> tuple[str, ...]:
-        """Once for the table; the first row is the sample."""
-        asked = PlanPatterns(
-            key=self._column, fields=self._fields, columns=telling_columns(sample, self._fields), samples=(sample.name,)
-        )
-        return (await decide(Plan(), asked, self._tools.model, lambda step: None)).decided
-
-
-async def fill_in(notebook: Notebook, queries: Sequence[str]) -> list[Finding]:
-    fields = notebook.fields
-    for query in queries:
-        await notebook.search(query)
-        if len(notebook.hits) >= ENOUGH_HITS and _any_about(notebook):
-            break
-    await _read_pages(notebook, fields)
-    for field in notebook.open_fields()[:REFINED]:
-        query = await notebook.decide(
-            Refine(),
-            RefineQuery(
-                subject=notebook.subject,
-                field=field,
-                tried=tuple(notebook.queries),
-                titles=tuple(hit.title for hit in notebook.hits.values()),
-            ),
-        )
-        if query and query not in notebook.queries:
-            await notebook.search(query)
-            await _read_pages(notebook, (field,))
-    if missing := notebook.open_fields():
-        await notebook.read(FromSnippets(), missing, notebook.snippets())
-    notebook.leave_out_namesakes()
-    findings = [await notebook.finding(field) for field in fields]
-    await notebook.rate(findings)
-    return findings
-
-
-def _any_about(notebook: Notebook) -> bool:
-    offers = notebook.offers()
-    asked = ChoosePages(subject=notebook.subject, fields=notebook.fields, offers=offers, most=PAGES)
-    return bool(offers) and bool(Choose().rule(asked))
-
-
-async def _read_pages(notebook: Notebook, fields: tuple[Field, ...]) -> None:
-    pages = await notebook.open(await notebook.choose(fields, PAGES))
-    await notebook.read(ExtractFields(), fields, pages)
+        if not notebook.subject.name:
+            empty = f"{notebook.subject.column} is empty"
+            return [Finding(field=field.name, reason="not_applicable", error=empty) for field in fields]
+        message = Message(row=self._row, fields=fields, feedback=feedback, notebook=notebook)
+        with self._seat.on_the_way() if self._seat is not None else nullcontext():
+            await self._pipeline.run(message, self._plan)
+        notebook.leave_out_namesakes()
+        findings = [await notebook.finding(field) for field in fields]
+        await notebook.rate(findings)
+        return findings

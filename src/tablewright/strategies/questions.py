@@ -48,7 +48,7 @@ def one_by_one(task: Task, tools: Tools, web: Source, answer_field: AnswerField)
             if not subject.name:
                 findings.append(Finding(field=field.name, reason="not_applicable", error=f"{column} is empty"))
                 continue
-            notebook = Notebook(subject, (field,), tools, web, tell, only=field.name)
+            notebook = Notebook(subject, (field,), tools, web, tell, only=(field.name,))
             findings.append(await answer_field(field, notebook, angles(field, column, subject, row)))
         return findings
 

@@ -12,15 +12,17 @@ from dataclasses import replace
 from tablewright.decisions.answer_from_snippets import FromSnippets
 from tablewright.decisions.answer_with_tools import COMPREHENSIVE, EXPLORATORY
 from tablewright.decisions.extract import ExtractFields
+from tablewright.strategies import expected
 from tablewright.strategies.exploration import Exploration, Limits
 from tablewright.strategies.notebook import SURE_ENOUGH, Notebook
 from tablewright.strategies.questions import explorer_with, one_by_one
-from tablewright.strategies.strategy import Answer, Parameter, Strategy, Task
+from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Finding
 
 THOROUGH = "comprehensive"
+INSTRUCTIONS = {"exploratory": EXPLORATORY, THOROUGH: COMPREHENSIVE}
 LIMITS = {
     "exploratory": Limits(steps=5, searches=3, pages=3, approaches=2, cross=1, turns=6),
     THOROUGH: Limits(steps=12, searches=6, pages=6, approaches=3, angles=3, cross=3, turns=9, tokens=600),
@@ -54,14 +56,17 @@ class ResearchStrategy(Strategy):
     def rows_at_once(self, task: Task) -> int:
         return 2 if task.params["thoroughness"] == THOROUGH else self.concurrency
 
+    def expected(self, task: Task, tools: Tools) -> Expected:
+        depth = task.params["thoroughness"]
+        return expected.one_by_one(task, tools, depth, INSTRUCTIONS[depth], opens_pages=True)
+
     def prepare(self, task: Task, tools: Tools) -> Answer:
         web = web_of(tools)
         thoroughness = task.params["thoroughness"]
         limits = LIMITS[thoroughness]
         if steps := task.params.get("max_steps"):
             limits = replace(limits, steps=int(steps))
-        instructions = COMPREHENSIVE if thoroughness == THOROUGH else EXPLORATORY
-        explorer = explorer_with(tools.model, instructions, opens_pages=True)
+        explorer = explorer_with(tools.model, INSTRUCTIONS[thoroughness], opens_pages=True)
 
         async def research(field: Field, notebook: Notebook, queries: Sequence[str]) -> Finding:
             await notebook.search(queries[0])

@@ -22,9 +22,10 @@ Kind: TypeAlias = Literal["enrichment", "action"]
 
 
 class Tell(Protocol):
-    """Called with each step as it happens, for those who watch and for the trace: of one field, or of the whole row."""
+    """Called with each step as it happens, for those who watch and for the trace: of some fields, or, where none is
+    named, of the whole row."""
 
-    def __call__(self, step: Step, field: str = "") -> None: ...
+    def __call__(self, step: Step, *fields: str) -> None: ...
 
 
 Answer: TypeAlias = Callable[[Row, Tell], Awaitable[Sequence[Finding]]]
@@ -66,6 +67,35 @@ class Task(Noun, frozen=True, gc=True):
         ).strip()
 
 
+class Effort(Noun, frozen=True):
+    """What something is likely to take; parts of one where it is not always needed."""
+
+    calls: float = 0.0
+    """Of a model."""
+    input_tokens: float = 0.0
+    output_tokens: float = 0.0
+    searches: float = 0.0
+    pages: float = 0.0
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+
+    def __mul__(self, times: float) -> Effort:
+        return Effort(**{name: getattr(self, name) * times for name in self.__struct_fields__})
+
+
+class Expected(Noun, frozen=True):
+    """What a strategy is likely to take: for one row, and once for the table, however many rows it has.
+
+    `again` and `again_once` are the same for a further attempt, by a strategy that looks again at what was weak.
+    """
+
+    row: Effort = Effort()
+    once: Effort = Effort()
+    again: Effort = Effort()
+    again_once: Effort = Effort()
+
+
 class Strategy:
     name: str
     """What people write after --strategy."""
@@ -90,6 +120,10 @@ class Strategy:
 
     def rows_at_once(self, task: Task) -> int:
         return self.concurrency
+
+    def expected(self, task: Task, tools: Tools) -> Expected | None:
+        """What a run is likely to take, for `--estimate`; None: it does not say, and what it needs must tell."""
+        return None
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         """Once for all rows; raises UsageError for what can never work."""

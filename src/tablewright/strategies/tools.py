@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from tablewright.models.budget import Budget
     from tablewright.models.model import LanguageModel
     from tablewright.sources.source import Source
+    from tablewright.strategies.patterns import PatternCache
 
 Need: TypeAlias = Literal["web", "model"]
 
@@ -17,8 +19,13 @@ class Tools:
     web: Source | None = None
     model: LanguageModel | None = None
     """None: the built-in rules decide."""
+    strong: LanguageModel | None = None
+    """A stronger model, for what is still weak on the last attempt."""
     cascade: bool = False
     """Whether the model is asked only for what the built-in reader is not sure of."""
+    patterns: PatternCache | None = None
+    """Where search patterns are kept; None: for this run only."""
+    budget: Budget | None = None
 
 
 NO_TOOLS = Tools()

@@ -98,7 +98,8 @@ class Cell(Noun, frozen=True):
 
     @property
     def needs_work(self) -> bool:
-        return self.status in NEEDS_WORK
+        """What a run left for want of money was never looked for, so the next run goes on with it."""
+        return self.status in NEEDS_WORK or (self.status == "FAILED" and self.reason == "over_budget")
 
     @property
     def is_given(self) -> bool:
@@ -186,3 +187,5 @@ class Finding(Noun, frozen=True):
     error: str | None = None
     steps: tuple[Step, ...] = ()
     exact: bool = False
+    attempt: int = 1
+    """In which look at the row it was found, or given up."""

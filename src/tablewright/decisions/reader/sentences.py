@@ -43,6 +43,7 @@ _HOLDS = re.compile(
 )
 _PAST = re.compile(r"\s+was (?!(?:named|appointed)\b)")
 _HANDED_ON = re.compile(r"[^(]*\)|\s*from\b|\s*(?:in|after) succession\b")
+_OF_IT = re.compile(r"\s+(?:of|for|at)\s+([^.;:]{2,80}?)\s+(?:is|are)\s+(?:(?:the|a|an|about|approximately|some)\s+)?")
 _NOUN_KINDS = ("name", "organisation", "place", "text", "state", "city")
 
 
@@ -90,7 +91,7 @@ def _beside_cues(want: Wanted, text: str, names: frozenset[str]) -> Iterator[tup
     found = typed(want, text) if cues else ()
     answered = ""
     for span in found:
-        score = max(weight * _closeness(text, cue, span, found) for cue, weight in cues)
+        score = max(weight * _closeness(text, cue, span, found, names) for cue, weight in cues)
         if _is_unlike(relation.unlike, text, span):
             score *= 0.4
         if relation.before and re.match(relation.before, text[span.end :], re.IGNORECASE):
@@ -118,7 +119,7 @@ def _is_unlike(unlike: str, text: str, span: Span) -> bool:
     return any(re.search(unlike, part, re.IGNORECASE) for part in around)
 
 
-def _closeness(text: str, cue: re.Match[str], span: Span, found: Sequence[Span]) -> float:
+def _closeness(text: str, cue: re.Match[str], span: Span, found: Sequence[Span], names: frozenset[str]) -> float:
     """1 right after the cue, falling with what stands between: distance, other answers, the end of a clause."""
     if span.start >= cue.end():
         start, end, score = cue.end(), span.start, 1.0
@@ -133,6 +134,9 @@ def _closeness(text: str, cue: re.Match[str], span: Span, found: Sequence[Span])
         return 0.5 if past else 0.97  # "Ann Lee (CEO)", "Ann Lee took over as chief executive"
     if span.start >= cue.end() and _HANDED_ON.match(text, cue.end(), span.start):
         return 0.1  # "(CEO), Bo Ek (chairman)", "as chief executive from Bo Ek"
+    said_of = _OF_IT.fullmatch(text, start, end) if span.start >= cue.end() else None
+    if said_of and set(tokenize(fold(said_of[1]))) <= names:
+        return 0.97  # "the chief executive of Acme is Ann Lee"
     rivals = sum(1 for other in found if start <= other.start < end)
     score *= max(0.35, 1.0 - (end - start) / (260 if _WHEN.search(text[: span.start]) else 130))
     score *= 0.55**rivals

@@ -15,7 +15,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Sheet
 
 if TYPE_CHECKING:
-    from tablewright.app import FileOptions, Filled, ProposalHead, Tablewright
+    from tablewright.app import FileOptions, Fill, Filled, Imported, ProposalHead, Tablewright, Watch
     from tablewright.table.model import Field
 
 PREVIEW = 20
@@ -44,6 +44,7 @@ def enrich(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the result to this file once it is applied.")] = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="With --out: add source, quote, confidence.")] = False,
+    cost: Annotated[bool, typer.Option("--cost", help="With --out: add what each cell cost.")] = False,
     rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only the first N rows.")] = None,
     row: Annotated[
         list[int] | None, typer.Option("--row", min=1, help="Only the row of this number; repeatable.")
@@ -55,10 +56,27 @@ def enrich(
     yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without a question.")] = False,
     model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
     search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
-    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend on models.")] = "",
+    budget: Annotated[
+        str,
+        typer.Option("--budget", help="The most dollars to spend on models and searches; what it has by then is kept."),
+    ] = "",
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say what it would take, and stop: nothing is spent, nothing kept.")
+    ] = False,
     cascade: Annotated[
         bool, typer.Option("--cascade", help="Ask the model only where the built-in reader is not sure.")
     ] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Ask nobody anything: play earlier runs again from what is kept.")
+    ] = False,
+    attempts: Annotated[
+        int | None,
+        typer.Option("--attempts", min=1, max=10, help="How often a row is tried while cells are weak or empty. [3]"),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", min=0, max=1, help="The confidence under which a cell is weak. [0.6]"),
+    ] = None,
     key: Key = "",
     no_header: NoHeader = False,
     sheet: Sheet = None,
@@ -89,13 +107,15 @@ def enrich(
         format_of(out)
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
-    async def work(tablewright: Tablewright) -> Filled:
+    asked = Asked(fields=fields, strategy=strategy, params=params, max_rows=rows, row_ids=row, concurrency=concurrency)
+
+    async def work(tablewright: Tablewright) -> Filled | None:
+        if estimate:
+            await print_estimate(tablewright, target, options, asked, json=json)
+            return None
         acts = not yes and tablewright.acts(strategy)
         if acts and (json or not output.ask(f"{strategy} acts outside the table. Start?")):
             raise UsageError(f"{strategy} acts outside the table, for every row.", advice="Say --yes to start it.")
-        asked = Asked(
-            fields=fields, strategy=strategy, params=params, max_rows=rows, row_ids=row, concurrency=concurrency
-        )
         table_id, filled = await fill(tablewright, target, options, asked)
         output.warn(tablewright.warnings)
         head = await tablewright.proposal(filled.proposal_id)
@@ -106,7 +126,7 @@ def enrich(
         elif not stopped and not json:
             applied = await offer(tablewright, head, decide_now=not review)
         if out is not None and applied:
-            count = await tablewright.export_file(table_id, out, evidence=evidence)
+            count = await tablewright.export_file(table_id, out, evidence=evidence, cost=cost)
             output.say(f"Wrote {output.many(count, 'row')} to {out}.")
         elif out is not None:
             output.say(f"{out} was not written, because nothing was applied.")
@@ -115,15 +135,35 @@ def enrich(
             output.say(
                 f"Nothing was applied. Decide with `tablewright proposal review {head.id}` (or apply, or reject)."
             )
+        if filled.status == "over_budget":
+            say_where_it_stopped(table_id, filled, applied=applied)
         if json:
             output.print_json(await tablewright.enrich_report(filled))
         return filled
 
-    filled = with_app(work, {"model": model, "search": search, "budget": budget, "cascade": "yes" if cascade else ""})
-    if filled.status == "cancelled":
+    flags = {"model": model, "search": search, "budget": budget}
+    flags |= {"cascade": "yes" if cascade else "", "offline": "yes" if offline else ""}
+    flags |= {"attempts": str(attempts or ""), "threshold": "" if threshold is None else str(threshold)}
+    filled = with_app(work, flags)
+    if filled is not None and filled.status == "cancelled":
         found = output.many(filled.found + filled.empty, "cell")
         output.say(f"Stopped. Kept in proposal {filled.proposal_id}: {found}; apply or reject it as you like.")
         raise typer.Exit(130)
+
+
+def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool) -> None:
+    """What the money went to is kept, and the rest is only a matter of more."""
+    from tablewright.doors.cli import output
+
+    where = f"in table {table_id}" if applied else f"in proposal {filled.proposal_id}"
+    output.say(
+        f"Stopped at the cap of {filled.cap}, after {output.dollars(filled.usage.cost_usd)}: "
+        f"{output.many(filled.found, 'value')} found, kept {where}; {output.many(filled.left, 'cell')} left."
+    )
+    output.say(
+        f"Go on with the same command for table {table_id} (`tablewright enrich {table_id} …`) and a new --budget: "
+        "what was bought is not paid for again."
+    )
 
 
 async def apply_all(tablewright: Tablewright, head: ProposalHead, *, show: bool) -> bool:
@@ -186,35 +226,22 @@ class Asked:
 
 async def fill(tablewright: Tablewright, target: str, options: FileOptions, asked: Asked) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
-    from tablewright.doors.cli import output
-    from tablewright.errors import BadFile
+    from tablewright.doors.cli import output, views
 
-    imported = None
-    if Path(target).is_file():
-        with output.bar() as progress:
-            task = progress.add_task(f"Importing {Path(target).name}", total=None)
-            imported = await tablewright.import_file(
-                Path(target), options, lambda done, total: progress.update(task, completed=done, total=total)
-            )
-        output.warn(imported.warnings)
-    elif Path(target).suffix or "/" in target:
-        raise BadFile(f"There is no file {target}.")
-    table_id = imported.table.id if imported else (await tablewright.table(target)).id
+    table_id, imported = await bring_in(tablewright, target, options)
     with output.bar() as progress:
         task = progress.add_task("Filling", total=None)
         try:
-            run = await tablewright.plan_enrich(
+            run = await planned(
+                tablewright,
                 table_id,
-                asked.fields,
-                asked.strategy,
-                params=asked.params,
-                max_rows=asked.max_rows,
-                row_ids=asked.row_ids,
-                concurrency=asked.concurrency,
-                watch=lambda news: progress.update(
+                asked,
+                lambda news: progress.update(
                     task, completed=news.done, total=news.total, description=output.doing(news)
                 ),
             )
+            if output.stderr().is_terminal and run.costs_money:
+                output.say(f"{views.in_one_line(await run.estimate())}.")
         except BaseException:
             if imported:
                 await tablewright.remove_table(table_id)
@@ -225,6 +252,56 @@ async def fill(tablewright: Tablewright, target: str, options: FileOptions, aske
             return table_id, await run.run()
         finally:
             loop.remove_signal_handler(signal.SIGINT)
+
+
+async def bring_in(tablewright: Tablewright, target: str, options: FileOptions) -> tuple[str, Imported | None]:
+    """The table's id, and what was imported if it is a file."""
+    from tablewright.doors.cli import output
+    from tablewright.errors import BadFile
+
+    if not Path(target).is_file():
+        if Path(target).suffix or "/" in target:
+            raise BadFile(f"There is no file {target}.")
+        return (await tablewright.table(target)).id, None
+    with output.bar() as progress:
+        task = progress.add_task(f"Importing {Path(target).name}", total=None)
+        imported = await tablewright.import_file(
+            Path(target), options, lambda done, total: progress.update(task, completed=done, total=total)
+        )
+    output.warn(imported.warnings)
+    return imported.table.id, imported
+
+
+async def planned(tablewright: Tablewright, table_id: str, asked: Asked, watch: Watch) -> Fill:
+    return await tablewright.plan_enrich(
+        table_id,
+        asked.fields,
+        asked.strategy,
+        params=asked.params,
+        max_rows=asked.max_rows,
+        row_ids=asked.row_ids,
+        concurrency=asked.concurrency,
+        watch=watch,
+    )
+
+
+async def print_estimate(
+    tablewright: Tablewright, target: str, options: FileOptions, asked: Asked, *, json: bool
+) -> None:
+    """What a run would take. A file is a table only for as long as that needs."""
+    from tablewright.doors.cli import output, views
+
+    table_id, imported = await bring_in(tablewright, target, options)
+    try:
+        run = await planned(tablewright, table_id, asked, lambda news: None)
+        likely = await run.estimate()
+    finally:
+        if imported:
+            await tablewright.remove_table(table_id)
+    if json:
+        output.print_json(likely)
+    else:
+        views.print_estimate(likely)
 
 
 async def print_result(tablewright: Tablewright, table_id: str) -> None:

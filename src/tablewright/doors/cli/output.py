@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import signal
 import sys
@@ -85,10 +86,11 @@ def grid(title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text
     return table
 
 
-def print_rows(title: str, table: Table, rows: Sequence[Row]) -> None:
-    """As many columns as the terminal is wide; the names of the rows and the asked columns come first."""
+def print_rows(title: str, table: Table, rows: Sequence[Row], *, cost: bool = False) -> None:
+    """As many columns as the terminal is wide; the names of the rows and the asked columns come first. With `cost`
+    each cell that a run has worked on says what it cost."""
     fields = table.shown_fields
-    widths = {field.name: natural_width(field, rows) for field in fields}
+    widths = {field.name: natural_width(field, rows, cost=cost) for field in fields}
     budget = stdout().width - 8
     chosen: set[str] = set()
     for field in sorted(fields, key=lambda field: (field.name != table.key_field, not field.question)):
@@ -96,16 +98,18 @@ def print_rows(title: str, table: Table, rows: Sequence[Row]) -> None:
             chosen.add(field.name)
             budget -= widths[field.name]
     visible = [field for field in fields if field.name in chosen]
-    lines: list[list[str | Text]] = [[str(row.id), *(shown(row.cell(field.name)) for field in visible)] for row in rows]
+    lines: list[list[str | Text]] = [
+        [str(row.id), *(shown(row.cell(field.name), cost=cost) for field in visible)] for row in rows
+    ]
     stdout().print(grid(title, ["#", *(heading(field) for field in visible)], lines, fold=False))
     hidden = [field.name for field in fields if field.name not in chosen]
     if hidden:
         say(f"Not shown for want of width: {', '.join(hidden)}.")
 
 
-def natural_width(field: Field, rows: Sequence[Row]) -> int:
+def natural_width(field: Field, rows: Sequence[Row], *, cost: bool = False) -> int:
     """What a column needs, frame included; a very long text does not push all others out."""
-    longest = max((cell_len(shown(row.cell(field.name)).plain) for row in rows), default=0)
+    longest = max((cell_len(shown(row.cell(field.name), cost=cost).plain) for row in rows), default=0)
     return min(max(longest, cell_len(heading(field))), 40) + 3
 
 
@@ -113,20 +117,32 @@ def heading(field: Field) -> str:
     return f"{field.name} ({field.unit})" if field.unit else field.name
 
 
-def shown(cell: Cell) -> Text:
-    """A cell in a grid: coloured by how sure it is, or the reason why it is empty."""
+def shown(cell: Cell, *, cost: bool = False) -> Text:
+    """A cell in a grid: coloured by how sure it is, or the reason why it is empty; with `cost`, what it cost."""
+    if cost and cell.run_id:
+        return Text.assemble((f"{dollars(cell.cost)} ", "dim"), shown(cell))
     if cell.status == "FAILED":
-        return Text(f"— {(cell.reason or 'failed').replace('_', ' ')}", style="dim")
-    text = plain(cell_text(cell), 80)
+        text = Text(f"— {(cell.reason or 'failed').replace('_', ' ')}", style="dim")
+    else:
+        text = plain(cell_text(cell), 80)
     if cell.status == "FLAGGED":
         text.append(" ⚑", style="red")
     elif not cell.is_given and cell.status == "ENRICHED":
         text.stylize(STYLES[cell.confidence_label])
+    if cell.stale:
+        text.append(" ~", style="magenta")
     return text
 
 
 def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def dollars(amount: float) -> str:
+    """In cents; what is less than ten of them with the first two digits that matter, at least four."""
+    if amount >= 0.1 or amount == 0:
+        return f"${amount:,.2f}"
+    return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
 
 
 def when(at: str) -> str:

@@ -12,7 +12,7 @@ from tablewright.doors.cli.root import Json, TableName, app, with_app
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
 
-commands = typer.Typer(help="Import, look at, change back and export tables.", no_args_is_help=True)
+commands = typer.Typer(help="Import, look at, change, keep up to date and export tables.", no_args_is_help=True)
 app.add_typer(commands, name="table")
 
 Name = Annotated[str, typer.Option("--name", help="What to call the table (default: the file's name).")]
@@ -92,6 +92,7 @@ def show(
     rows: Annotated[int, typer.Option("--rows", min=0, help="How many rows.")] = 20,
     row: RowOption = None,
     field: FieldOption = None,
+    cost: Annotated[bool, typer.Option("--cost", help="Say of each filled cell what it cost.")] = False,
     json: Json = False,
 ) -> None:
     """Show a table, or with --row and --field one cell and where it came from."""
@@ -127,6 +128,7 @@ def show(
                     "name": head.name,
                     "key_field": head.key_field,
                     "row_count": count,
+                    "cost_usd": await tablewright.cost(head.id),
                     "fields": head.fields,
                     "rows": [
                         {
@@ -139,9 +141,13 @@ def show(
                 }
             )
             return
-        output.print_rows(f"{head.name} ({count:,} rows)", head, shown)
+        output.print_rows(f"{head.name} ({count:,} rows)", head, shown, cost=cost)
         if row is None and count > len(shown):
             output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `table export` writes all.")
+        views.say_stale(head.id, len(await tablewright.stale(head.id)))
+        spent = await tablewright.cost(head.id)
+        if spent or cost:
+            output.say(f"All runs of this table cost {output.dollars(spent)}.")
 
     with_app(work)
 
@@ -153,6 +159,7 @@ def export(
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Add a source, quote and confidence column for each asked column.")
     ] = False,
+    cost: Annotated[bool, typer.Option("--cost", help="Add for each asked column what its cells cost.")] = False,
     json: Json = False,
 ) -> None:
     """Write a table to a file."""
@@ -163,7 +170,11 @@ def export(
         with output.bar() as progress:
             task = progress.add_task(f"Writing {file.name}", total=await tablewright.count(head.id))
             return await tablewright.export_file(
-                head.id, file, evidence=evidence, progress=lambda done: progress.update(task, completed=done)
+                head.id,
+                file,
+                evidence=evidence,
+                cost=cost,
+                progress=lambda done: progress.update(task, completed=done),
             )
 
     count = with_app(work)

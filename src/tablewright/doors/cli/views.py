@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rich.table import Table as Grid
 from rich.text import Text
 
 from tablewright.app import Applied, CellVersion, Change, Operation, ProposalHead, Tablewright
-from tablewright.doors.cli.output import STYLES, grid, many, plain, say, shown, stderr, stdout, when
+from tablewright.doors.cli.output import STYLES, dollars, grid, many, plain, say, shown, stderr, stdout, when
 from tablewright.table.model import Cell, Row, Table
 from tablewright.table.text import cell_text
+
+if TYPE_CHECKING:
+    from tablewright.app import Estimate
 
 
 def print_history(table: Table, changes: Sequence[Change]) -> None:
@@ -86,6 +90,8 @@ def described(cell: Cell, name: str) -> list[list[str | Text]]:
     if cell.confidence is not None:
         label = cell.confidence_label
         lines.append(["Confidence", Text(f"{cell.confidence:.2f} ({label})", style=STYLES[label])])
+    if cell.stale:
+        lines.append(["Stale", "an input changed since"])
     if cell.is_given:
         lines.append(["Source", "given by the table's owner"])
     for number, evidence in enumerate(cell.evidence, start=1):
@@ -97,6 +103,14 @@ def described(cell: Cell, name: str) -> list[list[str | Text]]:
         lines.append(["Others say", cell_text(Cell(value=other.value))])
         lines += [["", plain(f"{each.origin}\n“{each.quote}”", 500)] for each in other.evidence[:1]]
     return lines
+
+
+def say_stale(table_id: str, count: int) -> None:
+    """What the mark ~ means, and what to do about it."""
+    if count:
+        are, them = ("is", "it") if count == 1 else ("are", "them")
+        refresh = f"`tablewright table refresh {table_id}` fills {them} again"
+        say(f"{many(count, 'cell')} (~) {are} stale: an input changed. {refresh}.")
 
 
 def in_full(cell: Cell) -> Text:
@@ -175,6 +189,38 @@ def confidence(cell: Cell) -> Text:
     if cell.confidence is None:
         return Text("")
     return Text(f"{cell.confidence:.2f}", style=STYLES[cell.confidence_label])
+
+
+def print_estimate(likely: Estimate) -> None:
+    """What a run would take, each figure with its bounds where it has any."""
+    spans = [("Model calls", likely.calls), ("Tokens in", likely.input_tokens), ("Tokens out", likely.output_tokens)]
+    lines: list[list[str | Text]] = [["To fill", f"{many(likely.cells, 'cell')} in {many(likely.rows, 'row')}"]]
+    if likely.model:
+        lines.append(["Model", likely.model])
+        lines += [[name, f"{span.likely:,.0f} ({span.low:,.0f} to {span.high:,.0f})"] for name, span in spans]
+    lines += [["Searches", f"{likely.searches:,}"], ["Pages", f"{likely.pages:,}"]]
+    if likely.cost_usd is None:
+        lines.append(["Cost", "price not known"])
+    else:
+        cost = likely.cost_usd
+        bounds = f" ({dollars(cost.low)} to {dollars(cost.high)})" if cost.high else ""
+        lines.append(["Cost", f"{dollars(cost.likely)}{bounds}"])
+    lines.append(["Time", lasting(likely.seconds)])
+    learned = f"learned from {many(likely.from_rows, 'row')} of earlier runs" if likely.from_rows else "not yet"
+    lines.append(["From experience", learned])
+    stdout().print(sheet("About", lines))
+    say("Nothing was spent.")
+
+
+def in_one_line(likely: Estimate) -> str:
+    cost = "price not known" if likely.cost_usd is None else dollars(likely.cost_usd.likely)
+    return f"About {cost}, {lasting(likely.seconds)}, {many(round(likely.calls.likely), 'model call')}"
+
+
+def lasting(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
 
 def say_applied(done: Applied, head: ProposalHead) -> None:

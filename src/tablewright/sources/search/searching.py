@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from tablewright.errors import SearchError
 from tablewright.sources.search.provider import SearchProvider
@@ -12,20 +14,33 @@ from tablewright.sources.search.wording import broader, told
 from tablewright.sources.source import Hit, Query, Searched
 from tablewright.table.usage import Usage, spend
 
+if TYPE_CHECKING:
+    from tablewright.models.budget import Budget
+
 WAITS = (1.0, 4.0)
 """Seconds before the first and the second retry, where the provider does not say."""
 LONGEST_WAIT = 20.0
 
 
 class Searching:
-    """Wraps a provider. May be shared by all rows of a run."""
+    """Wraps a provider. May be shared by all rows of a run. `price` is what an answered request costs, in dollars."""
 
-    def __init__(self, provider: SearchProvider, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        provider: SearchProvider,
+        *,
+        price: float = 0.0,
+        budget: Budget | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self.provider = provider
+        self.price = price
+        self._budget = budget
         self._sleep = sleep
 
     async def search(self, query: Query) -> Searched:
-        """Raises the provider's SearchError when retries do not help; nothing found, even broadly, has no hits."""
+        """Raises the provider's SearchError when retries do not help, and OverBudget where a cap forbids to pay for it;
+        nothing found, even broadly, has no hits."""
         hits = await self._ask(query)
         wider = None if hits else broader(query)
         if wider is None:
@@ -45,5 +60,10 @@ class Searching:
         return await self._request(query)
 
     async def _request(self, query: Query) -> Sequence[Hit]:
-        spend(Usage(searches=1))
-        return await self.provider.search(query)
+        """As with models, a request that failed counts as free."""
+        paid = self._budget.buying(self.price) if self._budget and self.price else nullcontext()
+        async with paid:
+            spend(Usage(searches=1))
+            found = await self.provider.search(query)
+        spend(Usage(cost_usd=self.price))
+        return found

@@ -36,20 +36,25 @@ class ShownColumn:
 
 
 def shown_columns(
-    heading: Heading, *, evidence: bool = False, evidence_fields: Collection[str] | None = None
+    heading: Heading,
+    *,
+    evidence: bool = False,
+    cost: bool = False,
+    evidence_fields: Collection[str] | None = None,
 ) -> tuple[ShownColumn, ...]:
     """The shown fields; with `evidence`, each field in `evidence_fields` (those with a question, unless said) is
-    followed by its source, quote and confidence."""
+    followed by its source, quote and confidence, with `cost` by what its cells cost."""
     fields = shown_fields(heading.fields)
     asked = {field.name for field in fields if field.question} if evidence_fields is None else set(evidence_fields)
     taken = {field.name.casefold() for field in fields}
+    more = (*(_EVIDENCE_COLUMNS if evidence else ()), *(_COST_COLUMN if cost else ()))
     columns = []
     for field in fields:
         columns.append(
             ShownColumn(name=field.name, field=field.name, type=field.type, value=_cell_value, text=cell_text)
         )
-        if evidence and field.name in asked:
-            for what, type_, value in _EVIDENCE_COLUMNS:
+        if field.name in asked:
+            for what, type_, value in more:
                 name = free_name(f"{field.name} {what}", taken)
                 taken.add(name.casefold())
                 columns.append(ShownColumn(name=name, field=field.name, type=type_, value=value, text=_text_of(value)))
@@ -85,8 +90,14 @@ def _confidence(cell: Cell) -> Value:
     return None if cell.is_given else cell.confidence
 
 
+def cost_of(cell: Cell) -> float | None:
+    """In dollars; None for what no run has worked on."""
+    return None if cell.run_id is None else cell.cost
+
+
 _EVIDENCE_COLUMNS: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = (
     ("source", "text", _source),
     ("quote", "text", _quote),
     ("confidence", "number", _confidence),
 )
+_COST_COLUMN: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = (("cost", "number", cost_of),)

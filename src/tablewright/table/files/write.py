@@ -33,14 +33,16 @@ def open_writer(
     heading: Heading,
     *,
     evidence: bool = False,
+    cost: bool = False,
     evidence_fields: Collection[str] | None = None,
 ) -> Writer:
-    """`evidence` adds the columns source, quote and confidence; JSON and XLSX carry the evidence anyway."""
+    """`evidence` adds the columns source, quote and confidence, `cost` what a cell cost in dollars. JSON carries both
+    anyway, XLSX the evidence."""
     if format == "json":
         return JsonWriter(stream, heading)
     if format == "xlsx":
-        return XlsxWriter(stream, heading)
-    columns = shown_columns(heading, evidence=evidence, evidence_fields=evidence_fields)
+        return XlsxWriter(stream, heading, cost=cost)
+    columns = shown_columns(heading, evidence=evidence, cost=cost, evidence_fields=evidence_fields)
     match format:
         case "csv":
             return CsvWriter(stream, columns)

@@ -19,7 +19,8 @@ import xlsxwriter
 
 from tablewright.errors import UsageError
 from tablewright.table.files.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCEL_ROWS, MAX_NOTES
-from tablewright.table.files.sheet import Heading, shown_fields
+from tablewright.table.files.names import free_name
+from tablewright.table.files.sheet import Heading, cost_of, shown_fields
 from tablewright.table.files.text_column import is_iso_date
 from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row
 from tablewright.table.text import cell_text
@@ -32,6 +33,7 @@ EVIDENCE_COLUMNS = (
     *("confidence", "source", "title", "quote", "page", "retrieved_at"),
 )
 FIRST_EXCEL_DATE = "1900-03-01"  # before it Excel counts a day that never was
+DOLLARS = '"$"0.00####'
 WIDTH_ROWS = 200
 MIN_WIDTH, MAX_WIDTH = 8, 60
 NOTE_QUOTE_CHARS = 1000
@@ -43,26 +45,38 @@ _NOT_XML = str.maketrans({"\ufffe": "\ufffd", "\uffff": "\ufffd"})
 
 
 class XlsxWriter:
-    def __init__(self, stream: BinaryIO, heading: Heading) -> None:
-        self._fields = shown_fields(heading.fields)
-        if len(self._fields) > EXCEL_COLUMNS:
+    def __init__(self, stream: BinaryIO, heading: Heading, *, cost: bool = False) -> None:
+        """With `cost` each column that has a question is followed by what its cells cost."""
+        fields = shown_fields(heading.fields)
+        taken = {field.name.casefold() for field in fields}
+        self._fields: dict[int, Field] = {}
+        self._costs: dict[int, str] = {}
+        names: list[str] = []
+        for field in fields:
+            self._fields[len(names)] = field
+            names.append(field.name)
+            if cost and field.question:
+                self._costs[len(names)] = field.name
+                names.append(free_name(f"{field.name} cost", taken))
+                taken.add(names[-1].casefold())
+        if len(names) > EXCEL_COLUMNS:
             raise UsageError(
-                f"An Excel sheet holds at most {EXCEL_COLUMNS:,} columns; this table has {len(self._fields):,}.",
+                f"An Excel sheet holds at most {EXCEL_COLUMNS:,} columns; this table has {len(names):,}.",
                 advice="Export to CSV instead.",
             )
         folder = tempfile.mkdtemp(prefix="tablewright-xlsx-")
         self._book = xlsxwriter.Workbook(stream, {"constant_memory": True, "tmpdir": folder})
         self._clean_up = weakref.finalize(self, _clean_up, self._book, folder)  # also where nobody gets to close()
-        self._key_field = heading.key_field or (self._fields[0].name if self._fields else "")
+        self._key_field = heading.key_field or (fields[0].name if fields else "")
         self._formats: dict[tuple[str, str], Any] = {}
         self._bold = self._book.add_format({"bold": True, "bottom": 1})
         self._sheet = self._book.add_worksheet("Table")
         self._evidence: _EvidenceSheet | None = None
         self._line = 0
         self._notes = self._notes_left_out = 0
-        self._widths = [_width(field.name) + 3 for field in self._fields]
-        for column, field in enumerate(self._fields):
-            self._sheet.write_string(0, column, cut(field.name), self._bold)
+        self._widths = [_width(name) + 3 for name in names]
+        for column, name in enumerate(names):
+            self._sheet.write_string(0, column, cut(name), self._bold)
         self._sheet.freeze_panes(1, 0)
 
     def write(self, rows: Iterable[Row]) -> None:
@@ -75,7 +89,7 @@ class XlsxWriter:
                     advice="Export to CSV instead.",
                 )
             cells = row.cells
-            for column, field in enumerate(self._fields):
+            for column, field in self._fields.items():
                 cell = cells.get(field.name, PENDING)
                 if cell is PENDING:
                     continue
@@ -84,12 +98,16 @@ class XlsxWriter:
                 else:
                     self._write_cell(column, field, cell, _colour(cell))
                     self._write_evidence(column, field, cell, row)
+            for column, name in self._costs.items():
+                cost = cost_of(cells.get(name, PENDING))
+                if cost is not None:
+                    self._sheet.write_number(self._line, column, _Exact(cost), self._format("", DOLLARS))
 
     def close(self) -> None:
         for column, width in enumerate(self._widths):
             self._sheet.set_column(column, column, min(max(width, MIN_WIDTH), MAX_WIDTH))
-        if self._fields:
-            self._sheet.autofilter(0, 0, self._line, len(self._fields) - 1)
+        if self._widths:
+            self._sheet.autofilter(0, 0, self._line, len(self._widths) - 1)
         if self._evidence is not None:
             self._evidence.finish(self._notes_left_out)
         self._book.close()

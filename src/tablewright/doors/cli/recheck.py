@@ -1,0 +1,106 @@
+"""`tablewright table recheck`: whether the cited pages still say what the cells say."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.doors.cli.root import Json, TableName, with_app
+from tablewright.doors.cli.table import commands
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from tablewright.app import Rechecked, Tablewright
+
+SHOWN = 50
+
+
+@commands.command()
+def recheck(
+    table: TableName,
+    field: Annotated[list[str] | None, typer.Option("--field", help="Only this column; repeatable.")] = None,
+    row: Annotated[
+        list[int] | None, typer.Option("--row", min=1, help="Only the row of this number; repeatable.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Look, but flag nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Ask for the cited pages again, and flag the cells whose quotes are gone.
+
+    A page that refuses or cannot be reached proves nothing: its cells are left as they are.
+    """
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> Rechecked:
+        head = await tablewright.table(table)
+        with output.bar() as progress:
+            task = progress.add_task("Rechecking", total=None)
+            run = await tablewright.plan_recheck(
+                head.id,
+                field or [],
+                row_ids=row,
+                dry_run=dry_run,
+                watch=lambda news: progress.update(task, completed=news.done, total=news.total),
+            )
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGINT, run.cancel)
+            try:
+                return await run.run()
+            finally:
+                loop.remove_signal_handler(signal.SIGINT)
+
+    done = with_app(work)
+    if json:
+        supported, changed = done.count("supported"), done.count("changed")
+        output.print_json(
+            {
+                "table_id": done.table_id,
+                "status": done.status,
+                "pages": done.pages,
+                "checked": supported + changed,
+                "supported": supported,
+                "changed": changed,
+                "not_checked": done.count("not checked"),
+                "cells": done.cells,
+                "change": done.change,
+            }
+        )
+    else:
+        print_verdicts(done, dry_run=dry_run)
+    if done.status == "cancelled":
+        raise typer.Exit(130)
+
+
+def print_verdicts(done: Rechecked, *, dry_run: bool) -> None:
+    """What needs attention as a table; what still stands only as a number."""
+    from tablewright.doors.cli import output
+
+    if not done.cells:
+        output.say("No cell of these cites a source, so there is nothing to ask for.")
+        return
+    noted = sorted((cell for cell in done.cells if cell.note), key=lambda cell: cell.verdict != "changed")
+    if noted:
+        lines: list[list[str | Text]] = [
+            [str(cell.row_id), cell.field, cell.verdict, output.plain(cell.note, 400)] for cell in noted[:SHOWN]
+        ]
+        output.stdout().print(output.grid("", ["#", "Column", "Verdict", "Why"], lines))
+    if len(noted) > SHOWN:
+        output.say(f"… {len(noted) - SHOWN:,} more; --json lists all.")
+    if done.status == "cancelled":
+        output.say("Stopped before all pages were asked for.")
+    output.say(
+        f"{output.many(done.pages, 'page')} asked for: {output.many(done.count('supported'), 'cell')} still supported, "
+        f"{done.count('changed'):,} changed, {done.count('not checked'):,} not checked."
+    )
+    if done.change is not None:
+        output.say(
+            f"Flagged: {output.many(done.change.edits, 'cell')} (change {done.change.number}). The next run that asks "
+            f"for their columns fills them again; `tablewright table rollback {done.table_id} --change "
+            f"{done.change.number}` takes the flags back."
+        )
+    elif dry_run and done.count("changed"):
+        output.say("Nothing was flagged, because of --dry-run.")

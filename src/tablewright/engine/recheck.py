@@ -1,0 +1,268 @@
+"""Recheck: are the quotes still there? The cited pages are asked for again, and what they no longer say is flagged.
+
+"Not checked" is not "refuted": a page that refuses or cannot be reached, a search result or a document leaves its cell
+as it is. So does a page that has changed while another still states the value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import Literal, TypeAlias
+
+from tablewright.engine.progress import Progress, Watch, ignore
+from tablewright.errors import EditConflict, NotFound
+from tablewright.sources.source import Source
+from tablewright.store.log import Change
+from tablewright.store.store import Store
+from tablewright.table.edits import Draft, SetCell, flag
+from tablewright.table.evidence import follows, locate
+from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table
+from tablewright.table.retrieved import Refusal, Retrieved
+from tablewright.table.text import shortened, show
+
+Verdict: TypeAlias = Literal["supported", "changed", "not checked"]
+
+AT_ONCE = 16
+"""Pages; two of one site. The fetcher keeps its pauses besides."""
+QUOTED = 120
+COMPUTED = ("formula", "model")
+"""Origins of values that were worked out from their row: nobody is cited."""
+
+
+class Judgement(Noun, frozen=True):
+    """What became of one piece of evidence."""
+
+    verdict: Verdict
+    note: str = ""
+
+
+class CellVerdict(Noun, frozen=True, omit_defaults=False):
+    row_id: RowId
+    field: str
+    verdict: Verdict
+    note: str
+    origins: tuple[str, ...]
+
+
+class Rechecked(Noun, frozen=True):
+    """`change` flags the cells that changed; None where there were none, or nothing was to be written."""
+
+    table_id: str
+    status: Literal["done", "cancelled"]
+    pages: int
+    cells: tuple[CellVerdict, ...]
+    change: Change | None = None
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(cell.verdict == verdict for cell in self.cells)
+
+
+@dataclass(kw_only=True)
+class Citing:
+    """A cell, and what is known by now of the sources it cites."""
+
+    row_id: RowId
+    field: Field
+    cell: Cell
+    judged: dict[Evidence, Judgement] = dataclass_field(default_factory=dict)
+
+    @property
+    def sources(self) -> list[Evidence]:
+        return cited(self.cell)
+
+    def settled(self) -> CellVerdict:
+        stopped = Judgement(verdict="not checked", note="stopped before it was asked for")
+        judged = [self.judged.get(source, stopped) for source in self.sources]
+        verdict = overall(judged)
+        notes = dict.fromkeys(judgement.note for judgement in judged if judgement.note)
+        origins = dict.fromkeys(source.origin for source in self.sources)
+        return CellVerdict(
+            row_id=self.row_id, field=self.field.name, verdict=verdict, note="; ".join(notes), origins=tuple(origins)
+        )
+
+
+def cited(cell: Cell) -> list[Evidence]:
+    return [each for each in cell.evidence if each.stance == "supports" and each.origin not in COMPUTED]
+
+
+def overall(judged: Sequence[Judgement]) -> Verdict:
+    """One source that still states the value is enough. One that no longer does counts for more than one that could not
+    be asked: else a page that is gone for good would vouch for ever."""
+    verdicts = {judgement.verdict for judgement in judged}
+    return "supported" if "supported" in verdicts else "changed" if "changed" in verdicts else "not checked"
+
+
+def judge(cell: Cell, field: Field, evidence: Evidence, page: Retrieved | Refusal) -> Judgement:
+    if isinstance(page, Refusal):
+        return Judgement(verdict="not checked", note=f"{evidence.origin}: {page.detail}")
+    if not page.text.strip():
+        return Judgement(verdict="not checked", note=f"{evidence.origin} has no text now")
+    if locate(evidence.quote, evidence.quote) is None:
+        return Judgement(verdict="not checked", note=f"{evidence.origin}: there is no quote to look for")
+    quote = shortened(evidence.quote, QUOTED)
+    place = locate(evidence.quote, page.text)
+    if place is None:
+        return Judgement(verdict="changed", note=f"“{quote}” is no longer on {evidence.origin}")
+    if is_stated(cell, field, page.text[slice(*place)]):
+        return Judgement(verdict="supported")
+    if is_stated(cell, field, evidence.quote):
+        return Judgement(verdict="changed", note=f"“{quote}” on {evidence.origin} no longer states the value")
+    # By whatever rule the value was taken from the quote, it is not one that can be applied once more.
+    return Judgement(verdict="not checked", note=f"“{quote}” is still on {evidence.origin}, but not seen to say it")
+
+
+def is_stated(cell: Cell, field: Field, quote: str) -> bool:
+    return any(follows(text, quote, field) for text in (cell.raw_value or "", show(cell.value)))
+
+
+class Recheck:
+    """One look at the sources of a table. `cancel()` may be called at any time; what was seen by then counts."""
+
+    def __init__(
+        self,
+        store: Store,
+        table: Table,
+        web: Source,
+        *,
+        actor: str = "",
+        fields: Sequence[str] = (),
+        row_ids: Sequence[RowId] | None = None,
+        dry_run: bool = False,
+        watch: Watch = ignore,
+    ) -> None:
+        self._store = store
+        self._table = table
+        self._web = web
+        self._actor = actor
+        self._fields = [Draft(table).field(name) for name in fields] or list(table.fields)
+        self._row_ids = row_ids
+        self._dry_run = dry_run
+        self._watch = watch
+        self._cancelled = False
+        self._workers: list[asyncio.Task[None]] = []
+        self._citing: list[Citing] = []
+        self._done = self._total = 0
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        for worker in self._workers:
+            worker.cancel()
+
+    async def run(self) -> Rechecked:
+        self._citing = [each async for row in self._rows() for each in self._citing_cells(row)]
+        by_url = await self._pages()
+        self._total = len(by_url)
+        self._tell("starting")
+        await self._ask_all(by_url)
+        verdicts = tuple(each.settled() for each in self._citing)
+        change = None if self._dry_run else await self._flag(verdicts)
+        self._tell("cancelled" if self._cancelled else "complete")
+        return Rechecked(
+            table_id=self._table.id,
+            status="cancelled" if self._cancelled else "done",
+            pages=self._done,
+            cells=verdicts,
+            change=change,
+        )
+
+    async def _rows(self) -> AsyncIterator[Row]:
+        names = {field.name for field in self._fields}
+        if self._row_ids is not None:
+            window = await self._store.tables.rows(self._table.id, self._row_ids, fields=names)
+            missing = set(self._row_ids) - {row.id for row in window.rows}
+            if missing:
+                raise NotFound(f"Table {self._table.id} has no row {min(missing)}.")
+            for row in window.rows:
+                yield row
+            return
+        after = 0
+        while rows := (await self._store.tables.window(self._table.id, after=after, fields=names)).rows:
+            for row in rows:
+                yield row
+            after = rows[-1].id
+
+    def _citing_cells(self, row: Row) -> list[Citing]:
+        cells = [(field, row.cell(field.name)) for field in self._fields]
+        return [
+            Citing(row_id=row.id, field=field, cell=cell)
+            for field, cell in cells
+            if cell.status == "ENRICHED" and cited(cell)
+        ]
+
+    async def _pages(self) -> dict[str, list[tuple[Citing, Evidence]]]:
+        """Each page once, with what is read in it. What is no page is judged here."""
+        pages = await self._store.pages.hashes()
+        by_url: dict[str, list[tuple[Citing, Evidence]]] = {}
+        for each in self._citing:
+            for source in each.sources:
+                if not source.origin.startswith(("http://", "https://")):
+                    each.judged[source] = Judgement(verdict="not checked", note=f"{source.origin} is a document")
+                elif source.content_hash not in pages:
+                    note = f"{source.origin} was read as a search result only"
+                    each.judged[source] = Judgement(verdict="not checked", note=note)
+                else:
+                    by_url.setdefault(source.origin, []).append((each, source))
+        return by_url
+
+    async def _ask_all(self, by_url: dict[str, list[tuple[Citing, Evidence]]]) -> None:
+        by_site: dict[str, list[str]] = {}
+        for url, reads in by_url.items():
+            by_site.setdefault(reads[0][1].domain, []).append(url)
+        waiting = deque(urls[start::2] for urls in by_site.values() for start in (0, 1))
+
+        async def worker() -> None:
+            while waiting:
+                for url in waiting.popleft():
+                    page = await self._web.open_again(url)
+                    await asyncio.to_thread(judge_all, by_url[url], page)
+                    self._done += 1
+                    self._tell("fetching", url)
+
+        if self._cancelled:
+            return
+        self._workers = [asyncio.create_task(worker()) for _ in range(min(AT_ONCE, len(waiting)))]
+        try:
+            if self._workers:
+                await asyncio.wait(self._workers, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            for each in self._workers:
+                each.cancel()
+            results = await asyncio.gather(*self._workers, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+
+    async def _flag(self, verdicts: Sequence[CellVerdict]) -> Change | None:
+        """In one change. A cell that somebody wrote in the meantime is theirs."""
+        changed = [
+            (each, verdict)
+            for each, verdict in zip(self._citing, verdicts, strict=True)
+            if verdict.verdict == "changed"
+        ]
+        while changed:
+            rows = (await self._store.tables.rows(self._table.id, [each.row_id for each, _ in changed])).rows
+            now = {row.id: row for row in rows}
+            edits = []
+            for each, verdict in changed:
+                cell = now[each.row_id].cell(each.field.name) if each.row_id in now else Cell()
+                if cell.status == "ENRICHED" and (cell.value, cell.evidence) == (each.cell.value, each.cell.evidence):
+                    flagged = flag(cell, verdict.note)
+                    edits.append(SetCell(row_id=each.row_id, field=each.field.name, cell=flagged, expected=cell))
+            note = f"rechecked {self._done} pages: {len(edits)} cells no longer stand there"
+            try:
+                return await self._store.log.commit(self._table.id, edits, actor=self._actor, note=note)
+            except EditConflict:
+                continue
+        return None
+
+    def _tell(self, stage: Literal["starting", "fetching", "complete", "cancelled"], url: str = "") -> None:
+        self._watch(Progress(stage=stage, done=self._done, total=self._total, label=url))
+
+
+def judge_all(reads: Sequence[tuple[Citing, Evidence]], page: Retrieved | Refusal) -> None:
+    for each, evidence in reads:
+        each.judged[evidence] = judge(each.cell, each.field, evidence, page)

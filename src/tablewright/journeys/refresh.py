@@ -1,0 +1,130 @@
+"""Refresh: the stale cells of a table, each filled again in the way it was filled before.
+
+What depends on another stale cell comes after it: a round is filled, and applied, before the next one reads the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+
+from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.progress import Watch, ignore
+from tablewright.engine.retry import ONCE, RetryPolicy
+from tablewright.errors import NotFound
+from tablewright.journeys import enrich
+from tablewright.journeys.enrich import OpenTools, no_tools
+from tablewright.store.proposals import CellAt
+from tablewright.store.staleness import StaleCell
+from tablewright.store.store import Store
+from tablewright.table.edits import Draft
+from tablewright.table.model import Noun, Table
+
+
+class Round(Noun, frozen=True, gc=True):
+    """Stale cells that one run fills again: none of them depends on another, and all were filled in the same way."""
+
+    strategy: str
+    """"" where nobody knows; a formula is then computed and a question answered from the web."""
+    params: Mapping[str, str]
+    fields: tuple[str, ...]
+    cells: tuple[StaleCell, ...]
+
+    @property
+    def cost(self) -> float:
+        """What these cells took last time."""
+        return sum(cell.cost for cell in self.cells)
+
+
+async def rounds(store: Store, table_id: str, names: Sequence[str] = ()) -> list[Round]:
+    """All that is stale, or what of it is in the columns `names`, in the order in which to fill it."""
+    table = await store.tables.find(table_id)
+    wanted = {Draft(table).field(name).name for name in names}
+    cells = [cell for cell in await store.log.stale(table.id) if not wanted or cell.field in wanted]
+    depths = depths_of(table, {cell.field for cell in cells})
+    ways = {run_id: await way_of(store, run_id) for run_id in {cell.run_id for cell in cells}}
+    groups: dict[tuple[int, str, bytes], list[StaleCell]] = {}
+    for cell in cells:
+        groups.setdefault((depths[cell.field], *ways[cell.run_id]), []).append(cell)
+    return [
+        Round(
+            strategy=strategy,
+            params=msgspec.json.decode(params),
+            fields=tuple(field.name for field in table.fields if any(cell.field == field.name for cell in group)),
+            cells=tuple(group),
+        )
+        for (_, strategy, params), group in sorted(groups.items(), key=lambda item: item[0])
+    ]
+
+
+async def way_of(store: Store, run_id: str) -> tuple[str, bytes]:
+    """The strategy of a run and its parameters; none for a cell that was brought along from elsewhere, whose question
+    then tells."""
+    try:
+        spec = (await store.runs.get(run_id)).spec
+    except NotFound:
+        return "", b"{}"
+    return spec["strategy"], msgspec.json.encode(spec.get("params", {}), order="sorted")
+
+
+async def plan(
+    store: Store,
+    table_id: str,
+    of: Round,
+    *,
+    waiting: bool = False,
+    open_tools: OpenTools = no_tools,
+    concurrency: int | None = None,
+    retry: RetryPolicy = ONCE,
+    terms: Terms = USUAL,
+    watch: Watch = ignore,
+) -> Fill | None:
+    """A run over the cells of the round that are still stale, and none of whose own inputs is; None if there is none.
+    With `waiting` also those whose inputs are stale, to know what all would take."""
+    table = await store.tables.find(table_id)
+    cells = await ready(store, table, of, waiting=waiting)
+    if not cells:
+        return None
+    fields = [field for field in table.fields if any(name == field.name for _, name in cells)]
+    return await enrich.plan(
+        store,
+        table.id,
+        fields,
+        of.strategy,
+        params=of.params,
+        only=cells,
+        open_tools=open_tools,
+        concurrency=concurrency,
+        retry=retry,
+        terms=terms,
+        watch=watch,
+    )
+
+
+async def ready(store: Store, table: Table, of: Round, *, waiting: bool = False) -> set[CellAt]:
+    stale = {(cell.row_id, cell.field) for cell in await store.log.stale(table.id)}
+    inputs = {field.name: field.depends_on for field in table.fields}
+    return {
+        at
+        for at in ((cell.row_id, cell.field) for cell in of.cells)
+        if at in stale and (waiting or not any((at[0], name) in stale for name in inputs[at[1]]))
+    }
+
+
+def depths_of(table: Table, names: Collection[str]) -> dict[str, int]:
+    """0 for a column that depends on none of the others, else one more than the deepest it depends on. Columns that
+    depend on each other in a circle are cut open where they stand in the table."""
+    inputs = {field.name: field.depends_on for field in table.fields}
+    depths: dict[str, int] = {}
+
+    def depth(name: str, above: tuple[str, ...]) -> int:
+        if name not in depths:
+            deeper = [depth(each, (*above, name)) for each in inputs[name] if each in names and each not in above]
+            depths[name] = 1 + max(deeper, default=-1)
+        return depths[name]
+
+    for field in table.fields:
+        if field.name in names:
+            depth(field.name, (field.name,))
+    return depths

@@ -1,0 +1,209 @@
+"""What a change makes stale: cells that a run found from other cells of their row, one of which has another value now.
+
+Staleness is data, not an order: a stale cell keeps its value, is shown and priced as stale, and nothing runs by itself.
+The marks stand in the log beside what caused them, as entries of the kind "stale": undoing the cause takes them back.
+A mark is no value: it does not keep a cell from being undone, or written by a run that had read it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Subquery, exists, func, select
+
+from tablewright.store import schema
+from tablewright.store.records import Given, decode_cell, decode_given, to_text
+from tablewright.store.tables import Head, chunks
+from tablewright.table.model import Cell, Noun, RowId, given
+
+Place: TypeAlias = tuple[RowId, int]
+"""A row and the number of a field."""
+Entry: TypeAlias = dict[str, Any]
+
+CELL_KINDS = ("cell", "stale")
+"""The entries of the log that say what a cell is now: its value, or only that it is stale."""
+BATCH = 2_000
+entry_number = schema.edits.c.seq + 0
+"""Where the entries of some cells are wanted: by the bare number a database may look for them in the whole log."""
+MARKED = '%"stale":true%'
+"""In an encoded cell; quotes inside its strings are escaped, so only the key itself can match."""
+
+
+class StaleCell(Noun, frozen=True):
+    """`cost` is what the cell took last time: the price of filling it again, as far as anybody can know."""
+
+    row_id: RowId
+    field: str
+    run_id: str
+    cost: float = 0.0
+
+
+def is_found(cell: Cell) -> bool:
+    """Whether a run found it, or found nothing: "not found" is an answer that another input may change, as a value is.
+
+    What a person typed during a review belongs to the run but has no evidence: theirs, whatever the inputs become."""
+    return cell.run_id is not None and (cell.value is None or bool(cell.evidence))
+
+
+def marks_for(connection: Connection, found: Head, first: int, last: int) -> Iterator[list[Entry]]:
+    """The marks that log entries `first` to `last` call for, batch by batch; each is put into the log before the next
+    is asked for. `cells` is as it was before all of them.
+
+    A cell that is itself among the entries gets none: who wrote it knew what it depends on. One that is stale already
+    is marked again, so that undoing the earlier cause does not make it look fresh."""
+    dependents = dependents_of(found)
+    if not dependents:
+        return
+    edits, cells = schema.edits, schema.cells
+    reachable = sorted({field_id for ids in dependents.values() for field_id in ids})
+    of_row = (cells.c.table_no == found.no, cells.c.row_id == edits.c.row_id, cells.c.field_id.in_(reachable))
+    # As EXISTS it is a join to PostgreSQL, which without statistics compares every row with every other.
+    a_dependent = select(cells.c.field_id).where(*of_row).limit(1).scalar_subquery()
+    query = (
+        select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
+        .where(edits.c.table_no == found.no, edits.c.seq <= last, edits.c.kind == "cell")
+        .where(edits.c.field_id.in_(dependents), a_dependent.is_not(None))
+        .order_by(edits.c.seq)
+        .limit(BATCH)
+    )
+    while records := connection.execute(query.where(edits.c.seq >= first)).all():
+        first = records[-1].seq + 1
+        changed = changed_cells(connection, found, records)
+        texts = untouched_texts(connection, found, {row_id for row_id, _ in changed}, reachable)
+        yield [entry for place, after in changed.items() for entry in marks_after(place, after, dependents, texts)]
+
+
+def marks_after(place: Place, after: Cell, dependents: dict[int, list[int]], texts: dict[Place, str]) -> list[Entry]:
+    """All that depends on a changed cell, directly or through others; taken out of `texts`, so each is marked once.
+
+    Two cells of one run fit together, also when they are applied one after the other."""
+    row_id, field_id = place
+    entries: list[Entry] = []
+    waiting = [(field_id, after.run_id if is_found(after) else None)]
+    while waiting:
+        changed, same_run = waiting.pop()
+        for dependent in dependents.get(changed, ()):
+            text = texts.get((row_id, dependent))
+            cell = decode_cell(text) if text else None
+            if cell is not None and is_found(cell) and cell.run_id != same_run:
+                entries.append(mark(row_id, dependent, texts.pop((row_id, dependent)), cell))
+                waiting.append((dependent, None))
+    return entries
+
+
+def mark(row_id: RowId, field_id: int, text: str, cell: Cell) -> Entry:
+    after = to_text(msgspec.structs.replace(cell, stale=True))
+    return {"kind": "stale", "row_id": row_id, "field_id": field_id, "before": text, "after": after}
+
+
+def marks_for_outdated(
+    connection: Connection, found: Head, written: Subquery, *, since: int, standing: ColumnElement[bool] | None = None
+) -> list[Entry]:
+    """Marks for cells that are written as they were found, or stood, at their own `as_of`, no earlier than `since`,
+    where an input has changed after that. `written` has row_id, field_id, cell and as_of; `standing` leaves out changes
+    of inputs that are being undone."""
+    edits = schema.edits
+    marks: dict[Place, Entry] = {}
+    for field_id, inputs in inputs_of(found).items():
+        of_inputs = [edits.c.table_no == found.no, edits.c.field_id.in_(inputs), edits.c.kind.in_(CELL_KINDS)]
+        of_inputs += [] if standing is None else [standing]
+        later = edits.c.seq.between(since + 1, found.last_seq)
+        if not connection.execute(select(exists().where(*of_inputs, later))).scalar():
+            continue
+        query = (
+            select(edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after, written.c.cell)
+            .join(written, (written.c.row_id == edits.c.row_id) & (entry_number > written.c.as_of))
+            .where(*of_inputs, entry_number <= found.last_seq, written.c.field_id == field_id)
+        )
+        records = connection.execute(query).all()
+        changed = changed_cells(connection, found, records)
+        for record in records:
+            cause, cell = changed.get((record.row_id, record.field_id)), decode_cell(record.cell)
+            if cause is not None and is_found(cell) and not (is_found(cause) and cause.run_id == cell.run_id):
+                marks[record.row_id, field_id] = mark(record.row_id, field_id, record.cell, cell)
+    return list(marks.values())
+
+
+def changed_cells(connection: Connection, found: Head, records: Sequence[Any]) -> dict[Place, Cell]:
+    """The cells that got another value, or became stale, and what they are now."""
+    as_given = given_values(connection, found, {each.row_id for each in records if not (each.before and each.after)})
+
+    def cell_of(text: str | None, row_id: RowId, field_id: int) -> Cell:
+        if text:
+            return decode_cell(text)
+        own = as_given[row_id]
+        return given(own.values.get(field_id), own.raw.get(field_id))
+
+    changed = {}
+    for each in records:
+        before, after = (cell_of(text, each.row_id, each.field_id) for text in (each.before, each.after))
+        if before.value != after.value or (after.stale and not before.stale):
+            changed[each.row_id, each.field_id] = after
+    return changed
+
+
+def given_values(connection: Connection, found: Head, row_ids: Collection[RowId]) -> dict[RowId, Given]:
+    rows = schema.rows
+    query = select(rows.c.row_id, rows.c.given).where(rows.c.table_no == found.no)
+    return {
+        row_id: decode_given(text)
+        for chunk in chunks(row_ids, 500)
+        for row_id, text in connection.execute(query.where(rows.c.row_id.in_(chunk)))
+    }
+
+
+def untouched_texts(
+    connection: Connection, found: Head, row_ids: Collection[RowId], fields: list[int]
+) -> dict[Place, str]:
+    """The cells of these rows that the change has neither written nor marked yet."""
+    edits, cells = schema.edits, schema.cells
+    of_cell = (edits.c.table_no == found.no, edits.c.row_id == cells.c.row_id, edits.c.field_id == cells.c.field_id)
+    newest = select(func.max(entry_number)).where(*of_cell).scalar_subquery()
+    query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
+        cells.c.table_no == found.no, cells.c.field_id.in_(fields), func.coalesce(newest, 0) <= found.last_seq
+    )
+    return {
+        (row_id, field_id): text
+        for chunk in chunks(row_ids, 500)
+        for row_id, field_id, text in connection.execute(query.where(cells.c.row_id.in_(chunk)))
+    }
+
+
+def inputs_of(found: Head) -> dict[int, list[int]]:
+    """For each field that depends on others the numbers of those."""
+    ids = {name.casefold(): field_id for name, field_id in found.field_ids.items()}
+    inputs = {
+        found.field_ids[field.name]: [ids[name.casefold()] for name in field.depends_on if name.casefold() in ids]
+        for field in found.table.fields
+        if field.depends_on
+    }
+    return {field_id: its for field_id, its in inputs.items() if its}
+
+
+def dependents_of(found: Head) -> dict[int, list[int]]:
+    dependents: dict[int, list[int]] = {}
+    for field_id, inputs in inputs_of(found).items():
+        for each in inputs:
+            dependents.setdefault(each, []).append(field_id)
+    return dependents
+
+
+def stale_cells(connection: Connection, found: Head) -> list[StaleCell]:
+    """In the order of rows; a table whose fields depend on nothing is not looked through."""
+    inputs, names = inputs_of(found), found.names
+    if not inputs:
+        return []
+    cells, rows = schema.cells, schema.rows
+    query = (
+        select(cells.c.row_id, cells.c.field_id, cells.c.cell)
+        .join(rows, (rows.c.table_no == cells.c.table_no) & (rows.c.row_id == cells.c.row_id))
+        .where(cells.c.table_no == found.no, ~rows.c.removed, cells.c.field_id.in_(names), cells.c.cell.like(MARKED))
+        .order_by(cells.c.row_id, cells.c.field_id)
+    )
+    found_cells = [(row_id, names[field_id], decode_cell(text)) for row_id, field_id, text in connection.execute(query)]
+    return [
+        StaleCell(row_id=row_id, field=name, run_id=cell.run_id or "", cost=cell.cost)
+        for row_id, name, cell in found_cells
+    ]

@@ -1,0 +1,308 @@
+"""What our own strategies are likely to take, before anything is spent: the arithmetic behind an estimate.
+
+How long a prompt is comes from the prompts themselves, filled with prose; how often one is sent, and how full it is, is
+assumed. Every assumption stands here, once, under a name. Earlier runs of the same kind go before all of them
+(engine/estimate.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tablewright.decisions import answer_with_tools as words
+from tablewright.decisions import extract_rows
+from tablewright.decisions.answer_with_tools import Reply
+from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.decision import Prompt
+from tablewright.decisions.extract import A_FIELD, CONTEXT, HEAD, MOST_TEXTS, Extract, ExtractFields
+from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
+from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.decisions.reader.about import Subject
+from tablewright.decisions.translate_formula import Translate, TranslateFormula, plain_conversion
+from tablewright.decisions.untrusted import block
+from tablewright.decisions.work_out import Work, WorkOut
+from tablewright.models.tokens import estimate_tokens
+from tablewright.strategies.formula import Formula
+from tablewright.strategies.packing import ROWS
+from tablewright.strategies.strategy import Effort, Expected, Task
+from tablewright.strategies.subject import subject_columns
+from tablewright.strategies.tools import Need, Tools
+from tablewright.table.model import Field, Noun
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+# ── what is assumed ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+COUNTED = 0.8
+"""Tokens that a model counts for each that `estimate_tokens` gives, which is meant to be a little too high."""
+TEXTS_FULL = 0.6
+"""Of the room that a prompt has for texts, what is filled."""
+RESULTS_SHOWN = 4
+"""Search results in a prompt that reads these."""
+TEXTS_SHOWN = 2
+"""Texts in a prompt that reads pages, of `MOST_TEXTS` at most."""
+ASKED_TWICE = 0.15
+"""Calls whose answer cannot be used, so that the question is asked once more."""
+UNSURE = 0.4
+"""With cascade: cells of which the built-in reader is not sure, so that a model is asked."""
+
+ROWS_WITH_TEXT = 0.9
+"""Pipeline: rows for which a page or a search result was found that a model can read."""
+SHORT_ROWS = 0.3
+"""Pipeline: rows whose texts are so short that several are asked in one call."""
+PACK_FULL = 0.75
+"""Pipeline: of the rows that a call may be shared by, those that share it."""
+SEARCHES, PAGES = 1.4, 3.0
+"""Pipeline: for a row, in the first attempt."""
+WEAK_FIELDS = 0.6
+"""Pipeline: of the columns of a row that is tried again, those that are weak."""
+SEARCHES_AGAIN, PAGES_AGAIN = 1.5, 1.5
+"""Pipeline: for a row, in a further attempt."""
+
+
+class Path(Noun, frozen=True):
+    """What one question takes on its own path; `turns` are calls of the model that steers it."""
+
+    turns: float
+    searches: float
+    pages: float = 0.0
+
+
+STEERED = {
+    "lookup": Path(turns=1.15, searches=1.35),
+    "exploratory": Path(turns=2.05, searches=1.6, pages=1.2),
+    "comprehensive": Path(turns=2.8, searches=3.5, pages=2.5),
+}
+"""With a model; those of lookup and exploratory were measured on 60 questions."""
+BY_RULE = {
+    "lookup": Path(turns=0, searches=1.4),
+    "exploratory": Path(turns=0, searches=1.8, pages=1.2),
+    "comprehensive": Path(turns=0, searches=5.5, pages=1.7),
+}
+"""Without one, measured on the same questions."""
+
+WORKED_OUT = 0.2
+"""Computation: rows for which the formula that a model wrote for words does not do, so that it is asked for the row."""
+
+WEAK_ROWS, STILL_WEAK = 0.35, 0.6
+"""Rows with a weak cell after the first attempt; of these, rows with one after each further attempt."""
+
+CALL_SECONDS, LOCAL_CALL_SECONDS, SEARCH_SECONDS = 2.0, 10.0, 1.0
+"""For one model call, one of a model on this machine (which answers no two any faster), one search."""
+
+NEUTRAL = Effort(calls=1, input_tokens=800, output_tokens=60)
+"""A question to a model, by a strategy that does not say what it takes."""
+NEUTRAL_WEB = Effort(searches=1, pages=1)
+
+NAME, CELL, TITLE = "Acme Turbines Ltd", "United Kingdom", "Acme Turbines – about the company and its history"
+"""A row's name, another cell of it, and the title of a page, of the usual length."""
+PROSE = (
+    "The company was founded in 1987 by two engineers and has its headquarters in Bristol, where about 1,200 people "
+    "work on turbines for small rivers. Revenue: £48.2 million (2023). It is led by Ann Lee, who joined in 2011. "
+)
+QUOTE = "The company was founded in 1987 by two engineers and has its headquarters in Bristol"
+WRITTEN = {
+    "answer": f'"Headquarters": {{"value": "Bristol", "quote": "{QUOTE}"}}, ',
+    "turn": f'{{"name": "answer", "arguments": {{"value": "Bristol", "quote": "{QUOTE}"}}}}',
+    "plan": '{"patterns": ["%entity founded headquarters", "%entity company profile employees", "%entity about"]}',
+    "judge": '{"rating": "medium", "weak": ["Headquarters"]}',
+    "work": '{"value": "37.5", "expression": "{Price} * {Quantity}"}',
+    "translation": '{"expression": "round({Price} * 1.19, 2)"}',
+}
+"""What a model writes, by the kind of question."""
+
+# ── the pipeline ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def pipeline(task: Task, tools: Tools) -> Expected:
+    columns = subject_columns(task)
+    groups: dict[str, list[Field]] = {}
+    for field in task.fields:
+        groups.setdefault(columns[field.name], []).append(field)
+    parts = [of_group(task, tools, column, fields) for column, fields in groups.items()]
+    return Expected(
+        row=total(part.row for part in parts),
+        once=total(part.once for part in parts),
+        again=total(part.again for part in parts),
+        again_once=total(part.again_once for part in parts),
+    )
+
+
+def of_group(task: Task, tools: Tools, column: str, fields: Sequence[Field]) -> Expected:
+    """Fields about the same thing: one plan, one set of pages, one call a row."""
+    first = Effort(searches=SEARCHES, pages=PAGES)
+    again = Effort(searches=SEARCHES_AGAIN, pages=PAGES_AGAIN)
+    if tools.model is None:
+        return Expected(row=first, again=again)
+    subject = sample_subject(task, column)
+    plan = planned(tools.model, subject, fields)
+    rows = int(task.params.get("rows_a_call", ROWS))
+    weak = fields[: max(1, round(WEAK_FIELDS * len(fields)))]
+    return Expected(
+        row=first + read(tools, subject, fields, rows),
+        once=plan,
+        again=again + read(tools, subject, weak, rows),
+        again_once=planned(tools.model, subject, fields[:1]) * len(fields),
+    )
+
+
+def planned(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> Effort:
+    asked = PlanPatterns(
+        key=subject.column, fields=tuple(fields), columns=tuple(subject.context), samples=(subject.name,)
+    )
+    return one_call(model, Plan().prompt(asked), WRITTEN["plan"])
+
+
+def read(tools: Tools, subject: Subject, fields: Sequence[Field], rows: int) -> Effort:
+    """One call for all fields of the row, or a part of one that it shares with others."""
+    assert tools.model is not None
+    asked, rows_asked = list(fields), ROWS_WITH_TEXT
+    if tools.cascade:
+        rows_asked *= 1 - (1 - UNSURE) ** len(fields)
+        asked = asked[: max(1, round(UNSURE * len(fields)))]
+    frame = ExtractFields().prompt(Extract(subject=subject, fields=tuple(asked), sources=()))
+    room = min(CONTEXT, HEAD + A_FIELD * len(asked)) + MOST_TEXTS * (HEAD // 2)
+    texts = [block(1, prose(TEXTS_FULL * room / TEXTS_SHOWN), TITLE)] * TEXTS_SHOWN
+    alone = one_call(tools.model, frame, *[WRITTEN["answer"]] * len(asked), texts="\n".join(texts))
+    share = 1 / max(1.0, PACK_FULL * rows)
+    saved = tokens(extract_rows.INSTRUCTIONS) * (1 - share)
+    together = Effort(calls=share, input_tokens=alone.input_tokens - saved, output_tokens=alone.output_tokens)
+    short = SHORT_ROWS if rows > 1 else 0.0
+    return (alone * (1 - short) + together * short) * rows_asked * (1 + ASKED_TWICE)
+
+
+# ── one question at a time ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def one_by_one(task: Task, tools: Tools, kind: str, instructions: str, *, opens_pages: bool) -> Expected:
+    """`kind` is one of `STEERED`."""
+    if tools.model is None:
+        path = BY_RULE[kind]
+        return Expected(row=Effort(searches=path.searches, pages=path.pages) * len(task.fields))
+    path = STEERED[kind]
+    columns = subject_columns(task)
+    row = Effort()
+    for field in task.fields:
+        subject = sample_subject(task, columns[field.name])
+        asked = steered(tools.model, subject, field, path.turns, instructions, opens_pages=opens_pages)
+        row += asked * (UNSURE if tools.cascade else 1.0)
+        row += Effort(searches=path.searches, pages=path.pages)
+        if kind == "comprehensive":
+            row += judged(tools.model, subject, field)
+    return Expected(row=row)
+
+
+def steered(
+    model: LanguageModel, subject: Subject, field: Field, turns: float, instructions: str, *, opens_pages: bool
+) -> Effort:
+    """Every turn sends again what was said before it."""
+    from tablewright.strategies.agent import FETCH, SEARCH  # loaded with the model anyway
+
+    tools = [SEARCH, FETCH] if opens_pages else [SEARCH]
+    offered = [*(tool.description or "" for tool in tools), Reply.__doc__ or ""]
+    if counts_schema(model):
+        schemas = [*(tool.function_schema.json_schema for tool in tools), Reply.model_json_schema()]
+        offered += map(json.dumps, schemas)
+    offer = Offer(origin="", title=TITLE, snippet=prose(TEXTS_FULL * words.SNIPPET))
+    results = words.results([(number, offer) for number in range(1, RESULTS_SHOWN + 1)])
+    page = block(1, prose(TEXTS_FULL * words.PAGE), TITLE)
+    first = tokens(instructions, *offered, words.question(subject, field, results))
+    said = tokens(WRITTEN["turn"])
+    later = said + tokens(words.question(subject, field, page if opens_pages else results))
+    return Effort(
+        calls=turns,
+        input_tokens=turns * first + later * turns * (turns - 1) / 2,
+        output_tokens=turns * said,
+    )
+
+
+def judged(model: LanguageModel, subject: Subject, field: Field) -> Effort:
+    asked = JudgeCoverage(row=subject.name, answers=(Answered(field=field.name, value=CELL),), opened=2)
+    return one_call(model, Judge().prompt(asked), WRITTEN["judge"])
+
+
+# ── computation ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def in_words(tools: Tools, formulas: Sequence[tuple[Field, Formula, Sequence[Field]]]) -> Expected:
+    """Formulas in words: what a model writes once for the table, and what it works out row by row."""
+    row = once = Effort()
+    if tools.model is None:
+        return Expected()
+    for field, formula, known in formulas:
+        if plain_conversion(formula.template):
+            continue
+
+        def read(text: str, known: Sequence[Field] = known) -> Formula:
+            return Formula(text, known)
+
+        columns = tuple(other for other in known if other.name != field.name)
+        shown = dict.fromkeys(formula.columns or [other.name for other in columns], CELL)
+        worked = Work().prompt(WorkOut(field=field, shown=shown, values=shown, read=read))
+        if Translate().is_beyond(formula.template):
+            row += one_call(tools.model, worked, WRITTEN["work"]) * (1 + ASKED_TWICE)
+            continue
+        asked = TranslateFormula(field=field, columns=columns, named=formula.columns, read=read)
+        once += one_call(tools.model, Translate().prompt(asked), WRITTEN["translation"]) * (1 + ASKED_TWICE)
+        row += one_call(tools.model, worked, WRITTEN["work"]) * WORKED_OUT
+    return Expected(row=row, once=once)
+
+
+# ── what does not say ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def guessed(task: Task, tools: Tools, needs: Collection[Need]) -> Expected:
+    """For a strategy that does not say: a question, a search and a page for each cell, as far as it needs such."""
+    cell = Effort()
+    if "model" in needs and tools.model is not None:
+        cell += NEUTRAL * (UNSURE if tools.cascade else 1.0)
+    if "web" in needs:
+        cell += NEUTRAL_WEB
+    return Expected(row=cell * len(task.fields))
+
+
+# ── sizes ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def one_call(model: LanguageModel, prompt: Prompt, *written: str, texts: str = "") -> Effort:
+    """`texts` stand in the prompt beside its own words."""
+    asked = [prompt.instructions, prompt.text, texts]
+    if counts_schema(model):
+        asked.append(json.dumps(prompt.reply.model_json_schema()))
+    return Effort(calls=1, input_tokens=tokens(*asked), output_tokens=min(tokens(*written), prompt.max_tokens))
+
+
+def counts_schema(model: LanguageModel) -> bool:
+    """Whether the form of the answer is a part of the prompt; on this machine it is a grammar beside it."""
+    return not runs_here(model)
+
+
+def runs_here(model: LanguageModel) -> bool:
+    from tablewright.models.price import FREE  # loaded with the model anyway
+
+    return model.agent_model.system in FREE
+
+
+def tokens(*texts: str) -> float:
+    return COUNTED * estimate_tokens("\n".join(texts))
+
+
+def prose(length: float) -> str:
+    return (PROSE * (int(length) // len(PROSE) + 1))[: int(length)]
+
+
+def sample_subject(task: Task, column: str) -> Subject:
+    """A row of the table as a prompt shows it, with cells of the usual length."""
+    asked = {field.name for field in task.fields}
+    others = [field.name for field in task.table.fields if field.name not in asked and field.name != column]
+    return Subject(name=NAME, context=dict.fromkeys(others, CELL), column=column)
+
+
+def total(efforts: Iterable[Effort]) -> Effort:
+    whole = Effort()
+    for effort in efforts:
+        whole += effort
+    return whole

@@ -1,0 +1,187 @@
+"""Rows whose texts are short share one model call. Each row's answers are checked against its own texts, and a row that
+fails is asked alone; what was bought together is kept for each row as if it had been asked alone, so a later run finds
+it whatever its neighbours are then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import Context
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tablewright.decisions.decision import Outcome, Prompt, Unusable, decide
+from tablewright.decisions.extract import Extract, ExtractFields
+from tablewright.decisions.extract_rows import of_row, prompt_for_rows, says_nothing
+from tablewright.decisions.reader.reader import Candidate
+from tablewright.errors import ModelError
+from tablewright.strategies.strategy import Tell
+from tablewright.table.usage import Usage, metered, spend
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from tablewright.models.model import LanguageModel
+
+ROWS = 4
+SHORT = 2_100
+"""Characters of texts and fields that a row may have to be asked together with others: one field, one page."""
+LINGER = 0.5
+"""Seconds a row waits, at most, for others that are on their way."""
+
+Found: TypeAlias = "dict[str, list[Candidate]]"
+Waiter: TypeAlias = "asyncio.Future[tuple[BaseModel | None, Usage]]"
+
+
+@dataclass(eq=False)
+class Pack:
+    """Rows that wait to be asked together: the prompt that would ask for each alone, and who waits for its answer."""
+
+    prompts: list[Prompt] = field(default_factory=list)
+    waiting: list[Waiter] = field(default_factory=list)
+    timer: asyncio.TimerHandle | None = None
+
+    def still_waiting(self) -> list[Waiter]:
+        return [waiter for waiter in self.waiting if not waiter.done()]
+
+
+class Packer:
+    def __init__(self, model: LanguageModel, *, rows: int = ROWS) -> None:
+        self.model = model
+        self._rows = rows
+        self._coming: set[Seat] = set()
+        self._packs: dict[tuple[str, ...], Pack] = {}
+        self._asking: set[asyncio.Task[None]] = set()
+
+    def comes(self, seat: Seat) -> None:
+        self._coming.add(seat)
+
+    def is_there(self, seat: Seat) -> None:
+        """It waits, or will not come: while nobody is on the way, nobody is waited for."""
+        self._coming.discard(seat)
+        if not self._coming and self._packs:
+            asyncio.get_running_loop().call_soon(self._send_all)
+
+    async def extract(self, asked: Extract, tell: Tell, seat: Seat) -> Outcome[Found]:
+        prompt = ExtractFields().prompt(asked)
+        if self._rows > 1 and len(prompt.text) <= SHORT and not await self._is_kept(prompt):
+            reply, share = await self._together(prompt, tuple(each.name for each in asked.fields), seat)
+            spend(share)
+            if reply is not None and (found := accepted(asked, reply)) is not None:
+                await self.model.remember(
+                    reply, instructions=prompt.instructions, prompt=prompt.text, max_tokens=prompt.max_tokens
+                )
+                return Outcome(decided=found)
+        self.is_there(seat)
+        return await decide(ExtractFields(), asked, self.model, tell)
+
+    async def _is_kept(self, prompt: Prompt) -> bool:
+        return await self.model.knows(
+            instructions=prompt.instructions, prompt=prompt.text, output=prompt.reply, max_tokens=prompt.max_tokens
+        )
+
+    async def _together(self, prompt: Prompt, names: tuple[str, ...], seat: Seat) -> tuple[BaseModel | None, Usage]:
+        """The row's part of a common answer, and its share of what that took; no answer for one that is alone."""
+        loop = asyncio.get_running_loop()
+        pack = self._packs.setdefault(names, Pack())
+        waiter: Waiter = loop.create_future()
+        pack.prompts.append(prompt)
+        pack.waiting.append(waiter)
+        if len(pack.prompts) >= self._rows:
+            self._send(names)
+        elif pack.timer is None:
+            pack.timer = loop.call_later(LINGER, self._send, names)
+        self.is_there(seat)
+        return await waiter
+
+    def _send_all(self) -> None:
+        if not self._coming:
+            for names in list(self._packs):
+                self._send(names)
+
+    def _send(self, names: tuple[str, ...]) -> None:
+        pack = self._packs.pop(names, None)
+        if pack is None:
+            return
+        if pack.timer is not None:
+            pack.timer.cancel()
+        # In a context of its own: what it takes is told to each of its rows, not to the one that came first.
+        task = asyncio.get_running_loop().create_task(self._ask(pack, names), context=Context())
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+        for waiter in pack.waiting:
+            waiter.add_done_callback(lambda _: None if pack.still_waiting() else task.cancel())
+
+    async def _ask(self, pack: Pack, names: tuple[str, ...]) -> None:
+        reply: Any = None
+        with metered() as meter:
+            try:
+                if len(pack.prompts) > 1:
+                    prompt = prompt_for_rows(tuple(pack.prompts), names)
+                    reply = await self.model.ask(
+                        instructions=prompt.instructions,
+                        prompt=prompt.text,
+                        output=prompt.reply,
+                        max_tokens=prompt.max_tokens,
+                    )
+            except ModelError:
+                pass  # each row asks alone then, and says what is wrong
+            except Exception as error:
+                for waiter in pack.still_waiting():
+                    waiter.set_exception(error)
+                return
+        parts = [None if reply is None else of_row(reply, place) for place in range(len(pack.waiting))]
+        for waiter, part, share in zip(pack.waiting, parts, shared(meter.usage, len(parts)), strict=True):
+            if not waiter.done():
+                waiter.set_result((part, share))
+
+
+class Seat:
+    """One row's place among those that are packed."""
+
+    def __init__(self, packer: Packer) -> None:
+        self._packer = packer
+
+    @property
+    def model(self) -> LanguageModel:
+        return self._packer.model
+
+    @contextmanager
+    def on_the_way(self) -> Iterator[None]:
+        """Around everything that a row does until it has asked, if it asks at all: others may wait for it a little."""
+        self._packer.comes(self)
+        try:
+            yield
+        finally:
+            self._packer.is_there(self)
+
+    async def extract(self, asked: Extract, tell: Tell) -> Outcome[Found]:
+        return await self._packer.extract(asked, tell, self)
+
+
+def accepted(asked: Extract, reply: BaseModel) -> Found | None:
+    """What the row's own texts support; None where something in it does not, or nothing at all was said."""
+    if says_nothing(reply):
+        return None
+    try:
+        return ExtractFields().accept(asked, reply)
+    except Unusable:
+        return None
+
+
+def shared(usage: Usage, rows: int) -> list[Usage]:
+    """Tokens and dollars in equal parts; the call itself counts for the first."""
+    part = Usage(
+        input_tokens=usage.input_tokens // rows,
+        output_tokens=usage.output_tokens // rows,
+        cost_usd=usage.cost_usd / rows,
+    )
+    first = Usage(
+        llm_calls=usage.llm_calls,
+        cache_hits=usage.cache_hits,
+        input_tokens=usage.input_tokens - part.input_tokens * (rows - 1),
+        output_tokens=usage.output_tokens - part.output_tokens * (rows - 1),
+        cost_usd=part.cost_usd,
+    )
+    return [first, *[part] * (rows - 1)]

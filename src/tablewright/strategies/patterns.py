@@ -1,0 +1,93 @@
+"""Search patterns: planned once for a table, kept for the next one with the same columns.
+
+The key is what the columns are (name, type, description), never the rows: a thousand rows share one plan, and so do all
+rows that are tried again for the same reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from tablewright.decisions.decision import decide
+from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.strategies.strategy import Tell
+from tablewright.table.model import Field
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+    from tablewright.store.cache import Cache
+
+KIND = "patterns"
+
+
+class PatternCache(Protocol):
+    async def get(self, key: str) -> tuple[str, ...] | None: ...
+
+    async def set(self, key: str, patterns: tuple[str, ...]) -> None: ...
+
+
+class MemoryPatterns:
+    """Forgotten with the process."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[str, ...]] = {}
+
+    async def get(self, key: str) -> tuple[str, ...] | None:
+        return self._kept.get(key)
+
+    async def set(self, key: str, patterns: tuple[str, ...]) -> None:
+        self._kept[key] = patterns
+
+
+class KeptPatterns:
+    """In the store, beside the answers that were bought."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    async def get(self, key: str) -> tuple[str, ...] | None:
+        kept = await self._cache.get(KIND, key)
+        return None if kept is None else msgspec.json.decode(kept, type=tuple[str, ...])
+
+    async def set(self, key: str, patterns: tuple[str, ...]) -> None:
+        await self._cache.put(KIND, key, msgspec.json.encode(patterns))
+
+
+class PatternGenerator:
+    """Asks the model, or the rule, and keeps what a model planned; rows that ask for the same plan wait for one."""
+
+    def __init__(self, model: LanguageModel | None, cache: PatternCache | None = None) -> None:
+        self._model = model
+        self._cache = cache or MemoryPatterns()
+        self._planning: dict[str, asyncio.Lock] = {}
+
+    async def plan(self, asked: PlanPatterns, tell: Tell) -> tuple[str, ...]:
+        if self._model is None:
+            return Plan().rule(asked)
+        key = pattern_key(asked, self._model.name)
+        async with self._planning.setdefault(key, asyncio.Lock()):
+            if kept := await self._cache.get(key):
+                return kept
+            outcome = await decide(Plan(), asked, self._model, tell)
+            if not outcome.degraded:
+                await self._cache.set(key, outcome.decided)
+            return outcome.decided
+
+
+def pattern_key(asked: PlanPatterns, planner: str) -> str:
+    """SHA-256 of the sorted columns, of what is known beside them, and of why earlier patterns were not enough."""
+    feedback = [
+        asked.attempt,
+        sorted(asked.avoid),
+        sorted((weak.column, weak.weakness) for weak in asked.weak),
+    ]
+    columns = [asked.key, sorted(asked.columns), sorted(map(metadata, asked.fields))]
+    return hashlib.sha256(msgspec.json.encode([planner, columns, feedback])).hexdigest()
+
+
+def metadata(field: Field) -> tuple[str, str, str]:
+    return field.name, field.type, field.question or field.description

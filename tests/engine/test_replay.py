@@ -1,0 +1,202 @@
+"""A second run over the same rows asks nobody anything and comes to the same cells; so does one without any servers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.app import Tablewright
+from tablewright.sample.server import SampleWeb
+from tablewright.settings import Settings
+from tablewright.table.fieldspec import parse_field
+
+from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..pages import Page, small_web
+from ..replaying import essence
+
+FIELDS = ("Founded:number=What year was {Company} founded?", "CEO=Who is the chief executive of {Company}?")
+
+
+async def run(settings: Settings, table: str, strategy: str, **params: str) -> dict[str, Any]:
+    """In an app of its own, with the table imported anew."""
+    file = settings.home_folder / "companies.csv"
+    file.write_text(table, encoding="utf-8")
+    async with Tablewright.open(settings) as tablewright:
+        imported = await tablewright.import_file(file)
+        fields = [parse_field(text) for text in FIELDS]
+        fill = await tablewright.plan_enrich(imported.table.id, fields, strategy, params=params)
+        return await tablewright.enrich_report(await fill.run())
+
+
+def bought(report: dict[str, Any]) -> tuple[int, int, int]:
+    usage = report["usage"]
+    return usage["llm_calls"], usage["searches"], usage["fetches"]
+
+
+# ── the webs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+COMPANIES = ("Acme Turbines", "Borealis Looms", "Cobalt Kilns", "Dunmore Mills", "Elmfield Pumps", "Zephyr Boats")
+FILLER = "<p>" + "The works stand by the river and make things of every size. " * 40 + "</p>"
+PAGES = {
+    "/acme": Page(
+        title="Acme Turbines", body="<p>Acme Turbines was founded in 1987. Ann Lee runs Acme Turbines as its chief.</p>"
+    ),
+    "/acme/register": Page(title="Acme Turbines | Register", body="<p>Founded: 1978</p>", snippet="A record."),
+    "/borealis": Page(
+        title="Borealis Looms",
+        body=f"{FILLER}<p>Borealis Looms was founded in 1921. Bo Dahl runs Borealis Looms as its chief.</p>",
+        snippet="A weaver of Skagerby.",
+        headers={"ETag": '"b1"'},
+    ),
+    "/cobalt": Page(
+        title="Cobalt Kilns", body="<p>no</p>", status=403, snippet="Cobalt Kilns was founded in 1956, in Aske."
+    ),
+    "/cobalt/blog": Page(title="Cobalt Kilns: a visit", body="<p>Verify you are human to continue.</p>"),
+    "/dunmore": Page(title="Dunmore Mills", body="gone", status=404, snippet="All about Dunmore Mills."),
+    "/elmfield": Page(title="Elmfield Pumps", body="<p>Elmfield Pumps makes pumps, in Aske.</p>"),
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """A web to search, rows to look for there, and how often it was asked."""
+
+    settings: Settings
+    table: str
+    asked: Callable[[], int]
+
+
+@asynccontextmanager
+async def loopback(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+    async with small_web(PAGES) as site:
+        yield World(site.settings(home), "\n".join(["Company", *COMPANIES, ""]), site.requests.total)
+
+
+@asynccontextmanager
+async def sample(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+    asked = []
+    count = SampleWeb.count
+    monkeypatch.setattr(SampleWeb, "count", lambda self, *what: (asked.append(what), count(self, *what)))
+    names = ("Kestrelworks", "Halden & Rourke Logistics", "Zwaluwmolen Papier", "Thistledown Aeronautics")
+    settings = Settings(home=str(home), search="sample")
+    yield World(settings, "\n".join(["Company", *names, ""]), lambda: len(asked))
+
+
+# ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def clerk(asked: Asked) -> Reply:
+    """Answers from what it is shown and nothing else, so the same question has the same answer."""
+    schema = asked.body["response_format"]["json_schema"]["schema"]
+    said = "\n".join(str(message["content"]) for message in asked.body["messages"])
+    tools = [each["properties"].get("name", {}).get("const", "") for each in schema.get("anyOf", [schema])]
+    if "answer" in tools:
+        return answer(next_step(tools, said))
+    known = {"patterns": ["%entity founded", "%entity chief"], "query": "who leads", "numbers": [1]}
+    known |= {"rating": "medium", "weak": []}
+    rows = re.split(r"=== ROW \d+ ===", said)
+    reply: dict[str, Any] = {}
+    for name in schema["properties"]:
+        if row := re.fullmatch(r"row (\d+)", name):
+            fields = [field for field in ("Founded", "CEO") if f'"{field}"' in json.dumps(schema)]
+            reply[name] = {field: read(field, rows[int(row[1])]) for field in fields}
+        else:
+            reply[name] = known[name] if name in known else read(name, said)
+    return answer(reply)
+
+
+def next_step(tools: list[str], said: str) -> dict[str, Any]:
+    asked = re.search(r"What year was (.+?) founded|chief executive of (.+?)\?", said)
+    assert asked, said
+    company = asked[1] or asked[2]
+    if "search_web" in tools and f"{company} river" not in said:
+        return {"name": "search_web", "arguments": {"query": f"{company} river"}}
+    if "fetch_page" in tools and "could not be read" not in said and "runs" not in said:
+        return {"name": "fetch_page", "arguments": {"number": 1}}
+    return {"name": "answer", "arguments": read("Founded" if asked[1] else "CEO", said)}
+
+
+def read(field: str, text: str) -> dict[str, str]:
+    pattern = r"[Ff]ounded in (\d{4})" if field == "Founded" else r"([A-Z]\w+ [A-Z]\w+) (?:runs|leads) "
+    found = re.search(pattern, text)
+    return {"value": found[1], "quote": found[0].strip()} if found else {"value": "", "quote": ""}
+
+
+def thinking(settings: Settings, model: Endpoint) -> Settings:
+    return replace(settings, model="openai:gpt-4o-mini", model_base_url=model.url, model_api_key="k")
+
+
+# ── the runs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+WAYS = [
+    pytest.param("pipeline", {}, id="pipeline"),
+    pytest.param("lookup", {}, id="lookup"),
+    pytest.param("research", {}, id="research"),
+    pytest.param("research", {"thoroughness": "comprehensive"}, id="comprehensive"),
+]
+
+
+@pytest.mark.parametrize("web", [loopback, sample])
+@pytest.mark.parametrize("model", ["rules", "model"])
+@pytest.mark.parametrize(("strategy", "params"), WAYS)
+async def test_a_second_run_buys_nothing_and_finds_the_same_also_when_all_servers_are_gone(
+    web: Any, model: str, strategy: str, params: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with AsyncExitStack() as servers:
+        world = await servers.enter_async_context(web(tmp_path, monkeypatch))
+        endpoint = await servers.enter_async_context(running_endpoint())
+        endpoint.otherwise = clerk
+        settings = world.settings if model == "rules" else thinking(world.settings, endpoint)
+        first = await run(settings, world.table, strategy, **params)
+        asked = len(endpoint.asked), world.asked()
+        second = await run(settings, world.table, strategy, **params)
+        assert bought(second) == (0, 0, 0)
+        assert (len(endpoint.asked), world.asked()) == asked
+    third = await run(replace(settings, offline="yes"), world.table, strategy, **params)
+    assert bought(third) == (0, 0, 0)
+    assert world.asked() == asked[1]
+    assert (bought(first)[0] > 0) == (model == "model")
+    assert bought(first)[1] > 0
+    assert any(cell["value"] for row in first["rows"] for cell in row["cells"].values())
+    assert any(not cell["value"] for row in first["rows"] for cell in row["cells"].values())
+    assert essence(second) == essence(first)
+    assert essence(third) == essence(first)
+    assert second["usage"]["cost_usd"] == 0
+
+
+@pytest.mark.parametrize("strategy", ["pipeline", "lookup", "research"])
+async def test_offline_also_what_failed_is_played_again(
+    strategy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = {
+        "/acme": Page(title="Acme Turbines", body="oops", status=500, snippet="A company."),
+        "/elmfield": Page(title="Elmfield Pumps", body="later", status=503, snippet="A company."),
+    }
+    async with small_web(PAGES | broken) as site:
+        reply = site.reply
+
+        def refuse(head: str) -> Any:
+            return (401, b"no", "text/plain", {}) if "/search" in head and "Dunmore" in head else reply(head)
+
+        monkeypatch.setattr(site, "reply", refuse)
+        settings, table = site.settings(tmp_path), "\n".join(["Company", *COMPANIES, ""])
+        first = await run(settings, table, strategy)
+    again = await run(replace(settings, offline="yes"), table, strategy)
+    assert first["rows"][3]["cells"]["Founded"]["reason"] == "error"
+    assert essence(again) == essence(first)
+
+
+async def test_what_differs_between_two_runs_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with loopback(tmp_path, monkeypatch) as world:
+        first = await run(world.settings, world.table, "lookup")
+        again = json.loads(json.dumps(first))
+        assert essence(again) == essence(first)
+        again["rows"][0]["cells"]["Founded"]["evidence"][0]["retrieved_at"] = "2026-01-01T00:00:00Z"
+        assert essence(again) != essence(first)

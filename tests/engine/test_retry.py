@@ -1,0 +1,267 @@
+"""The feedback loop: a second look where the first was weak, there alone, in another way."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.app import Tablewright
+from tablewright.engine.quality import evaluate
+from tablewright.engine.retry import RetryPolicy, feedback_from, merged
+from tablewright.settings import Settings
+from tablewright.table.attempts import Assessment, Attempt, WeakColumn
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Conflict, Evidence, Field, Finding
+
+from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..pages import Page, SmallWeb, small_web
+from ..strategies.running import fill, notes
+
+# ── the gate ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+FIELDS = tuple(Field(name=name) for name in ("Founded", "City", "CEO", "Size", "Site", "Fax"))
+
+
+def test_what_is_empty_unsure_or_disputed_is_weak_and_says_why() -> None:
+    found = {
+        "Founded": Finding(field="Founded", value=1987, confidence=0.9),
+        "City": Finding(field="City", value="Leeds", confidence=0.55),
+        "CEO": Finding(field="CEO", reason="not_found", error="Read without finding it: 2 pages of a.example."),
+        "Size": Finding(field="Size", value=64, confidence=0.5, conflict=(Conflict(value=70),)),
+        "Site": Finding(field="Site", reason="blocked", error="a.example: 403."),
+        "Fax": Finding(field="Fax", reason="not_applicable"),
+    }
+    assessment = evaluate(FIELDS, found, 0.6)
+    assert not assessment.passed
+    assert [(weak.name, weak.weakness, weak.confidence) for weak in assessment.weak] == [
+        ("City", "unsure", 0.55),
+        ("CEO", "missing", 0.0),
+        ("Size", "disputed", 0.5),
+        ("Site", "blocked", 0.0),
+    ]
+    reasons = {weak.name: weak.reason for weak in assessment.weak}
+    assert reasons["City"] == "low confidence (0.55) in Leeds"
+    assert reasons["Size"] == "low confidence (0.50) in 64: another source says 70"
+    assert "2 pages of a.example" in reasons["CEO"]
+    assert len(assessment.suggestions) == 4
+
+
+def test_a_row_that_is_good_enough_passes() -> None:
+    found = {field.name: Finding(field=field.name, value="x", confidence=0.6) for field in FIELDS}
+    assert evaluate(FIELDS, found, 0.6).passed
+    assert not evaluate(FIELDS, found, 0.61).passed
+
+
+# ── the policy ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def attempt(number: int, **weak: float) -> Attempt:
+    columns = [WeakColumn(name=name, weakness="unsure", reason="?", confidence=sure) for name, sure in weak.items()]
+    return Attempt(
+        number=number,
+        columns=tuple(weak),
+        patterns=(f"%entity {number}",),
+        urls=(f"http://a.example/{number}",),
+        assessment=Assessment(weak=tuple(columns)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("history", "again"),
+    [
+        ([attempt(1)], False),
+        ([attempt(1, CEO=0.0)], True),
+        ([attempt(1, CEO=0.0), attempt(2, CEO=0.0)], False),
+        ([attempt(1, CEO=0.0), attempt(2, CEO=0.3)], True),
+        ([attempt(1, CEO=0.0, City=0.2), attempt(2, City=0.2)], True),
+        ([attempt(1, CEO=0.1), attempt(2, CEO=0.2), attempt(3, CEO=0.3)], False),
+    ],
+)
+def test_a_row_is_tried_again_while_it_gets_better(history: list[Attempt], again: bool) -> None:
+    assert RetryPolicy().should_retry(history) is again
+
+
+def test_without_the_wish_for_improvement_all_attempts_are_made() -> None:
+    stubborn = RetryPolicy(require_improvement=False)
+    assert stubborn.should_retry([attempt(1, CEO=0.0), attempt(2, CEO=0.0)])
+    assert not stubborn.should_retry([attempt(1, CEO=0.0), attempt(2, CEO=0.0), attempt(3, CEO=0.0)])
+
+
+def test_feedback_names_the_weak_columns_and_everything_that_was_tried() -> None:
+    history = [attempt(1, CEO=0.0, City=0.2), attempt(2, City=0.2)]
+    feedback = feedback_from(history, is_last=True)
+    assert (feedback.attempt, feedback.focus, feedback.is_last) == (3, ("City",), True)
+    assert feedback.avoid_patterns == ("%entity 1", "%entity 2")
+    assert feedback.avoid_urls == ("http://a.example/1", "http://a.example/2")
+    assert feedback.previous == tuple(history)
+
+
+# ── the merge ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def finding(value: str | None, sure: float = 0.0, **more: Any) -> Finding:
+    evidence = (Evidence(origin=f"http://{value}.example"),) if value else ()
+    return Finding(field="City", value=value, confidence=sure, evidence=evidence, **more)
+
+
+def test_the_better_finding_of_two_stays() -> None:
+    assert merged(None, finding("Leeds", 0.5)) == finding("Leeds", 0.5)
+    assert merged(finding("Leeds", 0.5), finding(None)) == finding("Leeds", 0.5)
+    assert merged(finding(None, reason="blocked"), finding("Leeds", 0.3)) == finding("Leeds", 0.3)
+    assert merged(finding("Leeds", 0.5), finding("Leeds", 0.8)) == finding("Leeds", 0.8)
+    assert merged(finding("Leeds", 0.8), finding("Leeds", 0.5)) == finding("Leeds", 0.8)
+
+
+def test_two_findings_that_differ_stand_side_by_side() -> None:
+    both = merged(finding("Leeds", 0.5), finding("York", 0.7))
+    assert both.value == "York"
+    assert [(other.value, other.evidence[0].origin) for other in both.conflict] == [("Leeds", "http://Leeds.example")]
+    assert merged(both, finding("Leeds", 0.4)) == both, "a disagreement is recorded once"
+
+
+# ── the loop, on a small web ─────────────────────────────────────────────────────────────────────────────────────────
+
+FOUNDED = "Founded:number=What year was {Company} founded?"
+CEO = "CEO=Who is the chief executive of {Company}?"
+TABLE = "Company\nAcme Turbines\n"
+OWN = Page(title="Acme Turbines", body="<p>Acme Turbines was founded in 1987.</p>")
+PEOPLE = Page(
+    title="Acme Turbines: our people",
+    body="<p>Acme Turbines, people. The chief executive of Acme Turbines is Ann Lee.</p>",
+    found_by="officer",
+)
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[SmallWeb]:
+    async with small_web({"/acme": OWN, "/people": PEOPLE}) as running:
+        yield running
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[Endpoint]:
+    async with running_endpoint() as running:
+        running.otherwise = reading
+        yield running
+
+
+def thinking(settings: Settings, model: Endpoint, **more: str) -> Settings:
+    return replace(settings, model="openai:gpt-4o-mini", model_base_url=model.url, model_api_key="k", **more)
+
+
+def form(asked: Asked) -> dict[str, Any]:
+    properties: dict[str, Any] = asked.body["response_format"]["json_schema"]["schema"]["properties"]
+    return properties
+
+
+def sent(asked: Asked) -> str:
+    return str(asked.body["messages"][-1]["content"])
+
+
+def reading(asked: Asked) -> Reply:
+    if "patterns" in form(asked):
+        again = "RETRY" in sent(asked)
+        return answer({"patterns": ["%entity officer" if again else "%entity company"]})
+    known = {"Founded": ("1987", "founded in 1987"), "CEO": ("Ann Lee", "chief executive of Acme Turbines is Ann Lee")}
+    return answer(
+        {
+            name: {"value": known[name][0], "quote": known[name][1]}
+            if known[name][1] in sent(asked)
+            else {"value": "", "quote": ""}
+            for name in form(asked)
+        }
+    )
+
+
+async def test_the_second_attempt_is_for_the_weak_column_alone_with_new_patterns_and_new_pages(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    cells, operations, _ = await fill(thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, CEO)
+    assert (cells["Founded"].value, cells["Founded"].attempt) == (1987, 1)
+    assert (cells["CEO"].value, cells["CEO"].attempt) == ("Ann Lee", 2)
+    assert cells["CEO"].evidence[0].origin == web.url("/people")
+
+    first, second = [sent(asked) for asked in model.asked if "patterns" in form(asked)]
+    assert "RETRY" not in first
+    assert "- Founded: " in first
+    assert "- CEO: " in first
+    assert "[CONTEXT: RETRY ATTEMPT 2]" in second
+    assert "Patterns used before:\n- %entity company\n" in second
+    assert "CEO: nothing found. Read without finding it: 1 page of" in second
+    assert "for these columns only:\n- CEO: Who is the chief executive of {Company}?" in second
+    assert "Founded" not in second
+
+    reads = [asked for asked in model.asked if "patterns" not in form(asked)]
+    assert [list(form(asked)) for asked in reads] == [["Founded", "CEO"], ["CEO"]]
+    assert "founded in 1987" not in sent(reads[1]), "the page of the first attempt is not read again"
+    assert web.requests["/acme"] == web.requests["/people"] == 1
+    assert web.queries[-1] == "Acme Turbines officer"
+
+    founded, ceo = sorted(operations, key=lambda operation: operation.field, reverse=True)
+    assert not any("Attempt 2" in note for note in notes(founded, "thinking"))
+    assert [note for note in notes(ceo, "thinking") if note.startswith("Attempt 2, for CEO alone. CEO: nothing found.")]
+    assert "Searched “Acme Turbines officer”" in notes(ceo, "search")[-1]
+    assert "officer" not in " ".join(notes(founded, "search"))
+
+
+async def test_without_a_model_another_name_of_the_column_is_searched_for(web: SmallWeb, tmp_path: Path) -> None:
+    cells, _, usage = await fill(web.settings(tmp_path), tmp_path, TABLE, FOUNDED, CEO)
+    assert (cells["Founded"].value, cells["CEO"].value, cells["CEO"].attempt) == (1987, "Ann Lee", 2)
+    once, _, less = await fill(replace(web.settings(tmp_path / "once"), attempts="1"), tmp_path, TABLE, FOUNDED, CEO)
+    assert (once["Founded"].value, once["CEO"].value) == (1987, None)
+    assert less.searches < usage.searches
+
+
+async def test_an_attempt_that_makes_nothing_better_is_the_last(web: SmallWeb, tmp_path: Path) -> None:
+    fax = "Fax=What is the fax number of {Company}?"
+    cells, operations, _ = await fill(web.settings(tmp_path), tmp_path, TABLE, fax)
+    assert (cells["Fax"].value, cells["Fax"].reason, cells["Fax"].attempt) == (None, "not_found", 2)
+    stubborn = replace(web.settings(tmp_path / "b"), require_improvement="no", attempts="4")
+    cells, more, _ = await fill(stubborn, tmp_path, TABLE, fax)
+    assert cells["Fax"].attempt == 4
+    assert len(set(notes(more[0], "search"))) > len(set(notes(operations[0], "search")))
+
+
+async def test_a_stronger_model_reads_everything_again_on_the_last_attempt(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = {"/acme": Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors. Ann Lee runs it all.</p>")}
+
+    def strong(asked: Asked) -> Reply:
+        if asked.body["model"] == "gpt-4o" and "CEO" in form(asked):
+            return answer({"CEO": {"value": "Ann Lee", "quote": "Ann Lee runs it all"}})
+        return reading(asked)
+
+    model.otherwise = strong
+    settings = thinking(web.settings(tmp_path), model, model_strong="openai:gpt-4o")
+    cells, _, _ = await fill(settings, tmp_path, TABLE, CEO)
+    assert (cells["CEO"].value, cells["CEO"].attempt) == ("Ann Lee", 3)
+    assert [asked.body["model"] for asked in model.asked if "CEO" in form(asked)] == ["gpt-4o-mini", "gpt-4o"]
+
+
+async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
+    async with Tablewright.open(web.settings(tmp_path)) as tablewright:
+        table = (await tablewright.import_file(tmp_path / "t.csv")).table
+        run = await tablewright.plan_enrich(table.id, [parse_field(FOUNDED), parse_field(CEO)], "pipeline")
+        filled = await run.run()
+        report = await tablewright.enrich_report(filled)
+        first, second = report["rows"][0]["attempts"]
+        assert (first["number"], first["columns"]) == (1, ["Founded", "CEO"])
+        assert [weak["name"] for weak in first["assessment"]["weak"]] == ["CEO"]
+        assert first["urls"] == [web.url("/acme")]
+        assert (second["columns"], second["urls"]) == (["CEO"], [web.url("/people")])
+        assert second["results"] == {"CEO": "Ann Lee"}
+        assert set(first["patterns"]).isdisjoint(second["patterns"])
+        await tablewright.remove_table(table.id)
+        assert not await tablewright.attempts(filled.run_id)
+
+
+async def test_a_cell_that_was_filled_before_is_not_in_the_way(web: SmallWeb, tmp_path: Path) -> None:
+    table = "Company,Founded\nAcme Turbines,1901\n"
+    cells, _, _ = await fill(web.settings(tmp_path), tmp_path, table, "Founded:number", CEO)
+    assert {name: cell.value for name, cell in cells.items()} == {"CEO": "Ann Lee"}

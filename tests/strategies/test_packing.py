@@ -1,0 +1,157 @@
+"""Rows with short texts share a model call; each is checked against its own text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.settings import Settings
+from tablewright.strategies.packing import SHORT, shared
+from tablewright.table.usage import Usage
+
+from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..pages import Page, SmallWeb, small_web
+from .running import fill
+
+NAMES = ("Acme", "Borealis", "Cobalt", "Dunmore")
+BOSSES = {"Acme": "Ann Lee", "Borealis": "Bo Rask", "Cobalt": "Cy Tern", "Dunmore": "Di Vane"}
+CEO = "CEO=Who is the chief executive of {Company}?"
+TABLE = "Company\n" + "".join(f"{name} Works\n" for name in NAMES)
+
+
+def page(name: str, more: str = "") -> Page:
+    return Page(title=f"{name} Works", body=f"<p>{name} Works makes rotors. {BOSSES[name]} runs the show. {more}</p>")
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[SmallWeb]:
+    async with small_web({f"/{name}": page(name) for name in NAMES}) as running:
+        for name, each in running.pages.items():
+            each.found_by = name[1:].lower()
+        yield running
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[Endpoint]:
+    async with running_endpoint() as running:
+        running.otherwise = reading
+        yield running
+
+
+def settings_of(web: SmallWeb, model: Endpoint, home: Path, **settings: str) -> Settings:
+    thinking = {"model": "openai:gpt-4o-mini", "model_base_url": model.url, "model_api_key": "k", "attempts": "1"}
+    return replace(web.settings(home), **(thinking | settings))
+
+
+def properties(asked: Asked) -> dict[str, Any]:
+    found: dict[str, Any] = asked.body["response_format"]["json_schema"]["schema"]["properties"]
+    return found
+
+
+def text_of(asked: Asked) -> str:
+    return str(asked.body["messages"][-1]["content"])
+
+
+def boss_in(text: str) -> dict[str, Any]:
+    said = re.search(r"rotors\. (\w+ \w+) runs the show", text)
+    assert said, text
+    return {"CEO": {"value": said[1], "quote": f"{said[1]} runs the show"}}
+
+
+def reading(asked: Asked) -> Reply:
+    """Reads rightly, one row or several."""
+    wanted = properties(asked)
+    if "patterns" in wanted:
+        return answer({"patterns": ["%entity"]})
+    if "row 1" in wanted:
+        rows = re.split(r"=== ROW \d+ ===", text_of(asked))[1:]
+        return answer({f"row {place}": boss_in(text) for place, text in enumerate(rows, start=1)}, read=403, written=41)
+    return answer(boss_in(text_of(asked)))
+
+
+def calls(model: Endpoint) -> list[list[str]]:
+    return [list(properties(asked)) for asked in model.asked if "patterns" not in properties(asked)]
+
+
+async def test_rows_with_short_texts_are_read_in_one_call(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
+    _, operations, usage = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
+    assert [operation.cell.value for operation in operations] == list(BOSSES.values())
+    assert calls(model) == [["row 1", "row 2", "row 3", "row 4"]]
+    for operation, name in zip(operations, NAMES, strict=True):
+        assert operation.cell.evidence[0].origin == web.url(f"/{name}")
+    assert usage.llm_calls == 2
+    assert sum(operation.cell.cost for operation in operations) == pytest.approx(usage.cost_usd)
+    assert max(operation.cell.cost for operation in operations[1:]) > 0, "every row bears its share"
+
+
+async def test_what_a_neighbour_s_text_says_does_not_land_in_a_row(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    def mixing(asked: Asked) -> Reply:
+        if "row 1" not in properties(asked):
+            return reading(asked)
+        said = [boss_in(text) for text in re.split(r"=== ROW \d+ ===", text_of(asked))[1:]]
+        turned = [said[1], said[0], *said[2:]]
+        return answer({f"row {place}": row for place, row in enumerate(turned, start=1)})
+
+    model.otherwise = mixing
+    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
+    assert [operation.cell.value for operation in operations] == list(BOSSES.values())
+    assert calls(model) == [["row 1", "row 2", "row 3", "row 4"], ["CEO"], ["CEO"]], "the two that failed, alone"
+
+
+async def test_a_row_that_got_no_answer_among_others_is_asked_alone(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    def forgetting(asked: Asked) -> Reply:
+        if "row 1" not in properties(asked):
+            return reading(asked)
+        rows = re.split(r"=== ROW \d+ ===", text_of(asked))[1:]
+        said = {f"row {place}": boss_in(text) for place, text in enumerate(rows, start=1)}
+        return answer(said | {"row 3": {"CEO": {"value": "", "quote": ""}}})
+
+    model.otherwise = forgetting
+    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
+    assert [operation.cell.value for operation in operations] == list(BOSSES.values())
+    assert len(calls(model)) == 2
+
+
+async def test_an_answer_bought_in_a_pack_is_found_by_a_run_with_other_neighbours(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    settings = settings_of(web, model, tmp_path)
+    await fill(settings, tmp_path, TABLE, CEO)
+    model.asked.clear()
+    _, operations, usage = await fill(settings, tmp_path, "Company\nCobalt Works\nAcme Works\n", CEO)
+    assert [operation.cell.value for operation in operations] == ["Cy Tern", "Ann Lee"]
+    assert (usage.llm_calls, model.asked) == (0, [])
+
+
+async def test_a_long_text_is_read_alone(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
+    web.pages["/Acme"] = replace(page("Acme", "The chief executive says hello. " * (SHORT // 20)), found_by="acme")
+    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
+    assert [operation.cell.value for operation in operations] == list(BOSSES.values())
+    assert sorted(calls(model), key=len) == [["CEO"], ["row 1", "row 2", "row 3"]]
+
+
+async def test_rows_can_be_asked_each_alone(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
+    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO, rows_a_call="1")
+    assert [operation.cell.value for operation in operations] == list(BOSSES.values())
+    assert calls(model) == [["CEO"]] * 4
+
+
+async def test_a_pack_that_a_model_cannot_answer_costs_no_row(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
+    model.otherwise = lambda asked: answer("no idea") if "row 1" in properties(asked) else reading(asked)
+    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
+    assert [operation.cell.value for operation in operations] == list(BOSSES.values())
+
+
+def test_what_a_pack_took_is_shared_to_the_last_token() -> None:
+    parts = shared(Usage(llm_calls=1, input_tokens=403, output_tokens=41, cost_usd=0.04), 4)
+    assert [part.input_tokens for part in parts] == [103, 100, 100, 100]
+    assert sum(parts[1:], parts[0]) == Usage(llm_calls=1, input_tokens=403, output_tokens=41, cost_usd=0.04)

@@ -1,0 +1,122 @@
+"""Search patterns: one plan for a table, kept for the next one with the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
+from tablewright.settings import Settings
+from tablewright.store.store import Store
+from tablewright.strategies.patterns import KeptPatterns, MemoryPatterns, PatternCache, pattern_key
+from tablewright.table.model import Field
+
+from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..pages import Page, SmallWeb, small_web
+from .running import fill
+
+FOUNDED = Field(name="Founded", type="number", question="What year was {Company} founded?")
+CITY = Field(name="City", question="In which city is {Company}?")
+ASKED = PlanPatterns(key="Company", fields=(FOUNDED, CITY), columns=("Country",), samples=("Acme",))
+
+
+def test_the_key_is_what_the_columns_are_in_whatever_order_and_for_whichever_rows() -> None:
+    turned = msgspec.structs.replace(ASKED, fields=(CITY, FOUNDED), samples=("Borealis",))
+    assert pattern_key(turned, "m") == pattern_key(ASKED, "m")
+    assert len(pattern_key(ASKED, "m")) == 64
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        msgspec.structs.replace(ASKED, fields=(FOUNDED,)),
+        msgspec.structs.replace(ASKED, fields=(msgspec.structs.replace(FOUNDED, type="text"), CITY)),
+        msgspec.structs.replace(ASKED, fields=(msgspec.structs.replace(FOUNDED, question="Since when?"), CITY)),
+        msgspec.structs.replace(ASKED, attempt=2, avoid=("%entity Founded",)),
+        msgspec.structs.replace(ASKED, weak=(WasWeak(column="City", weakness="missing", reason="nothing"),)),
+    ],
+)
+def test_another_column_or_other_feedback_is_another_key(other: PlanPatterns) -> None:
+    assert pattern_key(other, "m") != pattern_key(ASKED, "m")
+
+
+def test_rows_that_are_weak_for_the_same_kind_of_reason_share_a_plan() -> None:
+    weak = [
+        msgspec.structs.replace(ASKED, weak=(WasWeak(column="City", weakness="missing", reason=f"{site} is down"),))
+        for site in ("a.example", "b.example")
+    ]
+    assert pattern_key(weak[0], "m") == pattern_key(weak[1], "m")
+
+
+@pytest.fixture(params=["memory", "store"])
+async def cache(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[PatternCache]:
+    if request.param == "memory":
+        yield MemoryPatterns()
+        return
+    async with await Store.open(f"sqlite:///{tmp_path / 'x.db'}") as store:
+        yield KeptPatterns(store.cache)
+
+
+async def test_patterns_are_kept_under_their_key(cache: PatternCache) -> None:
+    assert await cache.get("k") is None
+    await cache.set("k", ("%entity founded", "%entity {Country}"))
+    assert await cache.get("k") == ("%entity founded", "%entity {Country}")
+
+
+def test_the_rule_tries_another_name_of_a_weak_column_and_never_the_same_again() -> None:
+    city = Field(name="Headquarters", question="Where is the headquarters of {Company}?")
+    first = Plan().rule(PlanPatterns(key="Company", fields=(city,)))
+    tried = list(first)
+    for attempt in (2, 3):
+        asked = PlanPatterns(key="Company", fields=(city,), attempt=attempt, avoid=tuple(tried))
+        (new,) = Plan().rule(asked)
+        assert new not in tried
+        assert new.startswith("%entity ")
+        tried.append(new)
+
+
+def planning(asked: Asked) -> Reply:
+    wanted = asked.body["response_format"]["json_schema"]["schema"]["properties"]
+    if "patterns" in wanted:
+        return answer({"patterns": ["%entity profile"]})
+    return answer({name: {"value": "", "quote": ""} for name in wanted})
+
+
+PAGES = {
+    f"/{name}": Page(title=f"{name} Works", body=f"<p>{name} Works makes things.</p>") for name in ("Acme", "Bora")
+}
+
+
+async def test_a_whole_table_is_planned_in_one_call_and_the_next_table_in_none(tmp_path: Path) -> None:
+    async with small_web(PAGES) as web, running_endpoint() as model:
+        model.otherwise = planning
+        table = "Company\n" + "".join(f"{name} Works\n" for name in ("Acme", "Bora"))
+        for plans in (1, 0):
+            model.asked.clear()
+            await fill(with_model(web, model, tmp_path), tmp_path, table, "Founded:number=When was {Company} founded?")
+            assert sum(is_plan(asked) for asked in model.asked) == plans
+        assert web.queries[0] == "Acme Works profile"
+
+
+def with_model(web: SmallWeb, model: Endpoint, home: Path) -> Settings:
+    thinking = {"model": "openai:gpt-4o-mini", "model_base_url": model.url, "model_api_key": "k"}
+    return replace(web.settings(home), attempts="1", **thinking)
+
+
+def is_plan(asked: Asked) -> bool:
+    return "patterns" in asked.body["response_format"]["json_schema"]["schema"]["properties"]
+
+
+async def test_a_plan_that_a_model_failed_to_make_is_not_kept(tmp_path: Path) -> None:
+    async with small_web(PAGES) as web, running_endpoint() as model:
+        model.otherwise = answer("no JSON at all")
+        settings = with_model(web, model, tmp_path)
+        await fill(settings, tmp_path, "Company\nAcme Works\n", "Founded:number=When was {Company} founded?")
+        model.otherwise = planning
+        model.asked.clear()
+        await fill(settings, tmp_path, "Company\nAcme Works\n", "Founded:number=When was {Company} founded?")
+        assert any(map(is_plan, model.asked))
