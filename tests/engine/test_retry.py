@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,13 @@ import pytest
 
 from tablewright.app import Tablewright
 from tablewright.engine.quality import evaluate
-from tablewright.engine.retry import RetryPolicy, feedback_from, merged
+from tablewright.engine.retry import Retry, RetryPolicy, feedback_from, merged
 from tablewright.settings import Settings
+from tablewright.strategies.feedback import FIRST, Feedback
+from tablewright.strategies.strategy import Tell
 from tablewright.table.attempts import Assessment, Attempt, WeakColumn
 from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Conflict, Evidence, Field, Finding
+from tablewright.table.model import Conflict, Evidence, Field, Finding, Row
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -259,6 +261,66 @@ async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path:
         assert set(first["patterns"]).isdisjoint(second["patterns"])
         await tablewright.remove_table(table.id)
         assert not await tablewright.attempts(filled.run_id)
+
+
+class Failing:
+    """Finds one of two at once, and fails when it looks again."""
+
+    has_stronger = False
+
+    def __init__(self, *, remembers: bool, second: Finding | None) -> None:
+        self.remembers = remembers
+        self.second = second
+
+    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
+        return await self.attempt(FIRST)
+
+    def begin(self, row: Row, tell: Tell) -> Failing:
+        return self
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        if feedback.attempt == 1:
+            return [finding("Leeds", 0.5), Finding(field="CEO", value="Ann Lee", confidence=0.9)]
+        if self.second is None:
+            raise OSError("the disk is full")
+        return [self.second]
+
+
+async def looked_at(answer: Failing) -> dict[str, Finding]:
+    fields = [Field(name="City"), Field(name="CEO")]
+    retry = Retry(answer, fields, RetryPolicy(), record=lambda row_id, attempt: None)
+    return {each.field: each for each in await retry(Row(id=1), lambda step, *fields: None)}
+
+
+async def test_an_attempt_that_fails_leaves_what_was_found_before() -> None:
+    found = await looked_at(Failing(remembers=True, second=None))
+    assert {name: each.value for name, each in found.items()} == {"City": "Leeds", "CEO": "Ann Lee"}
+
+
+async def test_work_that_remembers_has_weighed_the_earlier_findings_itself() -> None:
+    disputed = finding("Leeds", 0.4, conflict=(Conflict(value="York"),))
+    found = await looked_at(Failing(remembers=True, second=disputed))
+    assert (found["City"].confidence, [other.value for other in found["City"].conflict]) == (0.4, ["York"])
+    found = await looked_at(Failing(remembers=False, second=finding("York", 0.4)))
+    assert (found["City"].value, [other.value for other in found["City"].conflict]) == ("Leeds", ["York"])
+
+
+async def test_every_weak_column_gets_its_search(tmp_path: Path) -> None:
+    pages = {"/acme": Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors.</p>")}
+    async with small_web(pages) as web, running_endpoint() as model:
+        model.otherwise = lambda asked: (
+            answer({"patterns": [f"%entity {name.lower()} x", f"%entity {name.lower()} y"]})
+            if (name := next((name for name in NAMES if f"only:\n- {name}:" in sent(asked)), ""))
+            else answer({"patterns": ["%entity about"]})
+            if "patterns" in form(asked)
+            else answer({name: {"value": "", "quote": ""} for name in form(asked)})
+        )
+        await fill(thinking(web.settings(tmp_path), model), tmp_path, TABLE, *(f"{name}:text" for name in NAMES))
+        for name in NAMES:
+            assert f"Acme Turbines {name.lower()} x" in web.queries
+
+
+NAMES = ("Motto", "Anthem", "Mascot", "Colours")
 
 
 async def test_a_cell_that_was_filled_before_is_not_in_the_way(web: SmallWeb, tmp_path: Path) -> None:

@@ -69,6 +69,18 @@ async def test_a_repaired_answer_is_replayed_with_its_repair(endpoint: Endpoint,
     assert len(endpoint.asked) == 2
 
 
+@pytest.mark.parametrize("first", ['{"ye', '{"year": 1999}'])
+async def test_what_came_of_an_answer_that_was_cut_off_is_kept(
+    first: str, endpoint: Endpoint, settings: MakeSettings
+) -> None:
+    cache = MemoryCache()
+    endpoint.replies = [answer(first, finish="length"), answer({"year": 1999})]
+    await ask(model_with(settings(), cache))
+    asked = len(endpoint.asked)
+    assert await ask(model_with(settings(), cache, replay_only=True)) == Founded(year=1999)
+    assert len(endpoint.asked) == asked
+
+
 async def test_an_unusable_answer_is_not_kept(endpoint: Endpoint, settings: MakeSettings) -> None:
     cache = MemoryCache()
     endpoint.replies = [answer("what?"), answer("what?")]

@@ -105,6 +105,23 @@ async def test_what_a_neighbour_s_text_says_does_not_land_in_a_row(
     assert calls(model) == [["row 1", "row 2", "row 3", "row 4"], ["CEO"], ["CEO"]], "the two that failed, alone"
 
 
+async def test_a_neighbour_s_answer_does_not_count_because_its_words_stand_in_a_row_s_own_text_too(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    web.pages["/Borealis"] = replace(page("Borealis", "Ann Lee once visited."), found_by="borealis")
+
+    def mixing(asked: Asked) -> Reply:
+        if "row 1" not in properties(asked):
+            return reading(asked)
+        rows = re.split(r"=== ROW \d+ ===", text_of(asked))[1:]
+        said = [boss_in("rotors. Ann Lee runs the show" if "Borealis" in text else text) for text in rows]
+        return answer({f"row {place}": row for place, row in enumerate(said, start=1)})
+
+    model.otherwise = mixing
+    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
+    assert [operation.cell.value for operation in operations] == list(BOSSES.values())
+
+
 async def test_a_row_that_got_no_answer_among_others_is_asked_alone(
     web: SmallWeb, model: Endpoint, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from tablewright.decisions.untrusted import block, gives_orders
 from tablewright.errors import ModelError, OverBudget
 from tablewright.table.model import Noun, Step
 
@@ -88,8 +89,9 @@ async def _ask(decision: Decision[Any, Any_Decided], asked: Any, model: Language
     try:
         return decision.accept(asked, reply)
     except Unusable as problem:
-        said = reply.model_dump_json()[:2_000]
-        again = f"{prompt.text}\n\nYour last answer was {said}\nIt cannot be used: {problem}\nAnswer again."
+        said = block(0, reply.model_dump_json()[:2_000])
+        wrong = f"It cannot be used: {problem}" if not gives_orders(str(problem)) else "It cannot be used."
+        again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again."
         try:
             return decision.accept(asked, await _reply(model, prompt, again))
         except Unusable as still:

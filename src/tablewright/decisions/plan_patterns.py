@@ -11,7 +11,7 @@ from pydantic import Field as Key
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.reader.relations import normal
 from tablewright.decisions.refine_query import other_names
-from tablewright.decisions.untrusted import WARNING, block
+from tablewright.decisions.untrusted import WARNING, block, gives_orders
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
 
@@ -89,7 +89,7 @@ class Plan:
         for pattern in reply.patterns:
             pattern = " ".join(pattern.split())[:200]
             used = {match[1].strip().casefold() for match in PLACEHOLDER.finditer(pattern)}
-            if ENTITY in pattern and used <= known:
+            if ENTITY in pattern and used <= known and not gives_orders(pattern):
                 patterns.append(pattern)
         if not patterns:
             raise Unusable(f"every pattern must contain {ENTITY} and may name only the listed columns.")

@@ -11,7 +11,7 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.reader.about import Subject
 from tablewright.decisions.reader.relations import Kind, normal
 from tablewright.decisions.reader.wanted import wanted
-from tablewright.decisions.untrusted import WARNING, block
+from tablewright.decisions.untrusted import WARNING, block, gives_orders
 from tablewright.table.model import Field, Noun
 
 INSTRUCTIONS = (
@@ -61,6 +61,8 @@ class Refine:
 
     def accept(self, asked: RefineQuery, reply: Any) -> str:
         query = " ".join(reply.query.split())
+        if gives_orders(query):
+            raise Unusable("that is no search query.", usable=self.rule(asked))
         if normal(query) in {normal(tried) for tried in asked.tried}:
             raise Unusable("that query was tried. Use other words.", usable=self.rule(asked))
         return query

@@ -84,6 +84,8 @@ def estimate(job: Job, tools: Tools) -> Estimate:
     bought = dollars(tools.model, work), dollars(tools.strong, strong)
     searching = whole.searches * job.terms.search_price
     cost = None if None in bought else spanned(sum(filter(None, bought)) + searching, spread)
+    if from_rows and cost is not None:
+        cost = spanned(job.rows * sum(run.usage.cost_usd for run in past) / from_rows, spread)
     return Estimate(
         rows=job.rows,
         cells=job.cells,
@@ -105,11 +107,11 @@ def guessed(job: Job, tools: Tools) -> tuple[Effort, Effort]:
     work, strong = expected.row * job.rows + expected.once, Effort()
     weak = job.rows * assumed.WEAK_ROWS
     for attempt in range(2, job.attempts + 1):
-        again = expected.again * weak + expected.again_once
+        work += expected.again_once * (min(1.0, weak) * assumed.WEAK_FIELDS)
         if attempt == job.attempts and tools.strong is not None:
-            strong += again
+            strong += expected.again * weak
         else:
-            work += again
+            work += expected.again * weak
         weak *= assumed.STILL_WEAK
     return work, strong
 

@@ -74,9 +74,19 @@ class Retry:
         history: list[Attempt] = []
         feedback: Feedback | None = FIRST
         while feedback is not None:
-            for finding in await work.attempt(feedback):
+            try:
+                findings = await work.attempt(feedback)
+            except Exception as error:
+                if not history:
+                    raise
+                problem = (
+                    f"Attempt {feedback.attempt} failed ({type(error).__name__}: {error}); the earlier findings stay."
+                )
+                tried(Step(type="error", detail=problem))
+                break
+            for finding in findings:
                 new = msgspec.structs.replace(finding, attempt=feedback.attempt)
-                found[finding.field] = merged(found.get(finding.field), new)
+                found[finding.field] = new if work.remembers else merged(found.get(finding.field), new)
             columns = feedback.focus or tuple(field.name for field in wanted)
             history.append(tried.attempt(feedback.attempt, columns, found, self._judged(wanted, found)))
             self._record(row.id, history[-1])
@@ -144,7 +154,6 @@ def feedback_from(history: Sequence[Attempt], *, is_last: bool) -> Feedback:
         weak=assessment.weak,
         avoid_patterns=tuple(dict.fromkeys(pattern for attempt in history for pattern in attempt.patterns)),
         avoid_urls=tuple(dict.fromkeys(url for attempt in history for url in attempt.urls)),
-        refused_urls=tuple(dict.fromkeys(url for attempt in history for url in attempt.refused)),
         previous=tuple(history),
         hints=assessment.suggestions,
     )
@@ -159,10 +168,10 @@ def merged(old: Finding | None, new: Finding) -> Finding:
     if agree(old.value, new.value):
         return new if new.confidence >= old.confidence else old
     better, other = (new, old) if new.confidence > old.confidence else (old, new)
-    if any(agree(known.value, other.value) for known in better.conflict):
-        return better
-    beside = Conflict(value=other.value, evidence=other.evidence)
-    return msgspec.structs.replace(better, conflict=(*better.conflict, beside))
+    beside = [Conflict(value=other.value, evidence=other.evidence), *other.conflict]
+    known = [better.value, *(each.value for each in better.conflict)]
+    more = tuple(each for each in beside if not any(agree(each.value, value) for value in known))
+    return msgspec.structs.replace(better, conflict=(*better.conflict, *more))
 
 
 def announced(feedback: Feedback) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -40,6 +41,19 @@ class Amount:
 
 NOTHING = Amount()
 
+_dispensable: ContextVar[bool] = ContextVar("dispensable", default=False)
+
+
+@contextmanager
+def dispensable() -> Iterator[None]:
+    """Around a request that is larger than most and that one can do without: that it does not fit any more does not say
+    that the money is spent."""
+    token = _dispensable.set(True)
+    try:
+        yield
+    finally:
+        _dispensable.reset(token)
+
 
 class Budget:
     def __init__(self, *, usd: float | None = None, tokens: int | None = None, calls: int | None = None) -> None:
@@ -65,7 +79,8 @@ class Budget:
     async def reserve(self, amount: Amount) -> None:
         while True:
             if reached := self._reached(self.spent + amount):
-                self._exhausted = reached
+                if not _dispensable.get():
+                    self._exhausted = reached
                 raise OverBudget(f"The cap of {reached} is reached.", advice="Raise the cap to go on.")
             if not self._reached(self.spent + self._held + amount):
                 self._held += amount

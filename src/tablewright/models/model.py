@@ -13,7 +13,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadAnswer, ModelRefused
-from tablewright.models.cache import Cached, keep, unproven_answers
+from tablewright.models.cache import WHOLE, Cached, keep, unproven_answers
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -48,9 +48,11 @@ class LanguageModel:
         question, asked = request_of(instructions, prompt, output)
         with unproven_answers() as answers:
             first = await self._request([question], max_tokens, asked)
+            kept_as_asked = first.finish_reason in WHOLE
             try:
                 result = read(first, output, max_tokens)
             except ValueError as problem:
+                kept_as_asked = False
                 correction = ModelRequest(
                     parts=[UserPromptPart(content=REPAIR.format(problem=problem))], instructions=instructions
                 )
@@ -65,6 +67,8 @@ class LanguageModel:
                         advice="A larger model may do better.",
                     ) from None
         await keep(answers)
+        if not kept_as_asked:  # so that the next run finds the good answer, and not the way to it
+            await self.remember(result, instructions=instructions, prompt=prompt, max_tokens=max_tokens)
         return result
 
     async def knows(self, *, instructions: str, prompt: str, output: type[T], max_tokens: int = 512) -> bool:

@@ -27,7 +27,7 @@ from tablewright.models.tokens import estimate_tokens
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.packing import ROWS
 from tablewright.strategies.strategy import Effort, Expected, Task
-from tablewright.strategies.subject import subject_columns
+from tablewright.strategies.subject import by_subject, subject_columns
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Noun
 
@@ -118,11 +118,7 @@ WRITTEN = {
 
 
 def pipeline(task: Task, tools: Tools) -> Expected:
-    columns = subject_columns(task)
-    groups: dict[str, list[Field]] = {}
-    for field in task.fields:
-        groups.setdefault(columns[field.name], []).append(field)
-    parts = [of_group(task, tools, column, fields) for column, fields in groups.items()]
+    parts = [of_group(task, tools, column, fields) for column, fields in by_subject(task).items()]
     return Expected(
         row=total(part.row for part in parts),
         once=total(part.once for part in parts),

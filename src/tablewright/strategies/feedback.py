@@ -22,7 +22,6 @@ class Feedback(Noun, frozen=True):
     weak: tuple[WeakColumn, ...] = ()
     avoid_patterns: tuple[str, ...] = ()
     avoid_urls: tuple[str, ...] = ()
-    refused_urls: tuple[str, ...] = ()
     previous: tuple[Attempt, ...] = ()
     hints: tuple[str, ...] = ()
 
@@ -39,7 +38,12 @@ FIRST = Feedback()
 
 
 class Work(Protocol):
-    """One row under work: it remembers between its attempts what it has searched and read."""
+    """One row under work, between its attempts.
+
+    `remembers`: its findings weigh all that was read in earlier attempts too, so the newer replaces the older; else the
+    engine merges the two."""
+
+    remembers: bool
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]: ...
 

@@ -15,9 +15,10 @@ from tablewright.decisions.decision import Outcome, Prompt, Unusable, decide
 from tablewright.decisions.extract import Extract, ExtractFields
 from tablewright.decisions.extract_rows import of_row, prompt_for_rows, says_nothing
 from tablewright.decisions.reader.reader import Candidate
-from tablewright.errors import ModelError
 from tablewright.strategies.strategy import Tell
-from tablewright.table.usage import Usage, metered, spend
+from tablewright.table.evidence import follows, locate
+from tablewright.table.model import Field
+from tablewright.table.usage import Meter, Usage, metered, spend
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -114,9 +115,12 @@ class Packer:
             waiter.add_done_callback(lambda _: None if pack.still_waiting() else task.cancel())
 
     async def _ask(self, pack: Pack, names: tuple[str, ...]) -> None:
+        from tablewright.models.budget import dispensable
+
         reply: Any = None
-        with metered() as meter:
-            try:
+        meter = Meter()
+        try:
+            with metered(meter), dispensable():
                 if len(pack.prompts) > 1:
                     prompt = prompt_for_rows(tuple(pack.prompts), names)
                     reply = await self.model.ask(
@@ -125,16 +129,13 @@ class Packer:
                         output=prompt.reply,
                         max_tokens=prompt.max_tokens,
                     )
-            except ModelError:
-                pass  # each row asks alone then, and says what is wrong
-            except Exception as error:
-                for waiter in pack.still_waiting():
-                    waiter.set_exception(error)
-                return
-        parts = [None if reply is None else of_row(reply, place) for place in range(len(pack.waiting))]
-        for waiter, part, share in zip(pack.waiting, parts, shared(meter.usage, len(parts)), strict=True):
-            if not waiter.done():
-                waiter.set_result((part, share))
+        except Exception:
+            pass  # whatever it was: each row asks alone then, and says what is wrong
+        finally:
+            parts = [None if reply is None else of_row(reply, place) for place in range(len(pack.waiting))]
+            for waiter, part, share in zip(pack.waiting, parts, shared(meter.usage, len(parts)), strict=True):
+                if not waiter.done():
+                    waiter.set_result((part, share))
 
 
 class Seat:
@@ -161,13 +162,30 @@ class Seat:
 
 
 def accepted(asked: Extract, reply: BaseModel) -> Found | None:
-    """What the row's own texts support; None where something in it does not, or nothing at all was said."""
-    if says_nothing(reply):
+    """What the row's own texts support; None where something in it does not, or nothing at all was said.
+
+    Here the quote itself must stand in a text of the row: a value that comes from a neighbour's quote could also stand
+    somewhere in this row's text, about something else."""
+    if says_nothing(reply) or not quotes_own_texts(asked, reply):
         return None
     try:
         return ExtractFields().accept(asked, reply)
     except Unusable:
         return None
+
+
+def quotes_own_texts(asked: Extract, reply: Any) -> bool:
+    for place, each in enumerate(asked.fields):
+        answer = getattr(reply, f"f{place}")
+        value, quote = answer.value.strip(), answer.quote.strip()
+        if value and not any(stated(value, quote, source.text, each) for source in asked.sources):
+            return False
+    return True
+
+
+def stated(value: str, quote: str, text: str, field: Field) -> bool:
+    found = locate(quote, text) if quote else None
+    return found is not None and bool(follows(value, text[found[0] : found[1]], field))
 
 
 def shared(usage: Usage, rows: int) -> list[Usage]:

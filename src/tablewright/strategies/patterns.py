@@ -58,11 +58,13 @@ class KeptPatterns:
 
 
 class PatternGenerator:
-    """Asks the model, or the rule, and keeps what a model planned; rows that ask for the same plan wait for one."""
+    """Asks the model, or the rule, and keeps what a model planned; rows that ask for the same plan wait for one. Where
+    the rule had to help out it does so for the whole run, but the next one asks again."""
 
     def __init__(self, model: LanguageModel | None, cache: PatternCache | None = None) -> None:
         self._model = model
         self._cache = cache or MemoryPatterns()
+        self._helped_out = MemoryPatterns()
         self._planning: dict[str, asyncio.Lock] = {}
 
     async def plan(self, asked: PlanPatterns, tell: Tell) -> tuple[str, ...]:
@@ -70,11 +72,10 @@ class PatternGenerator:
             return Plan().rule(asked)
         key = pattern_key(asked, self._model.name)
         async with self._planning.setdefault(key, asyncio.Lock()):
-            if kept := await self._cache.get(key):
+            if kept := await self._helped_out.get(key) or await self._cache.get(key):
                 return kept
             outcome = await decide(Plan(), asked, self._model, tell)
-            if not outcome.degraded:
-                await self._cache.set(key, outcome.decided)
+            await (self._helped_out if outcome.degraded else self._cache).set(key, outcome.decided)
             return outcome.decided
 
 

@@ -26,9 +26,9 @@ from tablewright.strategies.stages import (
     Stage,
 )
 from tablewright.strategies.strategy import Expected, Parameter, Strategy, Task, Tell
-from tablewright.strategies.subject import subject_columns, subject_of, web_of
+from tablewright.strategies.subject import by_subject, subject_of, web_of
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Field, Finding, Row
+from tablewright.table.model import Finding, Row
 
 GATHER: tuple[Stage, ...] = (SearchStage(), DecisionStage(), CrawlStage())
 
@@ -69,11 +69,7 @@ class Pipeline:
         rows = int(task.params.get("rows_a_call", ROWS))
         self._packer = Packer(tools.model, rows=rows) if tools.model is not None else None
         generator = PatternGenerator(tools.model, tools.patterns)
-        columns = subject_columns(task)
-        groups: dict[str, list[Field]] = {}
-        for field in task.fields:
-            groups.setdefault(columns[field.name], []).append(field)
-        self._groups = [(column, PatternStage(generator, tuple(fields))) for column, fields in groups.items()]
+        self._groups = [(column, PatternStage(generator, fields)) for column, fields in by_subject(task).items()]
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self.begin(row, tell).attempt(FIRST)
@@ -95,13 +91,20 @@ class Pipeline:
         for stage in GATHER:
             message = await stage(message)
         if message.is_again and message.feedback.is_last and self._tools.strong is not None:
+            from tablewright.models.budget import dispensable
+
             message.notebook.model = self._tools.strong
-            message = msgspec.structs.replace(message, pages=tuple(message.notebook.pages))
-        await ExtractStage()(message)
+            everything = msgspec.structs.replace(message, pages=tuple(message.notebook.pages), by_stronger=True)
+            with dispensable():
+                await ExtractStage()(everything)
+        else:
+            await ExtractStage()(message)
 
 
 class RowWork:
     """One row under work: a part for each column that the asked questions are about."""
+
+    remembers = True
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = parts

@@ -6,6 +6,7 @@ Each is a small step over one message. A row goes from stage to stage on its own
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from itertools import zip_longest
 from typing import TypeAlias
 
 import msgspec
@@ -25,7 +26,7 @@ PAGES = 5
 """Opened in an attempt, at most."""
 ENOUGH_HITS = 5
 SEARCHES_AGAIN = 3
-"""Searches in a further attempt, at most."""
+"""Searches in a further attempt, at most, or as many as there are weak columns."""
 
 
 class Message(Noun, frozen=True, gc=True):
@@ -39,6 +40,8 @@ class Message(Noun, frozen=True, gc=True):
     patterns: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
     pages: tuple[Retrieved, ...] = ()
+    by_stronger: bool = False
+    """Whether a stronger model reads: then all there is, once more."""
 
     @property
     def is_again(self) -> bool:
@@ -50,32 +53,43 @@ Stage: TypeAlias = Callable[[Message], Awaitable[Message]]
 
 class PatternStage:
     """One plan for the whole table; on a further attempt one for each weak column, shared by all rows that are weak
-    there for the same reason."""
+    there for the same reason. So nothing of a single row is in what is asked, but for the sample: not which of its
+    cells are empty, nor which other columns are weak in it."""
 
     def __init__(self, generator: PatternGenerator, fields: tuple[Field, ...]) -> None:
-        self._generator = generator
         self.fields = fields
+        self._generator = generator
+        self._columns: tuple[str, ...] | None = None
+        self._first: tuple[str, ...] = ()
+        self._of_column: dict[str, set[str]] = {field.name: set() for field in fields}
 
     async def __call__(self, message: Message) -> Message:
         notebook = message.notebook
         if not message.is_again:
-            patterns = await self._generator.plan(self._asked(message, self.fields), notebook.note)
-            return msgspec.structs.replace(message, patterns=patterns)
-        planned: list[str] = []
+            self._first = await self._generator.plan(self._asked(message, self.fields), notebook.note)
+            return msgspec.structs.replace(message, patterns=self._first)
+        plans = []
         for field in message.fields:
-            planned += await self._generator.plan(self._asked(message, (field,)), notebook.note)
-        return msgspec.structs.replace(message, patterns=tuple(dict.fromkeys(planned))[:SEARCHES_AGAIN])
+            plan = await self._generator.plan(self._asked(message, (field,)), notebook.note)
+            self._of_column[field.name].update(plan)
+            plans.append(plan)
+        in_turn = [pattern for round in zip_longest(*plans) for pattern in round if pattern]
+        most = max(SEARCHES_AGAIN, len(plans))
+        return msgspec.structs.replace(message, patterns=tuple(dict.fromkeys(in_turn))[:most])
 
     def _asked(self, message: Message, fields: tuple[Field, ...]) -> PlanPatterns:
         subject, feedback = message.notebook.subject, message.feedback
         names = {field.name for field in fields}
+        if self._columns is None:
+            self._columns = telling_columns(subject, self.fields)
+        tried = {pattern for name in names for pattern in self._of_column[name]} & {*feedback.avoid_patterns}
         return PlanPatterns(
             key=subject.column,
             fields=fields,
-            columns=telling_columns(subject, fields),
+            columns=self._columns,
             samples=(subject.name,),
             attempt=feedback.attempt,
-            avoid=feedback.avoid_patterns,
+            avoid=(*self._first, *sorted(tried - {*self._first})) if message.is_again else (),
             weak=tuple(
                 WasWeak(column=weak.name, weakness=weak.weakness, reason=weak.reason)
                 for weak in feedback.weak
@@ -125,6 +139,7 @@ class ExtractStage:
         notebook = message.notebook
         await notebook.read(ExtractFields(), message.fields, message.pages)
         if missing := tuple(field for field in message.fields if not notebook.has(field)):
+            snippets = notebook.snippets() if message.by_stronger else notebook.new_snippets()
             # A model reads search results only where there is no page to read: they are a part of the page.
-            await notebook.read(FromSnippets(), missing, notebook.new_snippets(), ask=not notebook.pages)
+            await notebook.read(FromSnippets(), missing, snippets, ask=not notebook.pages)
         return message

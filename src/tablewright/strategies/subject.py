@@ -28,6 +28,15 @@ def subject_columns(task: Task) -> dict[str, str]:
     return {field.name: subject_column(task.table, columns_in(field.question, known)) for field in task.fields}
 
 
+def by_subject(task: Task) -> dict[str, tuple[Field, ...]]:
+    """The fields by the column that they ask about: those of one are found together."""
+    columns = subject_columns(task)
+    return {
+        column: tuple(field for field in task.fields if columns[field.name] == column)
+        for column in dict.fromkeys(columns.values())
+    }
+
+
 def subject_column(table: Table, named: Sequence[str]) -> str:
     """What a question is about: the column that names the rows, unless the question speaks only of others."""
     if table.key_field and (not named or table.key_field in named):
@@ -47,10 +56,15 @@ def subject_of(table: Table, row: Row, column: str, asked: Collection[str]) -> S
         for field in table.fields
         if field.name not in asked
         and field.name != column
-        and (text := cell_text(row.cell(field.name)))
+        and (text := one_line(cell_text(row.cell(field.name))))
         and not gives_orders(text)
     }
-    return Subject(name=cell_text(row.cell(column)), context=context, column=column)
+    return Subject(name=one_line(cell_text(row.cell(column))), context=context, column=column)
+
+
+def one_line(text: str) -> str:
+    """What stands in a prompt beside the marked blocks must not look like more of the prompt."""
+    return " ".join(text.split())
 
 
 def telling_columns(subject: Subject, fields: Sequence[Field]) -> tuple[str, ...]:
