@@ -78,7 +78,6 @@ __all__ = [
 
 DEFAULT_OPTIONS = FileOptions()
 MOST_ATTEMPTS = 10
-WEB: tuple[Need, ...] = ("web",)
 
 
 class Tablewright:
@@ -221,12 +220,10 @@ class Tablewright:
         from tablewright.engine.recheck import Recheck
 
         table = await self.table(table_id)
-        web = (await self._open_tools(WEB)).web
-        assert web is not None
         return Recheck(
             self._store,
             table,
-            web,
+            await self._tools.open_pages(),
             actor=self._actor,
             fields=fields,
             row_ids=row_ids,
@@ -235,13 +232,15 @@ class Tablewright:
         )
 
     async def _open_tools(self, needs: Collection[Need]) -> Tools:
-        if not needs:
-            return NO_TOOLS
+        return await self._tools.open(needs) if needs else NO_TOOLS
+
+    @property
+    def _tools(self) -> Toolbox:
         from tablewright.assembly import Toolbox
 
         if self._toolbox is None:
             self._toolbox = Toolbox(self.settings, self._store, self._stack)
-        return await self._toolbox.open(needs)
+        return self._toolbox
 
     @staticmethod
     def strategies() -> dict[str, Strategy | UsageError]:

@@ -16,7 +16,7 @@ from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
 from tablewright.sources.kept import Kept
-from tablewright.sources.search.provider import find_provider
+from tablewright.sources.search.provider import NoSearch, find_provider
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.web import Web
 from tablewright.store.store import Store
@@ -35,6 +35,7 @@ class Toolbox:
         self._store = store
         self._stack = stack
         self._web: Web | None = None
+        self._pages: Web | None = None
         self._model: LanguageModel | None = None
         self._strong: LanguageModel | None = None
         usd = number(settings.budget, "budget")
@@ -47,7 +48,7 @@ class Toolbox:
             self._web = await self._stack.enter_async_context(open_web(self._settings, self._store, self._budget))
         if "model" in needs and self._model is None:
             self._model = await self._open_model(self._settings)
-            if self._settings.model_strong.strip():
+            if self._settings.model_strong.strip() and self._strong is None:
                 self._strong = await self._open_model(strong_settings(self._settings))
         return Tools(
             web=self._web if "web" in needs else None,
@@ -57,6 +58,13 @@ class Toolbox:
             patterns=KeptPatterns(self._store.cache),
             budget=self._budget,
         )
+
+    async def open_pages(self) -> Web:
+        """The web for those who search nothing: a search provider that cannot work does not matter to them."""
+        if self._pages is None:
+            opened = open_web(self._settings, self._store, searches=False)
+            self._pages = await self._stack.enter_async_context(opened)
+        return self._pages
 
     async def _open_model(self, settings: Settings) -> LanguageModel | None:
         offline = yes_or_no(settings.offline, "offline")
@@ -82,7 +90,9 @@ def strong_settings(settings: Settings) -> Settings:
 
 
 @asynccontextmanager
-async def open_web(settings: Settings, store: Store, budget: Budget | None = None) -> AsyncIterator[Web]:
+async def open_web(
+    settings: Settings, store: Store, budget: Budget | None = None, *, searches: bool = True
+) -> AsyncIterator[Web]:
     """With the setting `search = sample` it is the small fictional web, served from this process over real HTTP."""
     async with AsyncExitStack() as stack:
         search, engine, names = settings.search, settings.search, {}
@@ -90,7 +100,8 @@ async def open_web(settings: Settings, store: Store, budget: Budget | None = Non
             sample = await stack.enter_async_context(SampleWeb())
             search, engine, names = f"searxng:{sample.search_url}", f"{SAMPLE} {sample.edition}", sample.names
         client = await stack.enter_async_context(httpx2.AsyncClient())
-        provider = find_provider(search, api_key=settings.search_api_key, client=client)
+        key = settings.search_api_key
+        provider = find_provider(search, api_key=key, client=client) if searches else NoSearch()
         policy = fetch_policy(settings, names)
         fetcher = await stack.enter_async_context(Fetcher(policy))
         kept = Kept(

@@ -128,7 +128,7 @@ def number(text: str, setting: str) -> float | None:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise BadSetting(f"{setting} must be a number, not {text!r}.")
+        raise BadSetting(f"{setting} must be a number from 0 up, not {text!r}.")
     return value
 
 

@@ -171,6 +171,8 @@ async def test_a_shown_table_ends_with_what_it_cost_and_shows_it_cell_by_cell_if
     assert "All runs of this table cost $0.00016." in said
     shown, _ = await run(filled, "table", "show", "works", "--rows", "2", "--cost")
     assert "$0.000081 1950" in shown
+    shown, _ = await run(filled, "table", "show", "works", "--row", "1", "--field", "Founded", "--cost")
+    assert "$0.000081" in shown
 
 
 async def test_a_table_that_cost_nothing_does_not_speak_of_money(shell: Shell) -> None:

@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from tablewright.table.dedupe import row_key
+
 from ..pages import Page, small_web
 from .conftest import Shell
 from .test_cli import at_a_terminal
@@ -75,6 +77,55 @@ def test_at_a_terminal_the_new_values_are_shown_before_they_are_applied(shell: S
     assert " ~" in screen
     assert Seen(shell)("Total") == [30, None, 5]
     assert "Nothing is stale" in shell("table", "refresh", "sales", "--field", "Total").stderr
+
+
+def test_columns_that_cannot_be_filled_are_left_and_the_others_are_filled(shell: Shell) -> None:
+    shell.write("companies.csv", "Company,Price\nHalden Foods,2\n")
+    shell("enrich", "companies.csv", "--field", FOUNDED, "--search", "sample", "--yes")
+    shell("enrich", "companies", "--field", "Double:number={Price} * 2", "--yes")
+    shell("table", "set", "companies", "1", "Company", "Kestrelworks")
+    shell("table", "set", "companies", "1", "Price", "5")
+    refresh = ["table", "refresh", "companies", "--yes", "--search"]
+    done = shell.json(*refresh, "nowhere")
+    assert [(each["fields"], each["strategy"]) for each in done["refused"]] == [(["Founded"], "pipeline")]
+    assert "nowhere" in done["refused"][0]["error"]
+    assert (len(done["runs"]), done["still_stale"]) == (1, 1)
+    assert Seen(shell, "companies")("Double") == [10]
+    said = shell(*refresh, "nowhere", code=2).stderr
+    assert "Founded: left." in said
+    assert 'tablewright enrich companies --field "Founded" --strategy' in said
+    shell.environ["TABLEWRIGHT_SEARCH_PRICE"] = "1"
+    said = shell(*refresh, "sample", "--budget", "0").stderr
+    assert "Stopped at the cap of" in said
+    assert "tablewright table refresh companies" in said
+    assert Seen(shell, "companies")("Founded", "stale") == [True]
+
+
+def test_what_is_not_there_is_said_before_anything_is_done(shell: Shell) -> None:
+    sales(shell)
+    huge = "99999999999999999999"
+    for row, arguments in (
+        ("999", ["enrich", "sales", *TOTAL, "--row", "999"]),
+        (huge, ["table", "show", "sales", "--row", huge]),
+        (huge, ["table", "history", "sales", "--row", huge, "--field", "Price"]),
+    ):
+        assert f"no row {row}." in shell(*arguments, code=2).stderr
+    assert "does not exist" in shell("enrich", "sales", *TOTAL, "--out", "nowhere/o.csv", code=2).stderr
+    assert "--out" in shell("enrich", "sales", *TOTAL, "--cost", code=2).stderr
+    assert len(shell.json("proposal", "list", "--all")["proposals"]) == 1
+
+
+def test_an_export_that_fails_leaves_the_report_and_a_renamed_row_has_the_key_of_its_name(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    (shell.folder / "o.csv").mkdir()
+    report = shell.json("enrich", "sales.csv", *TOTAL, "--yes", "--out", "o.csv", code=1)
+    assert report["proposal_status"] == "applied"
+    assert "o.csv" in report["export_error"]
+    shell("table", "set", "sales", "1", "Name", "Green Tea")
+    assert Seen(shell).document["rows"][0]["key"] == row_key("Green Tea")
+    shown = shell("table", "show", "sales", "--row", "1", "--field", "Total", "--cost").stdout
+    assert "Cost" in shown
+    assert "$0.00" in shown
 
 
 def company(name: str, year: int) -> Page:

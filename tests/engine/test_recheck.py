@@ -141,6 +141,18 @@ async def test_offline_nothing_is_checked(tmp_path: Path) -> None:
         assert "offline" in done.cells[0].note
 
 
+async def test_an_imported_table_is_rechecked_and_no_search_provider_is_needed(tmp_path: Path) -> None:
+    async with filled(tmp_path) as (web, tablewright):
+        await tablewright.export_file("companies", tmp_path / "companies.json")
+        web.pages["/quillon"] = page("Quillon Robotics", 1991)
+        async with Tablewright.open(replace(web.settings(tmp_path / "elsewhere"), search="brave")) as other:
+            await other.import_file(tmp_path / "companies.json")
+            done = await recheck(other)
+            assert [cell.verdict for cell in done.cells] == ["supported", "changed", "supported"]
+            assert "not kept here" in done.cells[1].note
+            assert [cell.status for cell in await cells(other)] == ["ENRICHED", "FLAGGED", "ENRICHED"]
+
+
 async def test_only_the_named_rows_and_columns_are_looked_at(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, tablewright):
         done = await recheck(tablewright, row_ids=[2])
@@ -200,14 +212,18 @@ class Changing:
 async def test_what_somebody_wrote_in_the_meantime_is_not_flagged_and_what_only_became_stale_is(store: Store) -> None:
     kept = await store.pages.keep(SAID.origin, SAID)
     found = Cell(value=1987, status="ENRICHED", evidence=(evidence_for(kept, 3, 22),), run_id="r1")
-    snippet = Cell(value=1987, status="ENRICHED", evidence=(Evidence(origin=SAID.origin, quote="in 1987"),))
+    shown = await store.pages.keep_snippet(Retrieved(origin=SAID.origin, text="Founded in 1987."))
+    snippet = Cell(value=1987, status="ENRICHED", evidence=(evidence_for(shown, 0, 15),))
+    elsewhere = Evidence(origin=SAID.origin, quote="was founded in 1987")
+    imported = Cell(value=1987, status="ENRICHED", evidence=(elsewhere,))
     document = Cell(value=1987, status="ENRICHED", evidence=(Evidence(origin="d17", quote="in 1987"),))
     computed = Cell(value=1987, status="ENRICHED", evidence=(Evidence(origin="formula", quote="1987 = 1987"),))
     fields = (Field(name="Company"), Field(name="Founded", type="number", depends_on=("Company",)))
-    rows = [(given("A"), cell) for cell in (found, found, found, snippet, document, computed)]
+    rows = [(given("A"), cell) for cell in (found, found, found, snippet, document, computed, imported)]
     table = await store.tables.create("companies", fields, rows, key_field="Company")
     done = await Recheck(store, table, Changing(store, table.id)).run()
-    assert [cell.verdict for cell in done.cells] == [*["changed"] * 3, *["not checked"] * 2]
+    assert [cell.verdict for cell in done.cells] == [*["changed"] * 3, *["not checked"] * 2, "changed"]
+    assert "its text is not kept here" in done.cells[5].note
     assert ("search result" in done.cells[3].note, "document" in done.cells[4].note) == (True, True)
     after = [row.cell("Founded") for row in (await store.tables.load(table.id)).rows]
     assert [(cell.status, cell.stale) for cell in after] == [
@@ -215,10 +231,11 @@ async def test_what_somebody_wrote_in_the_meantime_is_not_flagged_and_what_only_
         ("FLAGGED", True),
         ("FLAGGED", False),
         *[("ENRICHED", False)] * 3,
+        ("FLAGGED", False),
     ]
     assert after[0].value == 1990
     assert done.change is not None
-    assert done.change.edits == 2
+    assert done.change.edits == 3
 
 
 # ── the rule alone ───────────────────────────────────────────────────────────────────────────────────────────────────

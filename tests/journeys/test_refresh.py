@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tablewright.app import Filled, Tablewright
-from tablewright.errors import NotFound
+from tablewright.errors import NotFound, UsageError
 from tablewright.journeys import refresh as journey
 from tablewright.journeys.enrich import with_inputs
 from tablewright.settings import Settings
@@ -16,10 +18,13 @@ from tablewright.store.store import Store
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell, Evidence, Field, Table, Value, given
 
-from ..pages import Page, small_web
+from ..pages import Page, SmallWeb, small_web
 
 TOTAL = parse_field("Total:number={Price} * {Quantity}")
 TAX = parse_field("Tax:number={Total} / 10")
+FOUNDED = parse_field("Founded:number=What year was {Company} founded?")
+HUGE = 10**20
+"""A number that no database holds."""
 
 
 @pytest.fixture
@@ -170,3 +175,109 @@ async def test_a_cell_of_an_unknown_run_is_filled_as_its_question_says(store: St
     assert run is not None
     await store.proposals.apply((await run.run()).proposal_id)
     assert [row.cell("Twice").value for row in (await store.tables.load(table.id)).rows] == ["10"]
+
+
+async def test_an_imported_table_is_filled_column_by_column_as_the_questions_say(store: Store) -> None:
+    fields = (
+        Field(name="Price", type="number"),
+        Field(name="Twice", question="{Price} * 2", depends_on=("Price",)),
+        Field(name="Maker", question="Who sells it at {Price}?", depends_on=("Price",)),
+    )
+    evidence = (Evidence(origin="https://a.example/", quote="by Ann"),)
+    cell = Cell(value="4", status="ENRICHED", run_id="r0", evidence=evidence, stale=True)
+    table = await store.tables.create("brought", fields, [(given(5), cell, cell)])
+    rounds = await journey.rounds(store, table.id)
+    assert [(each.strategy, each.fields) for each in rounds] == [("computation", ("Twice",)), ("pipeline", ("Maker",))]
+
+
+async def test_columns_that_depend_on_each_other_do_not_wait_for_ever(store: Store) -> None:
+    fields = (
+        Field(name="A", type="number", question="{B} + 1", depends_on=("B",)),
+        Field(name="B", type="number", question="{A} * 2", depends_on=("A",)),
+    )
+    evidence = (Evidence(origin="formula", quote="1 = 1"),)
+    cell = Cell(value=1, status="ENRICHED", run_id="r0", evidence=evidence, confidence=1.0, stale=True)
+    table = await store.tables.create("circle", fields, [(cell, cell)])
+    for each in await journey.rounds(store, table.id):
+        run = await journey.plan(store, table.id, each)
+        assert run is not None
+        await store.proposals.apply((await run.run()).proposal_id)
+    (row,) = (await store.tables.load(table.id)).rows
+    assert (row.cell("B").value, row.cell("A").value) == (2, 3)
+
+
+async def test_a_formula_that_fails_is_an_answer(tablewright: Tablewright) -> None:
+    run = await tablewright.plan_enrich("sales", [parse_field("Share:number=10 / {Quantity}")], "")
+    await tablewright.changes.apply((await run.run()).proposal_id)
+    await tablewright.changes.set_value("sales", 1, "Quantity", "0")
+    await refresh(tablewright, "Share")
+    share = (await cells(tablewright, "Share"))[0]
+    assert (share.value, share.reason, share.stale) == (None, "error", False)
+
+
+@asynccontextmanager
+async def renamed_company(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Settings]]:
+    """The only company of the table has another name by now, so that when it was founded is stale."""
+    years = {"Kestrelworks": 2009, "Quillon": 1987}
+    pages = {f"/{name}": Page(name, f"<p>{name} was founded in {year} by two.</p>") for name, year in years.items()}
+    (tmp_path / "companies.csv").write_text("Company\nQuillon\n")
+    async with small_web(pages) as web:
+        settings = replace(web.settings(tmp_path / "home"), attempts="1")
+        async with Tablewright.open(settings) as opened:
+            await opened.import_file(tmp_path / "companies.csv")
+            run = await opened.plan_enrich("companies", [FOUNDED], "lookup")
+            await opened.changes.apply((await run.run()).proposal_id)
+            await opened.changes.set_value("companies", 1, "Company", "Kestrelworks")
+        yield web, settings
+
+
+@pytest.mark.parametrize(
+    ("trouble", "status"),
+    [({}, "done"), ({"offline": "yes"}, "done"), ({"search_price": "1", "budget": "0"}, "over_budget")],
+    ids=["search down", "offline", "no money"],
+)
+async def test_a_stale_cell_that_cannot_be_asked_for_keeps_its_value_and_its_mark(
+    tmp_path: Path, trouble: dict[str, str], status: str
+) -> None:
+    async with renamed_company(tmp_path) as (web, settings):
+        web.search_status = 403
+        async with Tablewright.open(replace(settings, **trouble)) as opened:
+            before = await cells(opened, "Founded", "companies")
+            (filled,) = await refresh(opened, table="companies")
+            left, unasked = (1, 0) if status == "over_budget" else (0, 1)
+            assert (filled.status, filled.left, filled.unasked) == (status, left, unasked)
+            assert (filled.found, filled.empty) == (0, 0)
+            assert await opened.operations(filled.proposal_id) == []
+            assert await opened.proposals(only_open=True) == []
+            assert await cells(opened, "Founded", "companies") == before
+            assert (before[0].value, before[0].stale) == (1987, True)
+        web.search_status = 200
+        async with Tablewright.open(settings) as opened:
+            await refresh(opened, table="companies")
+            assert await values(opened, "Founded", "companies") == [2009]
+
+
+async def test_a_row_that_is_not_there_is_refused_and_a_run_without_work_leaves_nothing_to_decide(
+    tablewright: Tablewright,
+) -> None:
+    for row_ids in ([1, 9], [HUGE]):
+        with pytest.raises(NotFound, match=f"no row {row_ids[-1]}"):
+            await tablewright.plan_enrich("sales", [TOTAL], "", row_ids=row_ids)
+    assert await tablewright.rows_by_id("sales", [HUGE, -HUGE]) == {}
+    with pytest.raises(NotFound, match="no row"):
+        await tablewright.changes.set_value("sales", HUGE, "Price", "1")
+    with pytest.raises(NotFound, match="no row"):
+        await tablewright.cell_history("sales", HUGE, "Price")
+    run = await tablewright.plan_enrich("sales", [TOTAL, TAX], "", row_ids=[1])
+    filled = await run.run()
+    assert filled.skipped == 1
+    assert await tablewright.proposals(only_open=True) == []
+    assert (await tablewright.changes.apply(filled.proposal_id)).change is None
+
+
+@pytest.mark.parametrize("text", ["12 or 13", "10-20"])
+async def test_two_numbers_for_one_are_a_guess_that_a_person_is_not_made_to_take(
+    tablewright: Tablewright, text: str
+) -> None:
+    with pytest.raises(UsageError, match="may be"):
+        await tablewright.changes.set_value("sales", 1, "Price", text)

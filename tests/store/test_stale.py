@@ -173,6 +173,62 @@ async def test_a_proposal_of_a_run_that_read_the_old_input_is_applied_as_stale(s
     assert await stale(store, table_id) == [(1, "Net"), (1, "Tax"), (2, "Tax")]
 
 
+async def test_an_input_that_was_changed_and_changed_back_makes_nothing_stale(store: Store) -> None:
+    table_id = await sales(store)
+    proposal_id = await propose(store, table_id, "r2", {(1, "Net"): found(4.2, "r2"), (1, "Tax"): found(0.42, "r2")})
+    for value in (5, 6, 2):
+        await set_value(store, table_id, 1, "Price", value)
+    await store.proposals.apply(proposal_id)
+    assert await stale(store, table_id) == []
+
+
+async def test_a_value_that_an_undo_brings_back_fits_an_input_that_was_changed_back(store: Store) -> None:
+    table_id = await sales(store)
+    await apply(store, table_id, "r2", {(1, "Net"): found(4.5, "r2")})
+    for value in (5, 2):
+        await set_value(store, table_id, 1, "Price", value)
+    await store.history.undo_run(table_id, "r2")
+    assert await values(store, table_id, "Net") == [4, 6]
+    assert (1, "Net") not in await stale(store, table_id)
+
+
+async def test_what_a_run_found_from_a_value_that_is_applied_as_stale_is_stale_too(store: Store) -> None:
+    table_id = await sales(store)
+    cells = {(row_id, name): found(9, "r2") for row_id in (1, 2) for name in ("Net", "Tax")}
+    proposal_id = await propose(store, table_id, "r2", cells)
+    await set_value(store, table_id, 1, "Price", 5)
+    await store.proposals.apply(proposal_id)
+    assert await stale(store, table_id) == [(1, "Net"), (1, "Tax")]
+    assert await values(store, table_id, "Tax") == [9, 9]
+    await store.history.undo_run(table_id, "r2")
+    assert await values(store, table_id, "Tax") == [0.4, 0.6]
+    assert await stale(store, table_id) == [(1, "Net"), (1, "Tax")]
+
+
+async def test_one_cell_of_a_run_does_not_fit_to_another_that_has_become_stale(store: Store) -> None:
+    table_id = await sales(store)
+    proposal_id = await propose(store, table_id, "r2", {(1, "Net"): found(5, "r2"), (1, "Tax"): found(0.5, "r2")})
+    await store.proposals.apply(proposal_id, Selection(fields=("Net",)))
+    await set_value(store, table_id, 1, "Price", 5)
+    await store.proposals.apply(proposal_id, Selection(fields=("Tax",)))
+    assert await stale(store, table_id) == [(1, "Net"), (1, "Tax")]
+
+
+async def test_an_undo_that_brings_a_question_back_looks_at_what_that_depends_on(store: Store) -> None:
+    table_id = await sales(store)
+    by_name = Field(name="Net", type="number", question="What is {Name}?", depends_on=("Name",))
+    as_of = (await store.tables.window(table_id)).as_of
+    proposal_id = await store.proposals.create(table_id, "r2", (by_name,))
+    operation = Operation(row_id=1, field="Net", cell=found(4, "r2"), as_of=as_of)
+    await store.proposals.add(proposal_id, [operation])
+    await store.proposals.finish(proposal_id, "found")
+    await store.proposals.apply(proposal_id)
+    await set_value(store, table_id, 1, "Price", 5)
+    assert await stale(store, table_id) == []
+    await store.history.undo_run(table_id, "r2")
+    assert await stale(store, table_id) == [(1, "Net"), (1, "Tax")]
+
+
 async def test_cells_of_one_run_fit_together_when_they_are_applied_one_after_the_other(store: Store) -> None:
     table_id = await sales(store)
     cells = {(1, "Net"): found(5, "r2"), (1, "Tax"): found(0.5, "r2")}

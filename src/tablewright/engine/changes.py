@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from tablewright.errors import UsageError
@@ -98,6 +99,10 @@ class Changes:
         return await self._store.history.go_back(table_id, at=utc(to), actor=self._actor)
 
 
+_CHOSEN = re.compile(r"^a range\b|\bseveral\b")
+"""What is noted where a text states more than one value and the first was taken."""
+
+
 def typed_value(text: str, field: Field) -> Coerced:
     """The value of the field's type that the text is; a guess is refused, for a person can be asked again."""
     typed = coerce(printable(text), field)
@@ -105,7 +110,7 @@ def typed_value(text: str, field: Field) -> Coerced:
         raise UsageError(f"{typed.raw_value!r} is not of type {field.type}: {typed.note}.", advice=wanted(field))
     if field.type == "select" and field.options and typed.value not in field.options:
         raise UsageError(f"{typed.raw_value!r} is none of the options.", advice=wanted(field))
-    if typed.label == "low":
+    if typed.label == "low" or _CHOSEN.search(typed.note):
         raise UsageError(f"{typed.raw_value!r} may be {show(typed.value)!r}, but: {typed.note}.", advice=wanted(field))
     return typed
 

@@ -44,6 +44,8 @@ STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "co
 NOTHING: Mapping[str, Cell] = {}
 UNFINISHED: frozenset[Reason | None] = frozenset({None, "not_found", "error"})
 """What a row may say that was under way when the money ran out: it was perhaps not looked for to the end."""
+UNANSWERED: frozenset[Reason | None] = frozenset({"error", "blocked"})
+"""What says that nobody could be asked, or would not answer: no reason to give up a value."""
 COERCED: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
 
 
@@ -62,6 +64,8 @@ class Filled(Noun, frozen=True):
     """Cells that were not worked on, or not to the end, because the money was spent."""
     cap: str = ""
     """The cap that was reached, in words."""
+    unasked: int = 0
+    """Cells of `only` that could not be asked for: nothing is proposed for them, so they stay as they are."""
 
 
 class Terms(Noun, frozen=True):
@@ -95,7 +99,8 @@ class Fill:
         terms: Terms = USUAL,
         watch: Watch = ignore,
     ) -> None:
-        """`only` are the cells to fill, whatever their status; without it, those that need work."""
+        """`only` are the cells to fill, whatever their status; without it, those that need work. They have been filled
+        before: where nobody could be asked, or the money ran out, they are left as they are."""
         self._store = store
         self._table = table
         self._fields = tuple(fields)
@@ -107,6 +112,7 @@ class Fill:
         self._max_rows = max_rows
         self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
         self._must_prove = not self._is_ours and strategy.kind == "enrichment"
+        self._asks_others = not self._is_ours or bool(strategy.needs(self._task))
         self._concurrency = concurrency or strategy.rows_at_once(self._task)
         self._retry = retry
         self._terms = terms
@@ -117,7 +123,7 @@ class Fill:
         self._attempts: list[tuple[RowId, Attempt]] = []
         self._flushed_at, self._now = time.monotonic(), now()
         self._writing = asyncio.Lock()
-        self._done = self._total = self._found = self._empty = self._skipped = self._left = 0
+        self._done = self._total = self._found = self._empty = self._skipped = self._left = self._unasked = 0
         self._bought_rows = self._bought_cells = 0
 
     def cancel(self) -> None:
@@ -168,6 +174,7 @@ class Fill:
             usage=usage,
             left=self._left,
             cap=self._cap() if self._ran_out() else "",
+            unasked=self._unasked,
         )
 
     @property
@@ -352,7 +359,8 @@ class Fill:
             problem = f"{type(error).__name__}: {error}"
             findings, told = {}, [(step, of) for step, of in told if self._is_ours or is_well_formed(step)]
             tell(Step(type="error", detail=problem))
-        if meter.usage.llm_calls or meter.usage.searches or meter.usage.fetches:
+        used = meter.usage
+        if used.llm_calls or used.input_tokens or used.searches or used.fetches:
             self._bought_rows += 1
             self._bought_cells += len(open_fields)
         cost = meter.usage.cost_usd / len(open_fields)
@@ -366,7 +374,9 @@ class Fill:
             for step in finding.steps:
                 self._tell_step(step, row.id, label)
             steps = (*(step for step, of in told if not of or name in of), *finding.steps)
-            cells[name] = self._propose(row, field, finding, steps, as_of, cost)
+            cell = self._propose(row, field, finding, steps, as_of, cost)
+            if cell is not None:
+                cells[name] = cell
         self._done += 1
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
         await self._flush_in_time()
@@ -384,29 +394,40 @@ class Fill:
         return self._strategy.needs_identity and not named
 
     def _leave(self, row: Row, open_fields: Mapping[str, Field], as_of: int) -> None:
-        """Without looking for anything. A doubted cell is left as it is, so that it keeps the value it has."""
+        """Without looking for anything."""
         for name, field in open_fields.items():
-            if row.cell(name).value is not None:
-                self._left += 1
-                continue
             error = f"The run stopped at the cap of {self._cap()} before this row."
             self._propose(row, field, Finding(field=name, reason="over_budget", error=error), (), as_of, 0.0)
 
     def _propose(
         self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int, cost: float
-    ) -> Cell:
-        attempt = row.cell(field.name).attempt + finding.attempt
+    ) -> Cell | None:
+        """None where the present cell stays."""
+        present = row.cell(field.name)
+        attempt = present.attempt + finding.attempt
         cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._now, cost=cost)
+        stays = self._stays(present, cell)
         if cell.status == "ENRICHED":
             self._found += 1
         elif cell.reason == "over_budget":
             self._left += 1
+        elif stays:
+            self._unasked += 1
         else:
             self._empty += 1
+        if stays:
+            return None
         if cell.value is not None:
             steps = (*steps, Step(type="answer", detail=answered(cell)))
         self._buffer.append(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
         return cell
+
+    def _stays(self, present: Cell, proposed: Cell) -> bool:
+        """What was not looked for, or only could not be, says nothing against the cell that is there. What fails
+        without asking anybody, such as a division by zero, is an answer."""
+        if proposed.reason == "over_budget":
+            return self._only is not None or present.value is not None
+        return self._only is not None and self._asks_others and proposed.reason in UNANSWERED
 
     async def _flush_in_time(self) -> None:
         if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
@@ -428,6 +449,7 @@ class Fill:
         unit = "rows" if len(self._fields) == 1 else f"cells in {self._done} rows"
         found = f"found {self._found} of {self._found + self._empty} {unit}"
         stopped = f", stopped at the cap of {self._cap()}: {cells_left(self._left)}" if self._ran_out() else ""
+        stopped += f", {self._unasked:,} could not be asked" if self._unasked else ""
         stopped += ", cancelled before the end" if self._cancelled else ""
         return f"{self._strategy.display_name}: {questions} — {found}{stopped}"
 

@@ -1,14 +1,15 @@
 """Recheck: are the quotes still there? The cited pages are asked for again, and what they no longer say is flagged.
 
 "Not checked" is not "refuted": a page that refuses or cannot be reached, a search result or a document leaves its cell
-as it is. So does a page that has changed while another still states the value.
+as it is. So does a page that has changed while another still states the value. A citation that came with an imported
+table is checked like any other, although the text it was read in is not kept here.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
@@ -96,7 +97,10 @@ def overall(judged: Sequence[Judgement]) -> Verdict:
     return "supported" if "supported" in verdicts else "changed" if "changed" in verdicts else "not checked"
 
 
-def judge(cell: Cell, field: Field, evidence: Evidence, page: Retrieved | Refusal) -> Judgement:
+def judge(
+    cell: Cell, field: Field, evidence: Evidence, page: Retrieved | Refusal, *, is_kept: bool = True
+) -> Judgement:
+    """`is_kept`: whether the text that the quote was taken from is kept, so that it once was there for sure."""
     if isinstance(page, Refusal):
         return Judgement(verdict="not checked", note=f"{evidence.origin}: {page.detail}")
     if not page.text.strip():
@@ -106,7 +110,10 @@ def judge(cell: Cell, field: Field, evidence: Evidence, page: Retrieved | Refusa
     quote = shortened(evidence.quote, QUOTED)
     place = locate(evidence.quote, page.text)
     if place is None:
-        return Judgement(verdict="changed", note=f"“{quote}” is no longer on {evidence.origin}")
+        note = f"“{quote}” is no longer on {evidence.origin}"
+        if not is_kept:
+            note = f"“{quote}” is not on {evidence.origin} now; its text is not kept here"
+        return Judgement(verdict="changed", note=note)
     if is_stated(cell, field, page.text[slice(*place)]):
         return Judgement(verdict="supported")
     if is_stated(cell, field, evidence.quote):
@@ -145,6 +152,7 @@ class Recheck:
         self._cancelled = False
         self._workers: list[asyncio.Task[None]] = []
         self._citing: list[Citing] = []
+        self._kept: set[str] = set()
         self._done = self._total = 0
 
     def cancel(self) -> None:
@@ -195,13 +203,14 @@ class Recheck:
 
     async def _pages(self) -> dict[str, list[tuple[Citing, Evidence]]]:
         """Each page once, with what is read in it. What is no page is judged here."""
-        pages = await self._store.pages.hashes()
+        pages, self._kept = await self._store.pages.hashes(), await self._store.pages.text_hashes()
+        snippets = self._kept - pages
         by_url: dict[str, list[tuple[Citing, Evidence]]] = {}
         for each in self._citing:
             for source in each.sources:
                 if not source.origin.startswith(("http://", "https://")):
                     each.judged[source] = Judgement(verdict="not checked", note=f"{source.origin} is a document")
-                elif source.content_hash not in pages:
+                elif source.content_hash in snippets:
                     note = f"{source.origin} was read as a search result only"
                     each.judged[source] = Judgement(verdict="not checked", note=note)
                 else:
@@ -218,7 +227,7 @@ class Recheck:
             while waiting:
                 for url in waiting.popleft():
                     page = await self._web.open_again(url)
-                    await asyncio.to_thread(judge_all, by_url[url], page)
+                    await asyncio.to_thread(judge_all, by_url[url], page, self._kept)
                     self._done += 1
                     self._tell("fetching", url)
 
@@ -263,6 +272,7 @@ class Recheck:
         self._watch(Progress(stage=stage, done=self._done, total=self._total, label=url))
 
 
-def judge_all(reads: Sequence[tuple[Citing, Evidence]], page: Retrieved | Refusal) -> None:
+def judge_all(reads: Sequence[tuple[Citing, Evidence]], page: Retrieved | Refusal, kept: Collection[str]) -> None:
     for each, evidence in reads:
-        each.judged[evidence] = judge(each.cell, each.field, evidence, page)
+        is_kept = evidence.content_hash in kept
+        each.judged[evidence] = judge(each.cell, each.field, evidence, page, is_kept=is_kept)

@@ -11,11 +11,12 @@ import msgspec
 from tablewright.engine.fill import USUAL, Fill, Filled, Terms
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.retry import ONCE, RetryPolicy
-from tablewright.errors import BadField
+from tablewright.errors import BadField, NotFound
 from tablewright.store.proposals import CellAt, Operation, ProposalHead
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
+from tablewright.table.dedupe import key_of
 from tablewright.table.document import document
 from tablewright.table.model import Field, Row, RowId, Table
 from tablewright.table.template import PLACEHOLDER
@@ -48,6 +49,8 @@ async def plan(
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
+    if row_ids is not None:
+        await refuse_missing_rows(store, table, row_ids)
     wanted = with_inputs(table, [await fit(store, table, field) for field in fields])
     doubled = {field.name.casefold() for field in wanted}
     if len(doubled) < len(wanted):
@@ -71,6 +74,13 @@ async def plan(
         terms=terms,
         watch=watch,
     )
+
+
+async def refuse_missing_rows(store: Store, table: Table, row_ids: Sequence[RowId]) -> None:
+    present = {row.id for row in (await store.tables.rows(table.id, row_ids, fields=())).rows}
+    missing = set(row_ids) - present
+    if missing:
+        raise NotFound(f"Table {table.id} has no row {min(missing)}.")
 
 
 def natural_strategy(fields: Sequence[Field]) -> str:
@@ -137,9 +147,11 @@ async def is_empty(store: Store, table: Table, field: str) -> bool:
 async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
     """The whole run as one JSON document: every asked cell with its evidence and its trace."""
     proposal = await store.proposals.get(filled.proposal_id)
+    table = await store.tables.find(proposal.table_id)
     rows: dict[RowId, dict[str, Any]] = {}
     async for row, operation in proposed(store, proposal):
-        entry = rows.setdefault(operation.row_id, {"row_id": operation.row_id, "key": row.key, "cells": {}})
+        key = key_of(row, table.key_field)
+        entry = rows.setdefault(operation.row_id, {"row_id": operation.row_id, "key": key, "cells": {}})
         entry["cells"][operation.field] = cell_report(operation)
     for row_id, attempts in (await store.attempts.of_run(filled.run_id)).items():
         if row_id in rows:
@@ -150,6 +162,7 @@ async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
         "proposal_id": filled.proposal_id,
         "status": filled.status,
         "left": filled.left,
+        "unasked": filled.unasked,
         "proposal_status": proposal.status,
         "reasoning": proposal.reasoning,
         "fields": document(proposal.fields),

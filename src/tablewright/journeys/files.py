@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tablewright.errors import BadField, BadFile, RunError
 from tablewright.store.store import Store
-from tablewright.table.files import Incoming, format_of, open_writer, read_table
+from tablewright.table.files import Incoming, open_writer, read_table, target_format
 from tablewright.table.model import Field, Noun, Row, Table
 
 
@@ -87,9 +87,7 @@ async def export_file(
 ) -> int:
     """Written beside its place and moved there when complete: a failed export leaves the old file as it was."""
     table = await store.tables.find(table_id)
-    format = format_of(path)
-    if not path.parent.is_dir():
-        raise BadFile(f"The folder {path.parent} does not exist.")
+    format = target_format(path)
     count = 0
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

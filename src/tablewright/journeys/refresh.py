@@ -26,7 +26,7 @@ class Round(Noun, frozen=True, gc=True):
     """Stale cells that one run fills again: none of them depends on another, and all were filled in the same way."""
 
     strategy: str
-    """"" where nobody knows; a formula is then computed and a question answered from the web."""
+    """Where nobody knows, a formula is computed and a question answered from the web."""
     params: Mapping[str, str]
     fields: tuple[str, ...]
     cells: tuple[StaleCell, ...]
@@ -44,9 +44,11 @@ async def rounds(store: Store, table_id: str, names: Sequence[str] = ()) -> list
     cells = [cell for cell in await store.log.stale(table.id) if not wanted or cell.field in wanted]
     depths = depths_of(table, {cell.field for cell in cells})
     ways = {run_id: await way_of(store, run_id) for run_id in {cell.run_id for cell in cells}}
+    natural = {field.name: enrich.natural_strategy([field]) for field in table.fields}
     groups: dict[tuple[int, str, bytes], list[StaleCell]] = {}
     for cell in cells:
-        groups.setdefault((depths[cell.field], *ways[cell.run_id]), []).append(cell)
+        strategy, params = ways[cell.run_id]
+        groups.setdefault((depths[cell.field], strategy or natural[cell.field], params), []).append(cell)
     return [
         Round(
             strategy=strategy,
@@ -65,7 +67,7 @@ async def way_of(store: Store, run_id: str) -> tuple[str, bytes]:
         spec = (await store.runs.get(run_id)).spec
     except NotFound:
         return "", b"{}"
-    return spec["strategy"], msgspec.json.encode(spec.get("params", {}), order="sorted")
+    return spec.get("strategy", ""), msgspec.json.encode(spec.get("params", {}), order="sorted")
 
 
 async def plan(
@@ -103,8 +105,15 @@ async def plan(
 
 
 async def ready(store: Store, table: Table, of: Round, *, waiting: bool = False) -> set[CellAt]:
+    """Which cells of the round can be filled now. Columns in a circle wait only for those that come before them in it,
+    else they would wait for each other for ever."""
     stale = {(cell.row_id, cell.field) for cell in await store.log.stale(table.id)}
-    inputs = {field.name: field.depends_on for field in table.fields}
+    depths = depths_of(table, {name for _, name in stale})
+    inputs = {
+        field.name: [name for name in field.depends_on if depths.get(name, 0) < depths[field.name]]
+        for field in table.fields
+        if field.name in depths
+    }
     return {
         at
         for at in ((cell.row_id, cell.field) for cell in of.cells)

@@ -17,7 +17,7 @@ from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
-from tablewright.store.tables import Head, cell_record, head, read_rows
+from tablewright.store.tables import Head, cell_record, head, possible, read_rows
 from tablewright.table.edits import (
     AddField,
     AddRow,
@@ -358,7 +358,7 @@ def cell_versions(connection: Connection, table_id: str, row_id: RowId, field: s
     field_id = found.field_ids[name]
     edits, changes, rows = schema.edits, schema.changes, schema.rows
     record = connection.execute(
-        select(rows.c.given).where(rows.c.table_no == found.no, rows.c.row_id == row_id)
+        select(rows.c.given).where(rows.c.table_no == found.no, rows.c.row_id.in_(possible([row_id])))
     ).one_or_none()
     if record is None:
         raise NotFound(f"Table {found.table.id} has no row {row_id}.")

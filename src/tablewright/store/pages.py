@@ -76,6 +76,11 @@ class Pages:
         query = select(schema.pages.c.content_hash).distinct()
         return await self._database.read(lambda connection: set(connection.execute(query).scalars()))
 
+    async def text_hashes(self) -> set[str]:
+        """Of all texts that are kept, pages and others."""
+        query = select(schema.texts.c.content_hash)
+        return await self._database.read(lambda connection: set(connection.execute(query).scalars()))
+
     async def keep(self, url: str, page: Retrieved, *, etag: str = "", last_modified: str = "") -> Retrieved:
         """The page as it is kept: with its hash and its time."""
         text, at = printable(page.text), now()

@@ -30,7 +30,7 @@ from tablewright.store.dialect import insert_many, insert_select, upsert
 from tablewright.store.log import Change, EditWriter, append, close_change, last_write
 from tablewright.store.records import decode_cell, decode_fields, decode_steps, new_id, now, to_text
 from tablewright.store.staleness import Entry, marks_for_outdated
-from tablewright.store.tables import Head, chunks, head
+from tablewright.store.tables import Head, chunks, head, possible
 from tablewright.table.edits import AddField, ChangeField, Edit
 from tablewright.table.model import Cell, Field, Noun, RowId, Step
 
@@ -168,13 +168,14 @@ class Proposals:
             await self._database.write(work)
 
     async def finish(self, proposal_id: str, reasoning: str) -> None:
-        """The run is over: the proposal can be reviewed."""
+        """The run is over: the proposal can be reviewed. One that says nothing is settled."""
 
         def work(connection: Connection) -> None:
             proposals = schema.proposals
             connection.execute(
                 update(proposals).where(proposals.c.id == proposal_id).values(status="open", reasoning=reasoning)
             )
+            settle(connection, proposal_id)
 
         await self._database.write(work)
 
@@ -281,6 +282,8 @@ class Proposals:
 def apply_operations(
     connection: Connection, proposal_id: str, selection: Selection, *, actor: str, force: bool
 ) -> Applied:
+    if read_head(connection, proposal_id, counted=False).status == "rejected" and is_empty(connection, proposal_id):
+        return Applied(change=None, cells=0, conflicts=0)
     proposal = open_head(connection, proposal_id, even_unfinished=force)
     found = head(connection, proposal.table_id, lock=True)
     chosen = choose(connection, proposal, selection)
@@ -337,7 +340,7 @@ def decisions_of(connection: Connection, proposal_id: str, row_ids: Iterable[Row
     query = select(operations.c.row_id, operations.c.field, operations.c.decision)
     return {
         (row_id, field): decision
-        for chunk in chunks(sorted(set(row_ids)), 500)
+        for chunk in chunks(possible(row_ids), 500)
         for row_id, field, decision in connection.execute(
             query.where(operations.c.proposal_id == proposal_id, operations.c.row_id.in_(chunk))
         )
@@ -471,7 +474,7 @@ def matching(connection: Connection, proposal_id: str, selection: Selection) -> 
     operations = schema.operations
     meant = operations.c.proposal_id == proposal_id
     if selection.rows:
-        meant = meant & operations.c.row_id.in_(selection.rows)
+        meant = meant & operations.c.row_id.in_(possible(selection.rows))
     if selection.fields:
         meant = meant & operations.c.field.in_(proposed_names(connection, proposal_id, selection.fields))
     if selection.min_confidence is not None:
@@ -512,6 +515,11 @@ def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool
     if proposal.status not in ("open", "building"):
         raise UsageError(f"Proposal {proposal_id} is already {proposal.status}.", kept="Nothing was changed.")
     return proposal
+
+
+def is_empty(connection: Connection, proposal_id: str) -> bool:
+    """Whether the run had nothing to propose: then there is nothing to decide either."""
+    return not connection.execute(select(exists().where(schema.operations.c.proposal_id == proposal_id))).scalar()
 
 
 def settle(connection: Connection, proposal_id: str) -> None:

@@ -110,9 +110,10 @@ def undo(
     in_scope = exists().where(of_changes, edits.c.seq.between(changes.c.first_seq, changes.c.last_seq))
     touched = touched_cells(found, in_scope)
     cells, kept_cells = undo_cells(connection, found, touched)
-    began = connection.execute(select(func.min(changes.c.first_seq)).where(of_changes)).scalar() or 0
-    outdated = marks_for_outdated(connection, found, brought_back(found, touched), since=began, standing=~in_scope)
     entries, kept_fields = undo_rows_and_fields(connection, found, in_scope)
+    found = head(connection, found.table.id)  # what its fields depend on may have come back too
+    began = connection.execute(select(func.min(changes.c.first_seq)).where(of_changes)).scalar() or 1
+    outdated = marks_for_outdated(connection, found, brought_back(found, touched), since=began - 1, standing=~in_scope)
     append(connection, found, [*outdated, *entries], skip=cells)
     count = cells + len(outdated) + len(entries)
     change = None
@@ -188,11 +189,16 @@ def is_changed_since(found: Head, touched: Subquery) -> ColumnElement[bool]:
 
 
 def brought_back(found: Head, touched: Subquery) -> Subquery:
-    """The found cells that the undo has just put into the log, as they stood before the first entry in scope."""
-    undone = schema.edits.alias()
+    """The found cells that the undo has just put into the log, as they stood before the change that has the first entry
+    in scope."""
+    undone, changes = schema.edits.alias(), schema.changes.alias()
+    as_of = (changes.c.first_seq - 1).label("as_of")
+    in_change = touched.c.first.between(changes.c.first_seq, changes.c.last_seq)
     return (
-        select(touched.c.row_id, touched.c.field_id, touched.c.first.label("as_of"), undone.c.after.label("cell"))
+        select(touched.c.row_id, touched.c.field_id, as_of, undone.c.after.label("cell"))
+        .select_from(touched)
         .join(undone, (undone.c.row_id == touched.c.row_id) & (undone.c.field_id == touched.c.field_id))
+        .join(changes, (changes.c.table_no == found.no) & in_change)
         .where(undone.c.table_no == found.no, undone.c.seq > found.last_seq, undone.c.after.is_not(None))
         .where(touched.c.written.is_not(None))
         .subquery()

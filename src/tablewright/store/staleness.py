@@ -8,10 +8,10 @@ A mark is no value: it does not keep a cell from being undone, or written by a r
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Subquery, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
 from tablewright.store import schema
 from tablewright.store.records import Given, decode_cell, decode_given, to_text
@@ -29,6 +29,15 @@ entry_number = schema.edits.c.seq + 0
 """Where the entries of some cells are wanted: by the bare number a database may look for them in the whole log."""
 MARKED = '%"stale":true%'
 """In an encoded cell; quotes inside its strings are escaped, so only the key itself can match."""
+
+
+class Span(NamedTuple):
+    """A cell between two points of the log, as texts; None where it was what its owner gave."""
+
+    row_id: RowId
+    field_id: int
+    before: str | None
+    after: str | None
 
 
 class StaleCell(Noun, frozen=True):
@@ -63,7 +72,7 @@ def marks_for(connection: Connection, found: Head, first: int, last: int) -> Ite
     a_dependent = select(cells.c.field_id).where(*of_row).limit(1).scalar_subquery()
     query = (
         select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
-        .where(edits.c.table_no == found.no, edits.c.seq <= last, edits.c.kind == "cell")
+        .where(edits.c.table_no == found.no, edits.c.seq <= last, edits.c.kind.in_(CELL_KINDS))
         .where(edits.c.field_id.in_(dependents), a_dependent.is_not(None))
         .order_by(edits.c.seq)
         .limit(BATCH)
@@ -78,10 +87,10 @@ def marks_for(connection: Connection, found: Head, first: int, last: int) -> Ite
 def marks_after(place: Place, after: Cell, dependents: dict[int, list[int]], texts: dict[Place, str]) -> list[Entry]:
     """All that depends on a changed cell, directly or through others; taken out of `texts`, so each is marked once.
 
-    Two cells of one run fit together, also when they are applied one after the other."""
+    Two cells of one run fit together, also when they are applied one after the other, unless one has become stale."""
     row_id, field_id = place
     entries: list[Entry] = []
-    waiting = [(field_id, after.run_id if is_found(after) else None)]
+    waiting = [(field_id, after.run_id if is_found(after) and not after.stale else None)]
     while waiting:
         changed, same_run = waiting.pop()
         for dependent in dependents.get(changed, ()):
@@ -102,28 +111,80 @@ def marks_for_outdated(
     connection: Connection, found: Head, written: Subquery, *, since: int, standing: ColumnElement[bool] | None = None
 ) -> list[Entry]:
     """Marks for cells that are written as they were found, or stood, at their own `as_of`, no earlier than `since`,
-    where an input has changed after that. `written` has row_id, field_id, cell and as_of; `standing` leaves out changes
-    of inputs that are being undone."""
+    where an input is not what it was then, and for those that are written beside them and depend on them. `written` has
+    row_id, field_id, cell and as_of. `standing` are the entries that are not being undone: where there are none since,
+    an input becomes what it was."""
     edits = schema.edits
     marks: dict[Place, Entry] = {}
     for field_id, inputs in inputs_of(found).items():
-        of_inputs = [edits.c.table_no == found.no, edits.c.field_id.in_(inputs), edits.c.kind.in_(CELL_KINDS)]
-        of_inputs += [] if standing is None else [standing]
-        later = edits.c.seq.between(since + 1, found.last_seq)
-        if not connection.execute(select(exists().where(*of_inputs, later))).scalar():
+        later = [
+            edits.c.table_no == found.no,
+            edits.c.field_id.in_(inputs),
+            edits.c.kind.in_(CELL_KINDS),
+            edits.c.seq.between(since + 1, found.last_seq),
+        ]
+        later += [] if standing is None else [standing]
+        if not connection.execute(select(exists().where(*later))).scalar():
             continue
-        query = (
-            select(edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after, written.c.cell)
-            .join(written, (written.c.row_id == edits.c.row_id) & (entry_number > written.c.as_of))
-            .where(*of_inputs, entry_number <= found.last_seq, written.c.field_id == field_id)
-        )
-        records = connection.execute(query).all()
-        changed = changed_cells(connection, found, records)
-        for record in records:
-            cause, cell = changed.get((record.row_id, record.field_id)), decode_cell(record.cell)
-            if cause is not None and is_found(cell) and not (is_found(cause) and cause.run_id == cell.run_id):
-                marks[record.row_id, field_id] = mark(record.row_id, field_id, record.cell, cell)
-    return list(marks.values())
+        of_field = select(written.c.row_id, written.c.as_of, written.c.cell).where(written.c.field_id == field_id)
+        rows = select(edits.c.row_id).where(*later)
+        spans, texts = spans_since(connection, found, inputs, of_field.subquery(), rows, undoing=standing is not None)
+        for (row_id, _), cause in changed_cells(connection, found, spans).items():
+            cell = decode_cell(texts[row_id])
+            fits = is_found(cause) and cause.run_id == cell.run_id and not cause.stale
+            if is_found(cell) and not fits:
+                marks[row_id, field_id] = mark(row_id, field_id, texts[row_id], cell)
+    return [*marks.values(), *marks_beside(connection, found, written, marks)]
+
+
+def spans_since(
+    connection: Connection, found: Head, inputs: Sequence[int], written: Subquery, rows: Select[RowId], *, undoing: bool
+) -> tuple[list[Span], dict[RowId, str]]:
+    """What became of the inputs of the written cells since their `as_of`, in these rows, and the texts of the cells.
+
+    An undo brings inputs back, which counts; an input that is applied together with the cell fits to it."""
+    entries = schema.edits.alias()
+    # By the bare number a database may look for the entries in the whole log.
+    since = (written.c.row_id == entries.c.row_id) & (entries.c.seq + 0 > written.c.as_of)
+    query = (
+        select(entries.c.seq, entries.c.row_id, entries.c.field_id, entries.c.before, entries.c.after, written.c.cell)
+        .join(written, since)
+        .where(entries.c.table_no == found.no, entries.c.field_id.in_(inputs), entries.c.kind.in_(CELL_KINDS))
+        .where(entries.c.row_id.in_(rows))
+        .order_by(entries.c.row_id, entries.c.seq)
+    )
+    first: dict[Place, Any] = {}
+    last: dict[Place, Any] = {}
+    for entry in connection.execute(query):
+        first.setdefault((entry.row_id, entry.field_id), entry)
+        last[entry.row_id, entry.field_id] = entry
+    spans = [
+        Span(*place, first[place].before, entry.after)
+        for place, entry in last.items()
+        if undoing or entry.seq <= found.last_seq
+    ]
+    return spans, {entry.row_id: entry.cell for entry in first.values()}
+
+
+def marks_beside(connection: Connection, found: Head, written: Subquery, marked: Collection[Place]) -> Iterator[Entry]:
+    """Marks for the other written cells that depend on a marked one, directly or through others, whichever run found
+    them: of one run too, what was found from an outdated cell is outdated."""
+    if not marked:
+        return
+    dependents, rows = dependents_of(found), {row_id for row_id, _ in marked}
+    reachable = sorted({field_id for ids in dependents.values() for field_id in ids})
+    query = select(written.c.row_id, written.c.field_id, written.c.cell).where(written.c.field_id.in_(reachable))
+    records = connection.execute(query)
+    texts = {(row_id, field_id): text for row_id, field_id, text in records if row_id in rows}
+    waiting, seen = list(marked), set(marked)
+    while waiting:
+        row_id, field_id = waiting.pop()
+        for place in ((row_id, dependent) for dependent in dependents.get(field_id, ())):
+            cell = decode_cell(texts[place]) if place in texts and place not in seen else None
+            if cell is not None and is_found(cell):
+                seen.add(place)
+                waiting.append(place)
+                yield mark(*place, texts[place], cell)
 
 
 def changed_cells(connection: Connection, found: Head, records: Sequence[Any]) -> dict[Place, Cell]:

@@ -29,6 +29,8 @@ from tablewright.table.model import PENDING, Cell, Field, Noun, Row, RowId, Tabl
 from tablewright.table.text import cell_text
 
 BATCH = 2_000
+LARGEST = 2**63 - 1
+"""The largest number that a database takes."""
 
 
 class TableSummary(Noun, frozen=True):
@@ -253,7 +255,7 @@ def read_window(connection: Connection, found: Head, after: RowId, limit: int) -
 def read_rows(connection: Connection, found: Head, row_ids: Sequence[RowId]) -> tuple[Row, ...]:
     rows, cells = schema.rows, schema.cells
     result: list[Row] = []
-    for chunk in chunks(sorted(set(row_ids)), 500):
+    for chunk in chunks(possible(row_ids), 500):
         records = connection.execute(
             select(rows.c.row_id, rows.c.key, rows.c.given)
             .where(rows.c.table_no == found.no, rows.c.row_id.in_(chunk), ~rows.c.removed)
@@ -283,6 +285,11 @@ def join_cells(
             else:
                 own[name] = cell
     return tuple(Row(id=row_id, key=key, cells=by_row[row_id]) for row_id, key, _ in records)
+
+
+def possible(row_ids: Iterable[RowId]) -> list[RowId]:
+    """Each once, in order, without those that no row can have."""
+    return sorted({row_id for row_id in row_ids if abs(row_id) <= LARGEST})
 
 
 def chunks(items: Iterable[RowId], size: int) -> Iterator[list[RowId]]:

@@ -7,10 +7,17 @@ import re
 from collections import Counter, defaultdict
 
 from tablewright.table.likeness import Reading, likeness, read
+from tablewright.table.model import Row
 from tablewright.table.namewords import FILLER, GENERIC
 from tablewright.table.rowkey import row_key
+from tablewright.table.text import cell_text
 
-__all__ = ["Names", "row_key", "same"]
+__all__ = ["Names", "key_of", "row_key", "same"]
+
+
+def key_of(row: Row, key_field: str) -> str:
+    """The key of the name that the row has now; what it was called when it came is in `row.key`."""
+    return row_key(cell_text(row.cell(key_field))) if key_field else row.key
 
 
 def same(a: str, b: str) -> bool:

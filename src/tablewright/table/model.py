@@ -56,6 +56,11 @@ class Field(Noun, frozen=True):
     role: Role = "standard"
     depends_on: tuple[str, ...] = ()
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether runs fill it: it has a question, or is found from other columns by its name alone."""
+        return bool(self.question or self.depends_on)
+
 
 class Evidence(Noun, frozen=True):
     """Where a value was read: `quote` stands at `start:end` of the stored text of `origin` (a URL or a document id)."""

@@ -97,6 +97,14 @@ def test_csv_with_evidence_adds_columns_to_fields_with_a_question() -> None:
     assert lines[2].endswith(",,,,,,,,")
 
 
+def test_a_column_that_was_asked_for_by_its_name_alone_has_evidence_and_cost_too() -> None:
+    fields = (Field(name="A"), Field(name="B", depends_on=("A",)))
+    table = Table(id="t", name="T", fields=fields, key_field="A")
+    assert export("csv", table, evidence=True, cost=True) == b"A,B,B source,B quote,B confidence,B cost\r\n"
+    sheet = openpyxl.load_workbook(io.BytesIO(export("xlsx", table, cost=True)))["Table"]
+    assert [cell.value for cell in sheet[1]] == ["A", "B", "B cost"]
+
+
 def test_the_fields_with_evidence_can_be_named() -> None:
     header = export("tsv", evidence=True, evidence_fields=["Day"]).decode().split("\r\n")[0]
     assert header == "Company\tFounded\tPrice\tDay\tDay source\tDay quote\tDay confidence\tOpen\tTags"

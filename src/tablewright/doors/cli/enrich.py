@@ -91,9 +91,9 @@ def enrich(
     """
     from tablewright.app import FileOptions
     from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
+    from tablewright.errors import TablewrightError, UsageError
     from tablewright.table.fieldspec import parse_field
-    from tablewright.table.files import format_of
+    from tablewright.table.files import target_format
 
     if review and yes:
         raise UsageError("--review and --yes exclude each other.")
@@ -104,7 +104,12 @@ def enrich(
         params["thoroughness"] = thoroughness
     fields = [parse_field(text) for text in field]
     if out is not None:
-        format_of(out)
+        target_format(out)
+    elif evidence or cost:
+        raise UsageError(
+            "--evidence and --cost go with --out, the file that is written.",
+            advice="`tablewright table show TABLE --row N --field COLUMN` shows the evidence of a cell.",
+        )
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
     asked = Asked(fields=fields, strategy=strategy, params=params, max_rows=rows, row_ids=row, concurrency=concurrency)
@@ -123,11 +128,17 @@ def enrich(
         applied = False
         if not stopped and yes:
             applied = await apply_all(tablewright, head, show=not json)
+        elif not stopped and not json and not head.counts:
+            output.say("Nothing to propose: no cell of these was found or needed work.")
         elif not stopped and not json:
             applied = await offer(tablewright, head, decide_now=not review)
+        unwritten: TablewrightError | None = None
         if out is not None and applied:
-            count = await tablewright.export_file(table_id, out, evidence=evidence, cost=cost)
-            output.say(f"Wrote {output.many(count, 'row')} to {out}.")
+            try:
+                count = await tablewright.export_file(table_id, out, evidence=evidence, cost=cost)
+                output.say(f"Wrote {output.many(count, 'row')} to {out}.")
+            except TablewrightError as error:
+                unwritten = error
         elif out is not None:
             output.say(f"{out} was not written, because nothing was applied.")
         still_open = (await tablewright.proposal(head.id)).status == "open"
@@ -136,9 +147,12 @@ def enrich(
                 f"Nothing was applied. Decide with `tablewright proposal review {head.id}` (or apply, or reject)."
             )
         if filled.status == "over_budget":
-            say_where_it_stopped(table_id, filled, applied=applied)
+            say_where_it_stopped(table_id, filled, applied=applied, command=f"enrich {table_id}")
         if json:
-            output.print_json(await tablewright.enrich_report(filled))
+            failed = {} if unwritten is None else {"export_error": str(unwritten)}
+            output.print_json(await tablewright.enrich_report(filled) | failed)
+        if unwritten is not None:
+            raise typer.Exit(unwritten.exit_code) if json else unwritten
         return filled
 
     flags = {"model": model, "search": search, "budget": budget}
@@ -151,8 +165,8 @@ def enrich(
         raise typer.Exit(130)
 
 
-def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool) -> None:
-    """What the money went to is kept, and the rest is only a matter of more."""
+def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool, command: str) -> None:
+    """What the money went to is kept, and the rest is only a matter of more, for `command`."""
     from tablewright.doors.cli import output
 
     where = f"in table {table_id}" if applied else f"in proposal {filled.proposal_id}"
@@ -161,7 +175,7 @@ def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool) -> Non
         f"{output.many(filled.found, 'value')} found, kept {where}; {output.many(filled.left, 'cell')} left."
     )
     output.say(
-        f"Go on with the same command for table {table_id} (`tablewright enrich {table_id} …`) and a new --budget: "
+        f"Go on with the same command for table {table_id} (`tablewright {command} …`) and a new --budget: "
         "what was bought is not paid for again."
     )
 

@@ -93,7 +93,7 @@ def print_rows(title: str, table: Table, rows: Sequence[Row], *, cost: bool = Fa
     widths = {field.name: natural_width(field, rows, cost=cost) for field in fields}
     budget = stdout().width - 8
     chosen: set[str] = set()
-    for field in sorted(fields, key=lambda field: (field.name != table.key_field, not field.question)):
+    for field in sorted(fields, key=lambda field: (field.name != table.key_field, not field.is_asked)):
         if not chosen or widths[field.name] <= budget:
             chosen.add(field.name)
             budget -= widths[field.name]

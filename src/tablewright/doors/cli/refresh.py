@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +15,16 @@ from tablewright.doors.cli.root import Json, TableName, with_app
 from tablewright.doors.cli.table import commands
 
 if TYPE_CHECKING:
-    from tablewright.app import Filled, Round, Tablewright, Written
+    from tablewright.app import Fill, Filled, Round, Tablewright, Watch, Written
+    from tablewright.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refreshed:
+    """`refused` are the rounds that could not begin, and why."""
+
+    runs: list[Filled] = dataclass_field(default_factory=list)
+    refused: list[tuple[Round, UsageError]] = dataclass_field(default_factory=list)
 
 
 @commands.command("set", context_settings={"ignore_unknown_options": True})
@@ -75,83 +86,102 @@ def refresh(
 
     names = field or []
 
-    async def work(tablewright: Tablewright) -> list[Filled]:
+    async def work(tablewright: Tablewright) -> Refreshed:
         head = await tablewright.table(table)
         rounds = await tablewright.stale_rounds(head.id, names)
         if estimate:
-            await print_estimates(tablewright, head.id, rounds, json=json)
-            return []
+            return await print_estimates(tablewright, head.id, rounds, json=json)
         if not json:
             say_price(head.id, rounds)
-        filled = await fill_rounds(tablewright, head.id, rounds, yes=yes, json=json)
+        done = await fill_rounds(tablewright, head.id, rounds, yes=yes, json=json)
         left = sum(len(each.cells) for each in await tablewright.stale_rounds(head.id, names))
         if json:
             output.print_json(
                 {
                     **price_report(head.id, rounds),
                     "still_stale": left,
-                    "runs": [await tablewright.enrich_report(each) for each in filled],
+                    "runs": [await tablewright.enrich_report(each) for each in done.runs],
+                    "refused": refused_report(done),
                 }
             )
         elif left and rounds:
             output.say(f"Still stale: {output.many(left, 'cell')}.")
-        return filled
+        return done
 
-    filled = with_app(work, {"model": model, "search": search, "budget": budget})
-    if filled and filled[-1].status == "cancelled":
-        output.say(f"Stopped. What was found is kept in proposal {filled[-1].proposal_id}.")
+    done = with_app(work, {"model": model, "search": search, "budget": budget})
+    if done.runs and done.runs[-1].status == "cancelled":
+        output.say(f"Stopped. What was found is kept in proposal {done.runs[-1].proposal_id}.")
         raise typer.Exit(130)
+    if done.refused and not done.runs:
+        raise typer.Exit(done.refused[0][1].exit_code)
 
 
 async def fill_rounds(
     tablewright: Tablewright, table_id: str, rounds: Sequence[Round], *, yes: bool, json: bool
-) -> list[Filled]:
-    """One run for each round. What waits for cells that were not applied is left, and said."""
+) -> Refreshed:
+    """One run for each round. What waits for cells that were not applied is left, and said; so is what cannot begin."""
     from tablewright.doors.cli import output
-    from tablewright.doors.cli.enrich import apply_all, offer
+    from tablewright.doors.cli.enrich import apply_all, offer, say_where_it_stopped
     from tablewright.errors import UsageError
 
-    results: list[Filled] = []
+    done = Refreshed()
     for each in rounds:
-        acts = not yes and tablewright.acts(each.strategy)
-        if acts and (json or not output.ask(f"{each.strategy} acts outside the table. Start?")):
-            raise UsageError(f"{each.strategy} acts outside the table.", advice="Say --yes to start it.")
-        filled = await fill_round(tablewright, table_id, each, may_ask=not (yes or json))
-        if filled is None:
+        filled = await fill_round(tablewright, table_id, each, yes=yes, json=json)
+        if isinstance(filled, UsageError):
+            done.refused.append((each, filled))
+            say_refused(table_id, each, filled)
+        if filled is None or isinstance(filled, UsageError):
             continue
         output.warn(tablewright.warnings)
-        results.append(filled)
+        done.runs.append(filled)
         if filled.status == "cancelled":
             break
         head = await tablewright.proposal(filled.proposal_id)
-        if yes:
-            await apply_all(tablewright, head, show=not json)
-        elif not json and not await offer(tablewright, head, decide_now=True):
-            output.say(f"Nothing was applied. Decide with `tablewright proposal review {head.id}`.")
-    return results
+        applied = False
+        if head.status == "open" and yes:
+            applied = await apply_all(tablewright, head, show=not json)
+        elif head.status == "open" and not json:
+            applied = await offer(tablewright, head, decide_now=True)
+            if not applied:
+                output.say(f"Nothing was applied. Decide with `tablewright proposal review {head.id}`.")
+        if filled.unasked:
+            stay = "it stays" if filled.unasked == 1 else "they stay"
+            output.say(f"{output.many(filled.unasked, 'cell')} could not be asked; {stay} stale.")
+        if filled.status == "over_budget":
+            say_where_it_stopped(table_id, filled, applied=applied, command=f"table refresh {table_id}")
+            break
+    return done
 
 
-async def fill_round(tablewright: Tablewright, table_id: str, of: Round, *, may_ask: bool) -> Filled | None:
-    """With a progress bar, until it is done or Ctrl-C is pressed; None where its cells wait, or it is not wanted."""
+async def fill_round(
+    tablewright: Tablewright, table_id: str, of: Round, *, yes: bool, json: bool
+) -> Filled | UsageError | None:
+    """With a progress bar, until it is done or Ctrl-C is pressed; None where its cells wait, or it is not wanted, and
+    the error where it cannot begin."""
     from tablewright.doors.cli import output, views
+    from tablewright.errors import UsageError
 
     with output.bar() as progress:
         task = progress.add_task("Filling", total=None)
-        run = await tablewright.plan_refresh(
+        run = await planned(
+            tablewright,
             table_id,
             of,
-            watch=lambda news: progress.update(
-                task, completed=news.done, total=news.total, description=output.doing(news)
-            ),
+            lambda news: progress.update(task, completed=news.done, total=news.total, description=output.doing(news)),
         )
+        if isinstance(run, UsageError):
+            return run
         if run is None:
             output.say(f"{', '.join(of.fields)}: left, for what these cells depend on is still stale.")
             return None
-        if may_ask and output.stderr().is_terminal and run.costs_money:
-            progress.stop()
-            if not output.ask(f"{', '.join(of.fields)}: {views.in_one_line(await run.estimate())}. Start?"):
-                return None
-            progress.start()
+        progress.stop()
+        acts = not yes and tablewright.acts(of.strategy)
+        if acts and (json or not output.ask(f"{of.strategy} acts outside the table. Start?")):
+            return UsageError(f"{of.strategy} acts outside the table.", advice="Say --yes to start it.")
+        costs = not (yes or json) and output.stderr().is_terminal and run.costs_money
+        if costs and not output.ask(f"{', '.join(of.fields)}: {views.in_one_line(await run.estimate())}. Start?"):
+            return None
+        progress.start()
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, run.cancel)
         try:
@@ -160,21 +190,57 @@ async def fill_round(tablewright: Tablewright, table_id: str, of: Round, *, may_
             loop.remove_signal_handler(signal.SIGINT)
 
 
-async def print_estimates(tablewright: Tablewright, table_id: str, rounds: Sequence[Round], *, json: bool) -> None:
-    from tablewright.doors.cli import output, views
+async def planned(
+    tablewright: Tablewright, table_id: str, of: Round, watch: Watch | None = None, *, waiting: bool = False
+) -> Fill | UsageError | None:
+    """What one round lacks, such as a strategy that is gone or a key, does not keep the others from being filled."""
+    from tablewright.errors import UsageError
 
+    try:
+        return await tablewright.plan_refresh(table_id, of, waiting=waiting, watch=watch or (lambda news: None))
+    except UsageError as error:
+        return error
+
+
+def say_refused(table_id: str, of: Round, error: UsageError) -> None:
+    from tablewright.doors.cli import output
+
+    output.say(f"{', '.join(of.fields)}: left. {error}")
+    output.say(
+        f"Or flag these cells and fill them in another way: `tablewright enrich {table_id} --field "
+        f'"{of.fields[0]}" --strategy …`.'
+    )
+
+
+def refused_report(done: Refreshed) -> list[dict[str, Any]]:
+    return [
+        {"fields": of.fields, "strategy": of.strategy, "cells": len(of.cells), "error": str(error)}
+        for of, error in done.refused
+    ]
+
+
+async def print_estimates(tablewright: Tablewright, table_id: str, rounds: Sequence[Round], *, json: bool) -> Refreshed:
+    from tablewright.doors.cli import output, views
+    from tablewright.errors import UsageError
+
+    done = Refreshed()
     estimates = []
     for of in rounds:
-        run = await tablewright.plan_refresh(table_id, of, waiting=True)
-        if run is not None:
+        run = await planned(tablewright, table_id, of, waiting=True)
+        if isinstance(run, UsageError):
+            done.refused.append((of, run))
+        elif run is not None:
             estimates.append((of, await run.estimate()))
     if json:
         likely = [{"fields": of.fields, "strategy": of.strategy, "estimate": each} for of, each in estimates]
-        output.print_json(price_report(table_id, rounds) | {"estimates": likely})
-        return
+        output.print_json(price_report(table_id, rounds) | {"estimates": likely, "refused": refused_report(done)})
+        return Refreshed() if estimates else done
     say_price(table_id, rounds)
     for of, each in estimates:
         output.say(f"{', '.join(of.fields)}: {views.in_one_line(each)}.")
+    for of, error in done.refused:
+        say_refused(table_id, of, error)
+    return Refreshed() if estimates else done
 
 
 def price_report(table_id: str, rounds: Sequence[Round]) -> dict[str, Any]:

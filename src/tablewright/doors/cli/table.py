@@ -98,6 +98,7 @@ def show(
     """Show a table, or with --row and --field one cell and where it came from."""
     from tablewright.doors.cli import output, views
     from tablewright.errors import NotFound, UsageError
+    from tablewright.table.dedupe import key_of
 
     async def work(tablewright: Tablewright) -> None:
         head = await tablewright.table(table)
@@ -119,7 +120,7 @@ def show(
             if json:
                 output.print_json({"row_id": row, "field": chosen.name, "cell": cell})
             else:
-                views.print_cell(f"{head.name}, row {row}, {chosen.name}", cell)
+                views.print_cell(f"{head.name}, row {row}, {chosen.name}", cell, cost=cost)
             return
         if json:
             output.print_json(
@@ -133,7 +134,7 @@ def show(
                     "rows": [
                         {
                             "row_id": each.id,
-                            "key": each.key,
+                            "key": key_of(each, head.key_field),
                             "cells": {field.name: each.cell(field.name) for field in head.fields},
                         }
                         for each in shown

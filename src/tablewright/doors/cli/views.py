@@ -52,12 +52,14 @@ def print_cell_history(title: str, versions: Sequence[CellVersion]) -> None:
     stdout().print(grid(title, columns, lines))
 
 
-def print_cell(title: str, cell: Cell) -> None:
-    """One cell with all that is known about it."""
+def print_cell(title: str, cell: Cell, *, cost: bool = False) -> None:
+    """One cell with all that is known about it; with `cost` also what it took."""
     value, *more = described(cell, "Value")
     lines: list[list[str | Text]] = [value, ["Status", cell.status], *more]
     if cell.run_id:
         lines.append(["Run", f"{cell.run_id}, attempt {cell.attempt}"])
+    if cost and cell.run_id:
+        lines.append(["Cost", dollars(cell.cost)])
     stdout().print(sheet(title, lines))
 
 

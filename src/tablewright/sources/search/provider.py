@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import httpx2
 
-from tablewright.errors import BadSetting
+from tablewright.errors import BadSetting, SearchError
 from tablewright.sources.source import Hit, Query
 
 GROUP = "tablewright.search"
@@ -24,6 +24,15 @@ class SearchProvider(Protocol):
     async def search(self, query: Query) -> Sequence[Hit]:
         """One request. Raises SearchError, which says whether trying again may help; nothing found is empty."""
         ...
+
+
+class NoSearch:
+    """For those who only open pages: they need no provider, nor a key for one."""
+
+    name = "none"
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        raise SearchError("Nothing is searched here.")
 
 
 def find_provider(setting: str, *, api_key: str, client: httpx2.AsyncClient) -> SearchProvider:

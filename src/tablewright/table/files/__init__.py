@@ -3,6 +3,6 @@
 from tablewright.table.files.incoming import Incoming
 from tablewright.table.files.markdown import to_markdown
 from tablewright.table.files.read import read_table
-from tablewright.table.files.write import Writer, format_of, open_writer, to_csv
+from tablewright.table.files.write import Writer, format_of, open_writer, target_format, to_csv
 
-__all__ = ["Incoming", "Writer", "format_of", "open_writer", "read_table", "to_csv", "to_markdown"]
+__all__ = ["Incoming", "Writer", "format_of", "open_writer", "read_table", "target_format", "to_csv", "to_markdown"]

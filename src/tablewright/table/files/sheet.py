@@ -42,10 +42,10 @@ def shown_columns(
     cost: bool = False,
     evidence_fields: Collection[str] | None = None,
 ) -> tuple[ShownColumn, ...]:
-    """The shown fields; with `evidence`, each field in `evidence_fields` (those with a question, unless said) is
+    """The shown fields; with `evidence`, each field in `evidence_fields` (the asked ones, unless said) is
     followed by its source, quote and confidence, with `cost` by what its cells cost."""
     fields = shown_fields(heading.fields)
-    asked = {field.name for field in fields if field.question} if evidence_fields is None else set(evidence_fields)
+    asked = {field.name for field in fields if field.is_asked} if evidence_fields is None else set(evidence_fields)
     taken = {field.name.casefold() for field in fields}
     more = (*(_EVIDENCE_COLUMNS if evidence else ()), *(_COST_COLUMN if cost else ()))
     columns = []

@@ -65,6 +65,14 @@ def format_of(path: Path) -> str:
     return format
 
 
+def target_format(path: Path) -> str:
+    """The format in which a file of that name can be written there; raises BadFile where it cannot."""
+    format = format_of(path)
+    if not path.parent.is_dir():
+        raise BadFile(f"The folder {path.parent} does not exist.")
+    return format
+
+
 def to_csv(table: Table) -> str:
     stream = io.BytesIO()
     writer = open_writer(stream, "csv", table)

@@ -46,7 +46,7 @@ _NOT_XML = str.maketrans({"\ufffe": "\ufffd", "\uffff": "\ufffd"})
 
 class XlsxWriter:
     def __init__(self, stream: BinaryIO, heading: Heading, *, cost: bool = False) -> None:
-        """With `cost` each column that has a question is followed by what its cells cost."""
+        """With `cost` each asked column is followed by what its cells cost."""
         fields = shown_fields(heading.fields)
         taken = {field.name.casefold() for field in fields}
         self._fields: dict[int, Field] = {}
@@ -55,7 +55,7 @@ class XlsxWriter:
         for field in fields:
             self._fields[len(names)] = field
             names.append(field.name)
-            if cost and field.question:
+            if cost and field.is_asked:
                 self._costs[len(names)] = field.name
                 names.append(free_name(f"{field.name} cost", taken))
                 taken.add(names[-1].casefold())
