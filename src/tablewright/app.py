@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tablewright.engine.changes import Changes, Written
 from tablewright.engine.fill import Fill, Filled, Terms
+from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Progress, Watch, ignore
-from tablewright.engine.retry import RetryPolicy
 from tablewright.errors import BadSetting, UsageError
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.files import FileOptions, Imported, export_file, import_file

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
+from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import evaluate
-from tablewright.engine.retry import Retry, RetryPolicy, feedback_from, merged
+from tablewright.engine.retry import Retry, feedback_from, merged
 from tablewright.settings import Settings
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.strategy import Tell

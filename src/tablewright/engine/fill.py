@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Progress, Stage, Watch, ignore
-from tablewright.engine.retry import ONCE, Retry, RetryPolicy
 from tablewright.errors import TablewrightError
 from tablewright.store.proposals import CellAt, Operation
 from tablewright.store.records import now
@@ -246,6 +246,8 @@ class Fill:
         """With the feedback loop around it, where the strategy can look again."""
         if self._retry.attempts < 2 or not isinstance(answer, Repeatable):
             return answer
+        from tablewright.engine.retry import Retry  # with the reader, which takes a fifth of a second to load
+
         return Retry(
             answer,
             self._fields,

@@ -11,41 +11,19 @@ from typing import TypeAlias
 
 import msgspec
 
+from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import evaluate
 from tablewright.strategies.feedback import FIRST, Feedback, Repeatable
 from tablewright.strategies.findings import agree
 from tablewright.strategies.strategy import Tell
 from tablewright.table.attempts import Assessment, Attempt
-from tablewright.table.model import Conflict, Field, Finding, Noun, Row, RowId, Step
+from tablewright.table.model import Conflict, Field, Finding, Row, RowId, Step
 from tablewright.table.text import shortened, show
 
 REASON = 160
 """Characters of a reason in the trace."""
 
 Record: TypeAlias = Callable[[RowId, Attempt], None]
-
-
-class RetryPolicy(Noun, frozen=True):
-    """`attempts` counts the first one too. With `require_improvement` the one that made nothing better is the last."""
-
-    attempts: int = 3
-    threshold: float = 0.6
-    require_improvement: bool = True
-
-    def should_retry(self, history: Sequence[Attempt]) -> bool:
-        if not history or history[-1].assessment.passed or len(history) >= self.attempts:
-            return False
-        return len(history) < 2 or not self.require_improvement or improved(history)
-
-
-ONCE = RetryPolicy(attempts=1)
-
-
-def improved(history: Sequence[Attempt]) -> bool:
-    """Whether the last attempt made any of its columns surer."""
-    before = {weak.name: weak.confidence for weak in history[-2].assessment.weak}
-    after = {weak.name: weak.confidence for weak in history[-1].assessment.weak}
-    return any(name not in after or after[name] > confidence for name, confidence in before.items())
 
 
 class Retry:

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from tablewright.engine.fill import USUAL, Fill, Filled, Terms
+from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.engine.retry import ONCE, RetryPolicy
 from tablewright.errors import BadField, NotFound
 from tablewright.store.proposals import CellAt, Operation, ProposalHead
 from tablewright.store.store import Store

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.engine.retry import ONCE, RetryPolicy
 from tablewright.errors import NotFound
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools, no_tools
