@@ -1,20 +1,52 @@
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+LONGEST = 60
 TABLEWRIGHT = str(Path(sys.executable).with_name("tablewright"))
 
 
+class Launcher:
+    """Starts commands in a process that has everything loaded; see `launcher.py`."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, str(Path(__file__).with_name("launcher.py"))]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
+
+    def start(self, place: Path, **request: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"place": str(place), **request}) + "\n")
+        self._process.stdin.flush()
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=10)
+
+
+@cache
+def launcher() -> Launcher:
+    started = Launcher()
+    atexit.register(started.close)
+    return started
+
+
 class Shell:
-    """The command as a user has it: the installed program, in a folder and with a home of its own."""
+    """The command as a user has it: a process of its own, in a folder and with a home of its own. At a terminal, and
+    wherever loading itself is the subject, tests start the installed program instead."""
 
     def __init__(self, folder: Path, **environ: str) -> None:
         self.folder = folder
@@ -23,18 +55,23 @@ class Shell:
         self.environ |= environ
 
     def __call__(self, *arguments: str, code: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [TABLEWRIGHT, *arguments],
-            cwd=self.folder,
-            env=self.environ,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = self._run(arguments, stdin)
         assert done.returncode == code, f"{arguments} gave {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done
+
+    def _run(self, arguments: tuple[str, ...], stdin: str) -> subprocess.CompletedProcess[str]:
+        with tempfile.TemporaryDirectory(prefix="command-") as folder:
+            place = Path(folder)
+            (place / "in").write_text(stdin, encoding="utf-8")
+            launcher().start(place, folder=str(self.folder), environ=self.environ, arguments=list(arguments))
+            code, until = place / "code", time.monotonic() + LONGEST
+            while not code.exists():
+                if time.monotonic() > until:
+                    os.kill(int((place / "pid").read_text()), signal.SIGKILL)
+                    raise TimeoutError(f"{arguments} took more than {LONGEST} s")
+                time.sleep(0.004)
+            out, err = ((place / name).read_text(encoding="utf-8") for name in ("out", "err"))
+            return subprocess.CompletedProcess(arguments, int(code.read_text()), out, err)
 
     def json(self, *arguments: str, code: int = 0) -> Any:
         return json.loads(self(*arguments, "--json", code=code).stdout)
