@@ -70,9 +70,12 @@ NAMED: frozenset[Kind] = frozenset({"person", "organisation", "name"})
 
 
 class Extract(Noun, frozen=True):
+    """`known` are the fields that have an answer already: for their sake a model is not asked a second time."""
+
     subject: Subject
     fields: tuple[Field, ...]
     sources: tuple[Retrieved, ...]
+    known: frozenset[str] = frozenset()
 
 
 class Answer(BaseModel):
@@ -118,7 +121,7 @@ class ExtractFields:
             answer: Answer = getattr(reply, f"f{place}")
             candidate, problem = supported(asked, field, answer.value.strip(), answer.quote.strip())
             found[field.name] = [candidate] if candidate else []
-            if problem:
+            if problem and field.name not in asked.known:
                 problems.append(f"{field.name}: {problem}")
         if problems:
             raise Unusable("; ".join(problems), usable=found)

@@ -211,7 +211,8 @@ class Notebook:
         found = decision.rule(Extract(subject=self.subject, fields=fields, sources=sources))
         if ask and self.model is not None:
             unsure = tuple(field for field in fields if not (self._cascade and best(found[field.name]) >= SURE_ENOUGH))
-            asked = Extract(subject=self.subject, fields=unsure, sources=sources)
+            known = frozenset(name for name, candidates in found.items() if candidates)
+            asked = Extract(subject=self.subject, fields=unsure, sources=sources, known=known)
             if unsure and decision.has_something_to_read(asked):
                 for name, candidates in (await self._asked(decision, asked)).items():
                     found[name] = [*candidates, *found[name]]
