@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tablewright.settings import Settings
-from tablewright.strategies.packing import SHORT, shared
+from tablewright.strategies import packing
+from tablewright.strategies.packing import shared
 from tablewright.table.usage import Usage
 
 from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
@@ -149,8 +150,11 @@ async def test_an_answer_bought_in_a_pack_is_found_by_a_run_with_other_neighbour
     assert (usage.llm_calls, model.asked) == (0, [])
 
 
-async def test_a_long_text_is_read_alone(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
-    web.pages["/Acme"] = replace(page("Acme", "The chief executive says hello. " * (SHORT // 20)), found_by="acme")
+async def test_a_long_text_is_read_alone(
+    web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "SHORT", 1_000)
+    web.pages["/Acme"] = replace(page("Acme", "The chief executive says hello. " * 60), found_by="acme")
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
     assert [operation.cell.value for operation in operations] == list(BOSSES.values())
     assert sorted(calls(model), key=len) == [["CEO"], ["row 1", "row 2", "row 3"]]
@@ -172,3 +176,27 @@ def test_what_a_pack_took_is_shared_to_the_last_token() -> None:
     parts = shared(Usage(llm_calls=1, input_tokens=403, output_tokens=41, cost_usd=0.04), 4)
     assert [part.input_tokens for part in parts] == [103, 100, 100, 100]
     assert sum(parts[1:], parts[0]) == Usage(llm_calls=1, input_tokens=403, output_tokens=41, cost_usd=0.04)
+
+
+async def test_a_model_that_cannot_read_several_rows_at_once_is_soon_asked_for_each_alone(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    def muddled(asked: Asked) -> Reply:
+        if "row 1" not in properties(asked):
+            return reading(asked)
+        return answer({name: {"CEO": {"value": "Nobody", "quote": "nothing"}} for name in properties(asked)})
+
+    model.otherwise = muddled
+    names = [f"Firm{number}" for number in range(20)]
+    web.pages = {
+        f"/{name}": Page(
+            title=f"{name} Works",
+            body=f"<p>{name} Works makes rotors. Ann Lee{name[4:]} runs the show.</p>",
+            found_by=name.lower(),
+        )
+        for name in names
+    }
+    table = "Company\n" + "".join(f"{name} Works\n" for name in names)
+    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, table, CEO)
+    assert all(operation.cell.value == f"Ann Lee{place}" for place, operation in enumerate(operations))
+    assert 1 <= sum("row 1" in call for call in calls(model)) <= 3

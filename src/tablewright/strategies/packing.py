@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tablewright.decisions.decision import Outcome, Prompt, Unusable, decide
-from tablewright.decisions.extract import Extract, ExtractFields
+from tablewright.decisions.extract import PASSAGES_TRIED, Extract, ExtractFields
 from tablewright.decisions.extract_rows import of_row, prompt_for_rows, says_nothing
+from tablewright.decisions.reader.passages import passages
 from tablewright.decisions.reader.reader import Candidate
+from tablewright.decisions.reader.relations import normal
 from tablewright.strategies.strategy import Tell
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field
@@ -26,8 +28,15 @@ if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
 ROWS = 4
-SHORT = 2_100
-"""Characters of texts and fields that a row may have to be asked together with others: one field, one page."""
+SHORT = 3_000
+"""Characters of texts and fields that a row may have to be asked together with others: two fields, one page."""
+FULL = 9_000
+"""Characters of a common prompt, at most."""
+ALIKE = 0.7
+"""The share of a quote's words that a passage must have to be the one that was meant."""
+TRIED = 6
+"""Rows asked together before it is judged whether that pays: where most of them had to be asked again alone, the model
+is too small for it."""
 LINGER = 0.5
 """Seconds a row waits, at most, for others that are on their way."""
 
@@ -43,6 +52,10 @@ class Pack:
     waiting: list[Waiter] = field(default_factory=list)
     timer: asyncio.TimerHandle | None = None
 
+    @property
+    def size(self) -> int:
+        return sum(len(prompt.text) for prompt in self.prompts)
+
     def still_waiting(self) -> list[Waiter]:
         return [waiter for waiter in self.waiting if not waiter.done()]
 
@@ -51,6 +64,7 @@ class Packer:
     def __init__(self, model: LanguageModel, *, rows: int = ROWS) -> None:
         self.model = model
         self._rows = rows
+        self._shared_rows = self._failed_rows = 0
         self._coming: set[Seat] = set()
         self._packs: dict[tuple[str, ...], Pack] = {}
         self._asking: set[asyncio.Task[None]] = set()
@@ -66,16 +80,24 @@ class Packer:
 
     async def extract(self, asked: Extract, tell: Tell, seat: Seat) -> Outcome[Found]:
         prompt = ExtractFields().prompt(asked)
-        if self._rows > 1 and len(prompt.text) <= SHORT and not await self._is_kept(prompt):
+        if self._pays and len(prompt.text) <= SHORT and not await self._is_kept(prompt):
             reply, share = await self._together(prompt, tuple(each.name for each in asked.fields), seat)
             spend(share)
-            if reply is not None and (found := accepted(asked, reply)) is not None:
+            found = accepted(asked, reply) if reply is not None else None
+            self._shared_rows += reply is not None
+            self._failed_rows += reply is not None and found is None
+            if reply is not None and found is not None:
                 await self.model.remember(
                     reply, instructions=prompt.instructions, prompt=prompt.text, max_tokens=prompt.max_tokens
                 )
                 return Outcome(decided=found)
         self.is_there(seat)
         return await decide(ExtractFields(), asked, self.model, tell)
+
+    @property
+    def _pays(self) -> bool:
+        """Whether rows are asked together at all."""
+        return self._rows > 1 and (self._shared_rows < TRIED or 2 * self._failed_rows <= self._shared_rows)
 
     async def _is_kept(self, prompt: Prompt) -> bool:
         return await self.model.knows(
@@ -85,6 +107,8 @@ class Packer:
     async def _together(self, prompt: Prompt, names: tuple[str, ...], seat: Seat) -> tuple[BaseModel | None, Usage]:
         """The row's part of a common answer, and its share of what that took; no answer for one that is alone."""
         loop = asyncio.get_running_loop()
+        if (started := self._packs.get(names)) and started.size + len(prompt.text) > FULL:
+            self._send(names)
         pack = self._packs.setdefault(names, Pack())
         waiter: Waiter = loop.create_future()
         pack.prompts.append(prompt)
@@ -184,8 +208,18 @@ def quotes_own_texts(asked: Extract, reply: Any) -> bool:
 
 
 def stated(value: str, quote: str, text: str, field: Field) -> bool:
-    found = locate(quote, text) if quote else None
-    return found is not None and bool(follows(value, text[found[0] : found[1]], field))
+    """Whether the quote stands in the text and gives the value; a word or two of it may be otherwise."""
+    if not quote:
+        return False
+    if (found := locate(quote, text)) is not None:
+        return bool(follows(value, text[found[0] : found[1]], field))
+    quoted = set(normal(quote).split())
+    for start, end in passages(text).pieces[:PASSAGES_TRIED]:
+        piece = text[start:end]
+        alike = len(quoted & set(normal(piece).split())) >= ALIKE * len(quoted)
+        if alike and follows(value, piece, field):
+            return True
+    return False
 
 
 def shared(usage: Usage, rows: int) -> list[Usage]:
