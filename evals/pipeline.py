@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from baseline import settle
 from tablewright.table.model import Field
-from web import Case, companies, main_arguments, records, run, sample, words
+from web import Case, cases_of, companies, main_arguments, records, run, words
 
 if TYPE_CHECKING:
     from tablewright.app import Estimate
@@ -118,13 +118,7 @@ def main() -> int:
     parser.add_argument("--record", action="store_true")
     parser.set_defaults(strategy="pipeline")
     args = parser.parse_args()
-    try:
-        cases = list(PACKS[args.pack](args.data))
-    except OSError as error:
-        print(f"No data: {error}. Give its folder with --data or TABLEWRIGHT_EVAL_DATA.", file=sys.stderr)
-        return 2
-    if args.rows:
-        cases = sample(cases, args.rows)
+    cases = cases_of(args, PACKS)
     print(f"| {args.pack}, {args.model.partition(':')[0]} | {' | '.join(COLUMNS)} |")
     print(f"|---|{'---:|' * len(COLUMNS)}", flush=True)
     figures: dict[str, float] = {}

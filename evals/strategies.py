@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from web import main_arguments, params_of, run, sample, tablefill
+from web import PACKS, cases_of, main_arguments, params_of, run
 
 STRATEGIES = {
     "lookup": ("lookup", ""),
@@ -30,11 +30,7 @@ def main() -> int:
     parser.add_argument("--only", default=",".join(STRATEGIES))
     parser.set_defaults(rows=60, pack="tablefill")
     args = parser.parse_args()
-    try:
-        cases = sample(list(tablefill(args.data)), args.rows)
-    except OSError as error:
-        print(f"No data: {error}. Give its folder with --data or TABLEWRIGHT_EVAL_DATA.", file=sys.stderr)
-        return 2
+    cases = cases_of(args, PACKS)
     print(f"| strategy | {' | '.join(COLUMNS)} |")
     print(f"|---|{'---:|' * len(COLUMNS)}", flush=True)
     for name in args.only.split(","):

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,6 +89,16 @@ def main_arguments(described: str) -> argparse.ArgumentParser:
     return parser
 
 
+def cases_of(args: argparse.Namespace, packs: Mapping[str, Callable[[Path], Iterator[Case]]]) -> list[Case]:
+    """Of the asked pack, or as many rows of it as were asked for; ends the program where the data is missing."""
+    try:
+        cases = list(packs[args.pack](args.data))
+    except OSError as error:
+        print(f"No data: {error}. Give its folder with --data or TABLEWRIGHT_EVAL_DATA.", file=sys.stderr)
+        sys.exit(2)
+    return sample(cases, args.rows) if args.rows else cases
+
+
 def main() -> int:
     parser = main_arguments(__doc__ or "")
     parser.add_argument("pack", choices=sorted(PACKS))
@@ -96,13 +106,7 @@ def main() -> int:
     parser.add_argument("--thoroughness", default="", help="of research: exploratory, comprehensive")
     parser.add_argument("--record", action="store_true")
     args = parser.parse_args()
-    try:
-        cases = list(PACKS[args.pack](args.data))
-    except OSError as error:
-        print(f"No data: {error}. Give its folder with --data or TABLEWRIGHT_EVAL_DATA.", file=sys.stderr)
-        return 2
-    if args.rows:
-        cases = sample(cases, args.rows)
+    cases = cases_of(args, PACKS)
     started = time.monotonic()
     counts, sureness, usage = asyncio.run(run(cases, args, params=params_of(args)))
     calibration(sureness)

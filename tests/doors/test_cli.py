@@ -288,7 +288,7 @@ def test_ctrl_c_in_a_run_keeps_what_was_found_as_a_proposal_and_applies_nothing(
     lines = "".join(f"row {number},{number}\n" for number in range(60_000))
     shell.write("big.csv", "Name,A\n" + lines)
     screen, code = at_a_terminal(
-        shell, ["enrich", "big.csv", "--field", "B={A} * 2", "--yes"], interrupt_at="Filling[^\r]*/60000"
+        shell, ["enrich", "big.csv", "--field", "B={A} * 2", "--yes"], interrupt_at=r"Filling[^\r]*[1-9]\d*/60000"
     )
     assert code == 130
     assert "Stopped. Kept in proposal" in screen

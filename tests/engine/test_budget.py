@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,24 +12,12 @@ from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
 
-from ..models.endpoint import Endpoint, running_endpoint
-from ..pages import SmallWeb, small_web
-from .works import A_CALL, FOUNDED, TABLE, YEARS, pages, path_of, thinking
+from ..models.endpoint import Endpoint
+from ..pages import SmallWeb
+from .works import A_CALL, FOUNDED, TABLE, YEARS, path_of, thinking
 
 CAP = 0.001
 STOPPED = "before this row"
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[SmallWeb]:
-    async with small_web(pages()) as running:
-        yield running
-
-
-@pytest.fixture
-async def model() -> AsyncIterator[Endpoint]:
-    async with running_endpoint() as running:
-        yield running
 
 
 async def imported(settings: Settings, folder: Path, table: str = TABLE) -> str:

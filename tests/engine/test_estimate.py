@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,24 +23,12 @@ from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, Table, given
 
-from ..models.endpoint import Endpoint, running_endpoint
+from ..models.endpoint import Endpoint
 from ..models.tiny_gguf import write_tiny_model
-from ..pages import SmallWeb, small_web
-from .works import A_CALL, FOUNDED, READ, TABLE, WRITTEN, YEARS, pages, thinking
+from ..pages import SmallWeb
+from .works import A_CALL, FOUNDED, READ, TABLE, WRITTEN, YEARS, thinking
 
 SEAT = "Seat=Where is {Company} based?"
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[SmallWeb]:
-    async with small_web(pages()) as running:
-        yield running
-
-
-@pytest.fixture
-async def model() -> AsyncIterator[Endpoint]:
-    async with running_endpoint() as running:
-        yield running
 
 
 class Desk:

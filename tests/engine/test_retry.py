@@ -12,7 +12,7 @@ import pytest
 from tablewright.app import Tablewright
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import evaluate
-from tablewright.engine.retry import Retry, feedback_from, merged
+from tablewright.engine.retry import Retry, merged
 from tablewright.settings import Settings
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.strategy import Tell
@@ -96,7 +96,7 @@ def test_without_the_wish_for_improvement_all_attempts_are_made() -> None:
 
 def test_feedback_names_the_weak_columns_and_everything_that_was_tried() -> None:
     history = [attempt(1, CEO=0.0, City=0.2), attempt(2, City=0.2)]
-    feedback = feedback_from(history, is_last=True)
+    feedback = Feedback(previous=tuple(history), is_last=True)
     assert (feedback.attempt, feedback.focus, feedback.is_last) == (3, ("City",), True)
     assert feedback.avoid_patterns == ("%entity 1", "%entity 2")
     assert feedback.avoid_urls == ("http://a.example/1", "http://a.example/2")

@@ -9,10 +9,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
-from tablewright.decisions.decision import Prompt
-from tablewright.decisions.extract import reply_for
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.extract import PASSAGES_TRIED, Extract, ExtractFields, reply_for
+from tablewright.decisions.reader.passages import passages
+from tablewright.decisions.reader.reader import Candidate
+from tablewright.decisions.reader.relations import normal
 from tablewright.decisions.untrusted import WARNING
+from tablewright.table.evidence import follows, locate
+from tablewright.table.model import Field
 
+ALIKE = 0.7
+"""The share of a quote's words that a passage must have to be the one that was meant."""
 INSTRUCTIONS = (
     "You fill the fields of several table rows from texts. Each row has its own texts: use for a row nothing but the "
     "texts that stand under it. For each field of each row write `value`: the shortest answer, as it would stand in a "
@@ -47,3 +54,40 @@ def of_row(reply: Any, place: int) -> BaseModel:
 def says_nothing(reply: BaseModel) -> bool:
     """A row that got no answer at all: perhaps the model lost it among the others."""
     return not any(getattr(reply, name).value.strip() for name in type(reply).model_fields)
+
+
+def accepted(asked: Extract, reply: BaseModel) -> dict[str, list[Candidate]] | None:
+    """What the row's own texts support; None where something in it does not, or nothing at all was said.
+
+    Here the quote itself must stand in a text of the row: a value that comes from a neighbour's quote could also stand
+    somewhere in this row's text, about something else."""
+    if says_nothing(reply) or not quotes_own_texts(asked, reply):
+        return None
+    try:
+        return ExtractFields().accept(asked, reply)
+    except Unusable:
+        return None
+
+
+def quotes_own_texts(asked: Extract, reply: Any) -> bool:
+    for place, each in enumerate(asked.fields):
+        answer = getattr(reply, f"f{place}")
+        value, quote = answer.value.strip(), answer.quote.strip()
+        if value and not any(stated(value, quote, source.text, each) for source in asked.sources):
+            return False
+    return True
+
+
+def stated(value: str, quote: str, text: str, field: Field) -> bool:
+    """Whether the quote stands in the text and gives the value; a word or two of it may be otherwise."""
+    if not quote:
+        return False
+    if (found := locate(quote, text)) is not None:
+        return bool(follows(value, text[found[0] : found[1]], field))
+    quoted = set(normal(quote).split())
+    for start, end in passages(text).pieces[:PASSAGES_TRIED]:
+        piece = text[start:end]
+        alike = len(quoted & set(normal(piece).split())) >= ALIKE * len(quoted)
+        if alike and follows(value, piece, field):
+            return True
+    return False

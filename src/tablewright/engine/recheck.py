@@ -15,7 +15,7 @@ from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
 
 from tablewright.engine.progress import Progress, Watch, ignore
-from tablewright.errors import EditConflict, NotFound
+from tablewright.errors import EditConflict
 from tablewright.sources.source import Source
 from tablewright.store.log import Change
 from tablewright.store.store import Store
@@ -180,11 +180,8 @@ class Recheck:
     async def _rows(self) -> AsyncIterator[Row]:
         names = {field.name for field in self._fields}
         if self._row_ids is not None:
-            window = await self._store.tables.rows(self._table.id, self._row_ids, fields=names)
-            missing = set(self._row_ids) - {row.id for row in window.rows}
-            if missing:
-                raise NotFound(f"Table {self._table.id} has no row {min(missing)}.")
-            for row in window.rows:
+            await self._store.tables.refuse_missing(self._table.id, self._row_ids)
+            for row in (await self._store.tables.rows(self._table.id, self._row_ids, fields=names)).rows:
                 yield row
             return
         after = 0

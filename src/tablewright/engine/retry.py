@@ -66,7 +66,8 @@ class Retry:
                 new = msgspec.structs.replace(finding, attempt=feedback.attempt)
                 found[finding.field] = new if work.remembers else merged(found.get(finding.field), new)
             columns = feedback.focus or tuple(field.name for field in wanted)
-            history.append(tried.attempt(feedback.attempt, columns, found, self._judged(wanted, found)))
+            assessment = evaluate(wanted, found, self._policy.threshold)
+            history.append(tried.attempt(feedback.attempt, columns, found, assessment))
             self._record(row.id, history[-1])
             feedback = None if feedback.is_last else self._next(history)
             if feedback is not None:
@@ -74,18 +75,15 @@ class Retry:
                 tried(Step(type="thinking", detail=announced(feedback), data={"attempt": feedback.attempt}))
         return list(found.values())
 
-    def _judged(self, fields: Sequence[Field], found: Mapping[str, Finding]) -> Assessment:
-        return evaluate(fields, found, self._policy.threshold)
-
     def _next(self, history: Sequence[Attempt]) -> Feedback | None:
         """What to tell the next attempt; None when there is to be none."""
         if self._is_spent():
             return None
         if self._policy.should_retry(history):
-            return feedback_from(history, is_last=len(history) + 1 == self._policy.attempts)
+            return Feedback(previous=tuple(history), is_last=len(history) + 1 == self._policy.attempts)
         # Nothing got better, but a stronger model has not had its turn yet.
         weak = len(history) < self._policy.attempts and not history[-1].assessment.passed
-        return feedback_from(history, is_last=True) if weak and self._answer.has_stronger else None
+        return Feedback(previous=tuple(history), is_last=True) if weak and self._answer.has_stronger else None
 
 
 class Tried:
@@ -121,20 +119,6 @@ class Tried:
 
 def noted(steps: Sequence[Step], kind: str, key: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(step.data[key]) for step in steps if step.type == kind and step.data.get(key)))
-
-
-def feedback_from(history: Sequence[Attempt], *, is_last: bool) -> Feedback:
-    """The weak columns of the last attempt, and everything that was tried in all of them."""
-    assessment = history[-1].assessment
-    return Feedback(
-        attempt=len(history) + 1,
-        is_last=is_last,
-        weak=assessment.weak,
-        avoid_patterns=tuple(dict.fromkeys(pattern for attempt in history for pattern in attempt.patterns)),
-        avoid_urls=tuple(dict.fromkeys(url for attempt in history for url in attempt.urls)),
-        previous=tuple(history),
-        hints=assessment.suggestions,
-    )
 
 
 def merged(old: Finding | None, new: Finding) -> Finding:

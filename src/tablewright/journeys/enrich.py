@@ -11,7 +11,7 @@ import msgspec
 from tablewright.engine.fill import USUAL, Fill, Filled, Terms
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import BadField, NotFound
+from tablewright.errors import BadField
 from tablewright.store.proposals import CellAt, Operation, ProposalHead
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Task, checked_params, find_strategy
@@ -50,7 +50,7 @@ async def plan(
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
     if row_ids is not None:
-        await refuse_missing_rows(store, table, row_ids)
+        await store.tables.refuse_missing(table.id, row_ids)
     wanted = with_inputs(table, [await fit(store, table, field) for field in fields])
     doubled = {field.name.casefold() for field in wanted}
     if len(doubled) < len(wanted):
@@ -74,13 +74,6 @@ async def plan(
         terms=terms,
         watch=watch,
     )
-
-
-async def refuse_missing_rows(store: Store, table: Table, row_ids: Sequence[RowId]) -> None:
-    present = {row.id for row in (await store.tables.rows(table.id, row_ids, fields=())).rows}
-    missing = set(row_ids) - present
-    if missing:
-        raise NotFound(f"Table {table.id} has no row {min(missing)}.")
 
 
 def natural_strategy(fields: Sequence[Field]) -> str:

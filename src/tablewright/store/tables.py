@@ -143,6 +143,12 @@ class Tables:
 
         return await self._database.read(work)
 
+    async def refuse_missing(self, table_id: str, row_ids: Sequence[RowId]) -> None:
+        """Raises NotFound for the first of them that is not there."""
+        present = {row.id for row in (await self.rows(table_id, row_ids, fields=())).rows}
+        if missing := set(row_ids) - present:
+            raise NotFound(f"Table {table_id} has no row {min(missing)}.")
+
     async def stream(self, table_id: str, take: Callable[[Sequence[Row]], None]) -> None:
         """Hands every row to `take`, batch by batch, from one snapshot, in a reader's thread."""
 

@@ -14,16 +14,31 @@ from tablewright.table.model import Finding, Noun, Row
 
 
 class Feedback(Noun, frozen=True):
-    """What the next attempt is told. The first attempt is told nothing: `FIRST`."""
+    """What the next attempt is told: the attempts before it. The first is told nothing: `FIRST`."""
 
-    attempt: int = 1
+    previous: tuple[Attempt, ...] = ()
     is_last: bool = False
     """Whether this is the last attempt allowed: a stronger model, where there is one, is asked now."""
-    weak: tuple[WeakColumn, ...] = ()
-    avoid_patterns: tuple[str, ...] = ()
-    avoid_urls: tuple[str, ...] = ()
-    previous: tuple[Attempt, ...] = ()
-    hints: tuple[str, ...] = ()
+
+    @property
+    def attempt(self) -> int:
+        return len(self.previous) + 1
+
+    @property
+    def weak(self) -> tuple[WeakColumn, ...]:
+        return self.previous[-1].assessment.weak if self.previous else ()
+
+    @property
+    def avoid_patterns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(pattern for attempt in self.previous for pattern in attempt.patterns))
+
+    @property
+    def avoid_urls(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(url for attempt in self.previous for url in attempt.urls))
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        return self.previous[-1].assessment.suggestions if self.previous else ()
 
     @property
     def focus(self) -> tuple[str, ...]:

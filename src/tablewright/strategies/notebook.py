@@ -60,7 +60,7 @@ class Notebook:
         self.pages: list[Retrieved] = []
         self.over_budget = False
         self._cascade = tools.cascade
-        self._seat = seat
+        self.seat = seat
         self._web = web
         self._tell = tell
         self._only = tuple(only)
@@ -220,8 +220,8 @@ class Notebook:
             self.take(field, found.get(field.name, []), sources)
 
     async def _asked(self, decision: ExtractFields, asked: Extract) -> dict[str, list[Candidate]]:
-        if self._seat is not None and self._seat.model is self.model and type(decision) is ExtractFields:
-            outcome = await self._seat.extract(asked, self.note)
+        if self.seat is not None and self.seat.model is self.model and type(decision) is ExtractFields:
+            outcome = await self.seat.extract(asked, self.note)
             self.over_budget |= outcome.over_budget
             return outcome.decided
         said: dict[str, list[Candidate]] = await self.decide(decision, asked)

@@ -11,15 +11,11 @@ from contextvars import Context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tablewright.decisions.decision import Outcome, Prompt, Unusable, decide
-from tablewright.decisions.extract import PASSAGES_TRIED, Extract, ExtractFields
-from tablewright.decisions.extract_rows import of_row, prompt_for_rows, says_nothing
-from tablewright.decisions.reader.passages import passages
+from tablewright.decisions.decision import Outcome, Prompt, decide
+from tablewright.decisions.extract import Extract, ExtractFields
+from tablewright.decisions.extract_rows import accepted, of_row, prompt_for_rows
 from tablewright.decisions.reader.reader import Candidate
-from tablewright.decisions.reader.relations import normal
 from tablewright.strategies.strategy import Tell
-from tablewright.table.evidence import follows, locate
-from tablewright.table.model import Field
 from tablewright.table.usage import Meter, Usage, metered, spend
 
 if TYPE_CHECKING:
@@ -32,8 +28,6 @@ SHORT = 3_000
 """Characters of texts and fields that a row may have to be asked together with others: two fields, one page."""
 FULL = 9_000
 """Characters of a common prompt, at most."""
-ALIKE = 0.7
-"""The share of a quote's words that a passage must have to be the one that was meant."""
 TRIED = 6
 """Rows asked together before it is judged whether that pays: where most of them had to be asked again alone, the model
 is too small for it."""
@@ -183,43 +177,6 @@ class Seat:
 
     async def extract(self, asked: Extract, tell: Tell) -> Outcome[Found]:
         return await self._packer.extract(asked, tell, self)
-
-
-def accepted(asked: Extract, reply: BaseModel) -> Found | None:
-    """What the row's own texts support; None where something in it does not, or nothing at all was said.
-
-    Here the quote itself must stand in a text of the row: a value that comes from a neighbour's quote could also stand
-    somewhere in this row's text, about something else."""
-    if says_nothing(reply) or not quotes_own_texts(asked, reply):
-        return None
-    try:
-        return ExtractFields().accept(asked, reply)
-    except Unusable:
-        return None
-
-
-def quotes_own_texts(asked: Extract, reply: Any) -> bool:
-    for place, each in enumerate(asked.fields):
-        answer = getattr(reply, f"f{place}")
-        value, quote = answer.value.strip(), answer.quote.strip()
-        if value and not any(stated(value, quote, source.text, each) for source in asked.sources):
-            return False
-    return True
-
-
-def stated(value: str, quote: str, text: str, field: Field) -> bool:
-    """Whether the quote stands in the text and gives the value; a word or two of it may be otherwise."""
-    if not quote:
-        return False
-    if (found := locate(quote, text)) is not None:
-        return bool(follows(value, text[found[0] : found[1]], field))
-    quoted = set(normal(quote).split())
-    for start, end in passages(text).pieces[:PASSAGES_TRIED]:
-        piece = text[start:end]
-        alike = len(quoted & set(normal(piece).split())) >= ALIKE * len(quoted)
-        if alike and follows(value, piece, field):
-            return True
-    return False
 
 
 def shared(usage: Usage, rows: int) -> list[Usage]:

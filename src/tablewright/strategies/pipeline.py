@@ -82,7 +82,7 @@ class Pipeline:
             wanted = tuple(field for field in pattern.fields if row.cell(field.name).needs_work)
             seat = Seat(self._packer) if self._packer is not None else None
             notebook = Notebook(subject, wanted, self._tools, self._web, tell, seat=seat)
-            parts.append(Part(self, row, notebook, pattern, seat))
+            parts.append(Part(self, row, notebook, pattern))
         return RowWork(parts)
 
     async def run(self, message: Message, plan: PatternStage) -> None:
@@ -116,12 +116,11 @@ class RowWork:
 class Part:
     """The fields of a row that ask about one thing, and the notebook on that."""
 
-    def __init__(self, pipeline: Pipeline, row: Row, notebook: Notebook, plan: PatternStage, seat: Seat | None) -> None:
+    def __init__(self, pipeline: Pipeline, row: Row, notebook: Notebook, plan: PatternStage) -> None:
         self._pipeline = pipeline
         self._row = row
         self._notebook = notebook
         self._plan = plan
-        self._seat = seat
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
         notebook = self._notebook
@@ -132,7 +131,7 @@ class Part:
             empty = f"{notebook.subject.column} is empty"
             return [Finding(field=field.name, reason="not_applicable", error=empty) for field in fields]
         message = Message(row=self._row, fields=fields, feedback=feedback, notebook=notebook)
-        with self._seat.on_the_way() if self._seat is not None else nullcontext():
+        with notebook.seat.on_the_way() if notebook.seat is not None else nullcontext():
             await self._pipeline.run(message, self._plan)
         notebook.leave_out_namesakes()
         findings = [await notebook.finding(field) for field in fields]

@@ -80,6 +80,7 @@ class PatternStage:
     def _asked(self, message: Message, fields: tuple[Field, ...]) -> PlanPatterns:
         subject, feedback = message.notebook.subject, message.feedback
         names = {field.name for field in fields}
+        weak = [column for column in feedback.weak if column.name in names]
         if self._columns is None:
             self._columns = telling_columns(subject, self.fields)
         tried = {pattern for name in names for pattern in self._of_column[name]} & {*feedback.avoid_patterns}
@@ -90,12 +91,8 @@ class PatternStage:
             samples=(subject.name,),
             attempt=feedback.attempt,
             avoid=(*self._first, *sorted(tried - {*self._first})) if message.is_again else (),
-            weak=tuple(
-                WasWeak(column=weak.name, weakness=weak.weakness, reason=weak.reason)
-                for weak in feedback.weak
-                if weak.name in names
-            ),
-            hints=feedback.hints,
+            weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),
+            hints=tuple(each.hint for each in weak),
         )
 
 

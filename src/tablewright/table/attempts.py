@@ -11,11 +11,13 @@ Weakness: TypeAlias = Literal["missing", "blocked", "unsure", "disputed"]
 
 
 class WeakColumn(Noun, frozen=True):
-    """`weakness` is the kind, `reason` the words; `confidence` is 0 where nothing was found."""
+    """`weakness` is the kind, `reason` the words, `hint` what to look for instead; `confidence` is 0 where nothing was
+    found."""
 
     name: str
     weakness: Weakness
     reason: str
+    hint: str = ""
     confidence: float = 0.0
 
 
@@ -23,11 +25,14 @@ class Assessment(Noun, frozen=True):
     """Whether the row is good enough, and where it is not."""
 
     weak: tuple[WeakColumn, ...] = ()
-    suggestions: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         return not self.weak
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(column.hint for column in self.weak if column.hint))
 
 
 class Attempt(Noun, frozen=True):
