@@ -160,8 +160,11 @@ def enrich(
     flags |= {"attempts": str(attempts or ""), "threshold": "" if threshold is None else str(threshold)}
     filled = with_app(work, flags)
     if filled is not None and filled.status == "cancelled":
-        found = output.many(filled.found + filled.empty, "cell")
-        output.say(f"Stopped. Kept in proposal {filled.proposal_id}: {found}; apply or reject it as you like.")
+        if count := filled.found + filled.empty:
+            found = output.many(count, "cell")
+            output.say(f"Stopped. Kept in proposal {filled.proposal_id}: {found}; apply or reject it as you like.")
+        else:
+            output.say("Stopped before anything was found.")
         raise typer.Exit(130)
 
 
