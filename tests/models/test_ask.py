@@ -223,6 +223,21 @@ async def test_a_page_instead_of_an_answer_is_a_bad_answer(endpoint: Endpoint, s
         await ask(settings())
 
 
+async def test_a_server_that_leaves_out_what_it_must_say_is_understood(
+    endpoint: Endpoint, settings: MakeSettings
+) -> None:
+    said = json.loads(answer({"year": 1987}).body)
+    said["created"] = said["choices"][0]["finish_reason"] = None
+    endpoint.otherwise = json_reply(said)
+    assert (await ask(settings())).year == 1987
+
+
+async def test_a_list_instead_of_an_answer_is_a_bad_answer(endpoint: Endpoint, settings: MakeSettings) -> None:
+    endpoint.otherwise = json_reply(["welcome"])
+    with pytest.raises(BadAnswer, match="not an answer"):
+        await ask(settings())
+
+
 async def test_a_model_that_always_thinks_gets_room_and_no_temperature(
     endpoint: Endpoint, settings: MakeSettings
 ) -> None:

@@ -43,7 +43,7 @@ class Cache:
                 return None
             return zlib.decompress(found.value)
 
-        return await self._database.read(work)
+        return await self._database.glance(work)
 
     async def put(self, kind: str, key: str, value: bytes) -> None:
         """It is written at once, but who puts it need not wait for that: what comes while others are being written goes

@@ -32,8 +32,9 @@ class Database:
         self.engine = engine
         self.location = location
         self._closing = threading.Event()
-        is_sqlite = engine.dialect.name == "sqlite"
-        self._writers = ThreadPoolExecutor(1 if is_sqlite else POSTGRES_WRITERS, thread_name_prefix="store-write")
+        self._is_sqlite = engine.dialect.name == "sqlite"
+        writers = 1 if self._is_sqlite else POSTGRES_WRITERS
+        self._writers = ThreadPoolExecutor(writers, thread_name_prefix="store-write")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
 
     @classmethod
@@ -65,6 +66,11 @@ class Database:
     async def read(self, work: Callable[[Connection], T]) -> T:
         return await self._run(self._readers, work, write=False)
 
+    async def glance(self, work: Callable[[Connection], T]) -> T:
+        """A read of one record. A file has it before a thread could be asked for it, and nobody who is about to ask a
+        model queues behind the others' work; PostgreSQL is a network away."""
+        return self._transact(work, write=False) if self._is_sqlite else await self.read(work)
+
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self._run(self._writers, work, write=True)
 
@@ -89,7 +95,7 @@ def make_engine(url: str) -> Engine:
             "The database address cannot be understood.", advice="Use postgresql://user@host/name or sqlite:///FILE."
         ) from None
     if parsed.get_backend_name() == "sqlite":
-        engine = create_engine(parsed.set(drivername="sqlite+pysqlite"), pool_size=READERS + 1, max_overflow=2)
+        engine = create_engine(parsed.set(drivername="sqlite+pysqlite"), pool_size=READERS + 2, max_overflow=2)
         prepare_sqlite(engine)
         return engine
     if parsed.get_backend_name() in ("postgresql", "postgres"):
