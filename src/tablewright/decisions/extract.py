@@ -115,6 +115,8 @@ class ExtractFields:
         return [source for fit, source in ranked if fit >= ABOUT or mentions(asked.subject, source.text)][:MOST_TEXTS]
 
     def accept(self, asked: Extract, reply: Any) -> dict[str, list[Candidate]]:
+        """What passages support. Only an answer without anything of use is worth a second question: a model that makes
+        up one value among good ones makes it up again."""
         found: dict[str, list[Candidate]] = {}
         problems = []
         for place, field in enumerate(asked.fields):
@@ -123,7 +125,7 @@ class ExtractFields:
             found[field.name] = [candidate] if candidate else []
             if problem and field.name not in asked.known:
                 problems.append(f"{field.name}: {problem}")
-        if problems:
+        if problems and not any(found.values()):
             raise Unusable("; ".join(problems), usable=found)
         return found
 

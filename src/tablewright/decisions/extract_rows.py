@@ -3,14 +3,15 @@ own texts alone, so nothing that a neighbour's text says can land in a row."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
-from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.extract import PASSAGES_TRIED, Extract, ExtractFields, reply_for
+from tablewright.decisions.decision import Prompt
+from tablewright.decisions.extract import PASSAGES_TRIED, Extract, reply_for, supported
 from tablewright.decisions.reader.passages import passages
 from tablewright.decisions.reader.reader import Candidate
 from tablewright.decisions.reader.relations import normal
@@ -51,36 +52,32 @@ def of_row(reply: Any, place: int) -> BaseModel:
     return row
 
 
-def says_nothing(reply: BaseModel) -> bool:
-    """A row that got no answer at all: perhaps the model lost it among the others."""
-    return not any(getattr(reply, name).value.strip() for name in type(reply).model_fields)
+def accepted(asked: Extract, reply: Any, neighbours: Sequence[str]) -> dict[str, list[Candidate]] | None:
+    """What the row's own texts support; None where that is nothing, or where the rows seem to have been mixed up.
 
-
-def accepted(asked: Extract, reply: BaseModel) -> dict[str, list[Candidate]] | None:
-    """What the row's own texts support; None where something in it does not, or nothing at all was said.
-
-    Here the quote itself must stand in a text of the row: a value that comes from a neighbour's quote could also stand
-    somewhere in this row's text, about something else."""
-    if says_nothing(reply) or not quotes_own_texts(asked, reply):
-        return None
-    try:
-        return ExtractFields().accept(asked, reply)
-    except Unusable:
-        return None
-
-
-def quotes_own_texts(asked: Extract, reply: Any) -> bool:
-    for place, each in enumerate(asked.fields):
+    A value that a neighbour's text has as well is this row's only if its quote stands in this row's text: it could
+    stand there about something else."""
+    found: dict[str, list[Candidate]] = {}
+    for place, field in enumerate(asked.fields):
         answer = getattr(reply, f"f{place}")
         value, quote = answer.value.strip(), answer.quote.strip()
-        if value and not any(stated(value, quote, source.text, each) for source in asked.sources):
-            return False
-    return True
+        if any(stated(value, quote, source.text, field) for source in asked.sources):
+            candidate, _ = supported(asked, field, value, quote)
+        elif any(has(text, value) for text in neighbours):
+            return None
+        else:
+            candidate, _ = supported(asked, field, value, "")
+        found[field.name] = [candidate] if candidate else []
+    return found if any(found.values()) else None
+
+
+def has(text: str, value: str) -> bool:
+    return bool(value) and f" {normal(value)} " in f" {normal(text)} "
 
 
 def stated(value: str, quote: str, text: str, field: Field) -> bool:
     """Whether the quote stands in the text and gives the value; a word or two of it may be otherwise."""
-    if not quote:
+    if not value or not quote:
         return False
     if (found := locate(quote, text)) is not None:
         return bool(follows(value, text[found[0] : found[1]], field))

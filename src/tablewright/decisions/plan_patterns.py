@@ -87,7 +87,7 @@ class Plan:
         known = {column.casefold() for column in asked.columns}
         patterns = []
         for pattern in reply.patterns:
-            pattern = " ".join(pattern.split())[:200]
+            pattern = tidy(pattern, asked)
             used = {match[1].strip().casefold() for match in PLACEHOLDER.finditer(pattern)}
             if ENTITY in pattern and used <= known and not gives_orders(pattern):
                 patterns.append(pattern)
@@ -124,6 +124,24 @@ class Plan:
             if new:
                 patterns.append(" ".join(f"{ENTITY} {new} {others}".split()))
         return tuple(dict.fromkeys(patterns))
+
+
+def tidy(pattern: str, asked: PlanPatterns) -> str:
+    """As it was meant: the row's own column is the entity, however it is marked, and what is asked for has no value to
+    put in. "Founded: %Company% in {Founded}" → "Founded: %entity in"."""
+    own = {asked.key.casefold(), ENTITY[1:]}
+    unknown = {field.name.casefold().replace(" ", "") for field in asked.fields}
+
+    def marked(match: re.Match[str]) -> str:
+        name = (match[1] or match[2]).strip().strip("%").casefold()
+        if name in own:
+            return ENTITY
+        return "" if name.replace(" ", "") in unknown else match[0]
+
+    return " ".join(_MARKED.sub(marked, pattern).split())[:200]
+
+
+_MARKED = re.compile(r"\{([^{}]+)\}|%(\w+(?: \w+)*%|\w+)")
 
 
 def _words(field: Field, key: str) -> str:

@@ -35,7 +35,9 @@ LINGER = 0.5
 """Seconds a row waits, at most, for others that are on their way."""
 
 Found: TypeAlias = "dict[str, list[Candidate]]"
-Waiter: TypeAlias = "asyncio.Future[tuple[BaseModel | None, Usage]]"
+Together: TypeAlias = "tuple[BaseModel | None, list[str], Usage]"
+"""A row's part of a common answer, the texts of its neighbours, and its share of what the answer took."""
+Waiter: TypeAlias = "asyncio.Future[Together]"
 
 
 @dataclass(eq=False)
@@ -75,9 +77,9 @@ class Packer:
     async def extract(self, asked: Extract, tell: Tell, seat: Seat) -> Outcome[Found]:
         prompt = ExtractFields().prompt(asked)
         if self._pays and len(prompt.text) <= SHORT and not await self._is_kept(prompt):
-            reply, share = await self._together(prompt, tuple(each.name for each in asked.fields), seat)
+            reply, neighbours, share = await self._together(prompt, tuple(each.name for each in asked.fields), seat)
             spend(share)
-            found = accepted(asked, reply) if reply is not None else None
+            found = accepted(asked, reply, neighbours) if reply is not None else None
             self._shared_rows += reply is not None
             self._failed_rows += reply is not None and found is None
             if reply is not None and found is not None:
@@ -98,8 +100,8 @@ class Packer:
             instructions=prompt.instructions, prompt=prompt.text, output=prompt.reply, max_tokens=prompt.max_tokens
         )
 
-    async def _together(self, prompt: Prompt, names: tuple[str, ...], seat: Seat) -> tuple[BaseModel | None, Usage]:
-        """The row's part of a common answer, and its share of what that took; no answer for one that is alone."""
+    async def _together(self, prompt: Prompt, names: tuple[str, ...], seat: Seat) -> Together:
+        """No answer for one that is alone."""
         loop = asyncio.get_running_loop()
         if (started := self._packs.get(names)) and started.size + len(prompt.text) > FULL:
             self._send(names)
@@ -150,10 +152,12 @@ class Packer:
         except Exception:
             pass  # whatever it was: each row asks alone then, and says what is wrong
         finally:
-            parts = [None if reply is None else of_row(reply, place) for place in range(len(pack.waiting))]
-            for waiter, part, share in zip(pack.waiting, parts, shared(meter.usage, len(parts)), strict=True):
+            texts = [prompt.text for prompt in pack.prompts]
+            shares = shared(meter.usage, len(texts))
+            for place, waiter in enumerate(pack.waiting):
                 if not waiter.done():
-                    waiter.set_result((part, share))
+                    part = None if reply is None else of_row(reply, place)
+                    waiter.set_result((part, texts[:place] + texts[place + 1 :], shares[place]))
 
 
 class Seat:
