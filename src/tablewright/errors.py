@@ -10,6 +10,7 @@ TablewrightError              something a person should read; says what happened
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
+│   ├── Unreadable            a document that cannot be read: broken, encrypted, too large, empty, of an unknown kind
 │   ├── SearchError           a search provider refused, failed or answered nonsense
 │   │   └── OverBudget        the cap on dollars, tokens or calls is reached; nothing more is spent (a ModelError too)
 │   └── ModelError            a language model did not give a usable answer
@@ -71,6 +72,10 @@ class StoreError(RunError):
 
 class EditConflict(RunError):
     pass
+
+
+class Unreadable(RunError):
+    """Costs its document, never the others."""
 
 
 class SearchError(RunError):
