@@ -36,9 +36,14 @@ from tablewright.table.model import Field, Row, RowId, Table
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
+    from tablewright.corpus.ingest import Ingested, Reading
     from tablewright.engine.estimate import Estimate
     from tablewright.engine.recheck import Recheck, Rechecked
     from tablewright.health import Check, ModelTrial
+    from tablewright.journeys.ask import Asker
+    from tablewright.journeys.documents import DocumentReport
+    from tablewright.table.corpus import Document
+    from tablewright.table.reply import Reply
 
 # Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
 # those imports are in the functions that need them.
@@ -51,11 +56,13 @@ __all__ = [
     "CellVersion",
     "Change",
     "Check",
+    "DocumentReport",
     "Estimate",
     "FileOptions",
     "Fill",
     "Filled",
     "Imported",
+    "Ingested",
     "ModelTrial",
     "Operation",
     "Parameter",
@@ -85,6 +92,7 @@ class Tablewright:
         self.settings = settings
         self._stack = stack
         self._toolbox: Toolbox | None = None
+        self._asker: Asker | None = None
         self.changes = Changes(store, actor)
         self._store = store
         self._actor = actor
@@ -166,12 +174,14 @@ class Tablewright:
         """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
         `await fill.estimate()` says before what it is likely to take.
 
-        Without `strategy` a formula is computed and a question answered from the web."""
+        Without `strategy` a formula is computed and a question answered from the web, or from the documents where the
+        setting `sources` names only these."""
         return await enrich.plan(
             self._store,
             table_id,
             fields,
             strategy,
+            usual="documents" if self.settings.sources.strip() == "docs" else "pipeline",
             params=params,
             open_tools=self._open_tools,
             row_ids=row_ids,
@@ -230,6 +240,63 @@ class Tablewright:
             dry_run=dry_run,
             watch=watch,
         )
+
+    # ── your documents ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def add_documents(
+        self, paths: Sequence[Path], *, workers: int = 0, watch: Callable[[Reading], None] = lambda _: None
+    ) -> Ingested:
+        """Files and folders; only what is new or has changed is read."""
+        from tablewright.corpus.ingest import Ingest
+
+        corpus = await self._tools.open_corpus()
+        return await Ingest(self._store, corpus.embedder, workers=workers).add(paths, watch)
+
+    async def documents(self, *, kind: str = "", readable: bool | None = None) -> list[Document]:
+        found = await self._store.documents.all(readable=readable)
+        return [document for document in found if not kind or document.kind == kind]
+
+    async def document(self, name: str) -> DocumentReport:
+        """By its id, file name or path, with what was read from it."""
+        from tablewright.journeys import documents
+
+        return await documents.report(self._store, name)
+
+    async def remove_documents(self, names: Sequence[str]) -> list[Document]:
+        """With everything that was made of them; all of them or, where one is not there, none."""
+        found = [await self._store.documents.get(name) for name in names]
+        await self._store.documents.remove([document.id for document in found])
+        return found
+
+    async def annotate_documents(
+        self, names: Sequence[str], watch: Callable[[Reading], None] = lambda _: None
+    ) -> int:
+        """Facts that the model finds beyond those of the rules; how many were new."""
+        from tablewright.journeys import documents
+
+        return await documents.annotate(
+            self._store, await self._tools.open_corpus(), await self._tools.open_model(), names, watch
+        )
+
+    async def table_of_documents(self, name: str, *, kind: str = "") -> Imported:
+        """A table with a row for each document that could be read."""
+        from tablewright.journeys import documents
+
+        return await documents.as_table(self._store, name, kind=kind, actor=self._actor)
+
+    async def ask(self, question: str, *, conversation: str = "") -> Reply:
+        """A question about the documents, alone or in a conversation."""
+        from tablewright.journeys.ask import Asker
+
+        if self._asker is None:
+            self._asker = Asker(self._store, await self._tools.open_corpus(), await self._tools.open_model())
+        return await self._asker.ask(question, conversation)
+
+    async def export_result(self, result_id: str, path: Path) -> int:
+        """All rows of a reply; how many."""
+        from tablewright.journeys import documents
+
+        return await documents.export_result(self._store, result_id, path)
 
     async def _open_tools(self, needs: Collection[Need]) -> Tools:
         return await self._tools.open(needs) if needs else NO_TOOLS

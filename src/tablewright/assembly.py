@@ -9,21 +9,27 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from tablewright.corpus.corpus import Corpus
+from tablewright.errors import BadSetting
 from tablewright.models.budget import Budget
 from tablewright.models.build import build, limits_from
+from tablewright.models.embedder import build_embedder
 from tablewright.models.model import LanguageModel
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
+from tablewright.sources.joined import Joined
 from tablewright.sources.kept import Kept
 from tablewright.sources.search.provider import NoSearch, find_provider
 from tablewright.sources.search.searching import Searching
+from tablewright.sources.source import Source
 from tablewright.sources.web import Web
 from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns
 from tablewright.strategies.tools import Need, Tools
 
 SAMPLE = "sample"
+PLACES = {("web",), ("docs",), ("web", "docs"), ("docs", "web")}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -36,6 +42,7 @@ class Toolbox:
         self._stack = stack
         self._web: Web | None = None
         self._pages: Web | None = None
+        self._corpus: Corpus | None = None
         self._model: LanguageModel | None = None
         self._strong: LanguageModel | None = None
         usd = number(settings.budget, "budget")
@@ -44,20 +51,43 @@ class Toolbox:
         self._limits = limits_from(settings)
 
     async def open(self, needs: Collection[Need]) -> Tools:
-        if "web" in needs and self._web is None:
-            self._web = await self._stack.enter_async_context(open_web(self._settings, self._store, self._budget))
+        places = places_of(self._settings)
         if "model" in needs and self._model is None:
             self._model = await self._open_model(self._settings)
             if self._settings.model_strong.strip() and self._strong is None:
                 self._strong = await self._open_model(strong_settings(self._settings))
+        both = len(places) > 1 and "web" in needs
         return Tools(
-            web=self._web if "web" in needs else None,
+            web=await self._open_places(places) if "web" in needs else None,
+            documents=await self.open_corpus() if "documents" in needs else None,
+            prefers="" if not both else "document" if places[0] == "docs" else "page",
             model=self._model if "model" in needs else None,
             strong=self._strong if "model" in needs else None,
             cascade=self._cascade,
             patterns=KeptPatterns(self._store.cache),
             budget=self._budget,
         )
+
+    async def _open_places(self, places: tuple[str, ...]) -> Source:
+        if places == ("docs",):
+            return (await self.open_corpus()).source
+        if self._web is None:
+            self._web = await self._stack.enter_async_context(open_web(self._settings, self._store, self._budget))
+        if places == ("web",):
+            return self._web
+        documents = (await self.open_corpus()).source
+        return Joined(web=self._web, documents=documents, documents_first=places[0] == "docs")
+
+    async def open_corpus(self) -> Corpus:
+        if self._corpus is None:
+            embedder = build_embedder(self._settings)
+            self._stack.push_async_callback(embedder.close)
+            self._corpus = Corpus(self._store, embedder)
+        return self._corpus
+
+    async def open_model(self) -> LanguageModel | None:
+        needs: tuple[Need, ...] = ("model",)
+        return (await self.open(needs)).model
 
     async def open_pages(self) -> Web:
         """The web for those who search nothing: a search provider that cannot work does not matter to them."""
@@ -75,6 +105,14 @@ class Toolbox:
     def unpriced(self) -> Sequence[str]:
         """Models that were asked under a cap on dollars although their price is not known."""
         return sorted(self._budget.unpriced) if self._budget else []
+
+
+def places_of(settings: Settings) -> tuple[str, ...]:
+    """Where evidence is looked for, the place that is believed first in front."""
+    places = tuple(place.strip() for place in settings.sources.split(",") if place.strip())
+    if places not in PLACES:
+        raise BadSetting(f"sources cannot be {settings.sources!r}.", advice="Use web, docs, web,docs or docs,web.")
+    return places
 
 
 def strong_settings(settings: Settings) -> Settings:

@@ -52,11 +52,15 @@ class Settings:
         "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that comes "
         "with Tablewright).",
     )
+    sources: str = setting(
+        "web",
+        "Where evidence is looked for: web, docs (your documents), or both, the one that is believed first: docs,web.",
+    )
     search_api_key: str = setting("", "The key for brave, tavily, serper or exa.")
     search_price: str = setting("", "What one search costs you, in dollars; it counts for costs and the budget.")
     embedder: str = setting(
         "wordllama",
-        "What turns texts into vectors, for documents, which come next: wordllama (on this machine) or openai:NAME.",
+        "What turns the texts of documents into vectors: wordllama (on this machine) or openai:NAME.",
     )
     embedder_base_url: str = setting("", "An OpenAI-compatible embeddings endpoint.")
     embedder_api_key: str = setting("", "The key for the embeddings endpoint.")

@@ -35,6 +35,7 @@ async def plan(
     fields: Sequence[Field],
     strategy: str,
     *,
+    usual: str = "pipeline",
     params: Mapping[str, str] | None = None,
     open_tools: OpenTools = no_tools,
     row_ids: Sequence[RowId] | None = None,
@@ -45,7 +46,9 @@ async def plan(
     terms: Terms = USUAL,
     watch: Watch = ignore,
 ) -> Fill:
-    """A run that is ready to start; what can never work is refused here, before anything is spent."""
+    """A run that is ready to start; what can never work is refused here, before anything is spent.
+
+    `usual` is the strategy for questions where none is named."""
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
@@ -55,7 +58,7 @@ async def plan(
     doubled = {field.name.casefold() for field in wanted}
     if len(doubled) < len(wanted):
         raise BadField("A column was asked for twice.")
-    chosen = find_strategy(strategy or natural_strategy(wanted))
+    chosen = find_strategy(strategy or natural_strategy(wanted, usual))
     task = Task(table=table, fields=tuple(wanted), params=checked_params(chosen, params or {}))
     tools = await open_tools(chosen.needs(task))
     chosen.prepare(task, tools)
@@ -76,14 +79,14 @@ async def plan(
     )
 
 
-def natural_strategy(fields: Sequence[Field]) -> str:
-    """A formula is computed, anything else is looked up on the web; both in one run would hide what was meant."""
+def natural_strategy(fields: Sequence[Field], usual: str = "pipeline") -> str:
+    """A formula is computed, anything else is looked up; both in one run would hide what was meant."""
     formulas = [is_formula(field.question) for field in fields]
     if any(formulas) and not all(formulas):
         raise BadField(
             "Some columns have a formula and some a question.", advice="Fill them in two runs, or say --strategy."
         )
-    return "computation" if all(formulas) else "pipeline"
+    return "computation" if all(formulas) else usual
 
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")

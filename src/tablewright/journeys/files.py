@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from tablewright.errors import BadField, BadFile, RunError
 from tablewright.store.store import Store
@@ -85,36 +87,42 @@ async def export_file(
     cost: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Written beside its place and moved there when complete: a failed export leaves the old file as it was."""
     table = await store.tables.find(table_id)
     format = target_format(path)
     count = 0
+    with replacing(path, kept="The table is safe.") as stream:
+        writer = open_writer(stream, format, table, evidence=evidence, cost=cost)
+
+        def take(rows: Sequence[Row]) -> None:
+            nonlocal count
+            writer.write(rows)
+            count += len(rows)
+            if progress:
+                progress(count)
+
+        await store.tables.stream(table_id, take)
+        await asyncio.to_thread(writer.close)
+    return count
+
+
+@contextmanager
+def replacing(path: Path, *, kept: str) -> Iterator[BinaryIO]:
+    """Written beside its place and moved there when complete: a failed export leaves the old file as it was."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         raise BadFile(f"{path} cannot be written: {error.strerror}.") from None
     try:
         with os.fdopen(handle, "wb") as stream:
-            writer = open_writer(stream, format, table, evidence=evidence, cost=cost)
-
-            def take(rows: Sequence[Row]) -> None:
-                nonlocal count
-                writer.write(rows)
-                count += len(rows)
-                if progress:
-                    progress(count)
-
-            await store.tables.stream(table_id, take)
-            await asyncio.to_thread(writer.close)
+            yield stream
         Path(name).chmod(0o666 & ~current_umask())
         Path(name).replace(path)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
-        raise RunError(f"{path} could not be written: {error.strerror or error}.", kept="The table is safe.") from error
+        raise RunError(f"{path} could not be written: {error.strerror or error}.", kept=kept) from error
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return count
 
 
 def current_umask() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -42,7 +42,9 @@ WHOLE = frozenset({"stop", "tool_call", None})
 class AnswerCache(Protocol):
     async def get(self, kind: str, key: str) -> bytes | None: ...
 
-    async def put(self, kind: str, key: str, value: bytes) -> None: ...
+    async def put(self, kind: str, key: str, value: bytes, *, about: Sequence[str] = ()) -> None:
+        """`about` are the documents that the answer was made from: it is forgotten with them."""
+        ...
 
 
 class MemoryCache:
@@ -54,13 +56,24 @@ class MemoryCache:
     async def get(self, kind: str, key: str) -> bytes | None:
         return self.kept.get((kind, key))
 
-    async def put(self, kind: str, key: str, value: bytes) -> None:
+    async def put(self, kind: str, key: str, value: bytes, *, about: Sequence[str] = ()) -> None:
         self.kept[kind, key] = value
 
 
 Unproven: TypeAlias = "list[tuple[AnswerCache, str, bytes]]"
 
 _unproven: ContextVar[Unproven | None] = ContextVar("unproven", default=None)
+_about: ContextVar[tuple[str, ...]] = ContextVar("about", default=())
+
+
+@contextmanager
+def concerning(documents: Sequence[str]) -> Iterator[None]:
+    """Inside, answers are made from these documents of the user's."""
+    token = _about.set((*_about.get(), *documents))
+    try:
+        yield
+    finally:
+        _about.reset(token)
 
 
 @contextmanager
@@ -77,7 +90,7 @@ def unproven_answers() -> Iterator[Unproven]:
 
 async def keep(answers: Unproven) -> None:
     for cache, key, value in answers:
-        await cache.put(KIND, key, value)
+        await cache.put(KIND, key, value, about=_about.get())
 
 
 class Cached(Layer):
@@ -108,7 +121,7 @@ class Cached(Layer):
             value = ModelMessagesTypeAdapter.dump_json([answer])
             waiting = _unproven.get()
             if waiting is None:
-                await self._cache.put(KIND, key, value)
+                await self._cache.put(KIND, key, value, about=_about.get())
             else:
                 waiting.append((self._cache, key, value))
         return answer
@@ -122,7 +135,7 @@ class Cached(Layer):
         """Keeps an answer that came another way, as if this question had been asked alone."""
         answer = ModelResponse(parts=[TextPart(content=said)], model_name=self.model_name, finish_reason="stop")
         key = key_of(self.wrapped, messages, settings, asked)
-        await self._cache.put(KIND, key, ModelMessagesTypeAdapter.dump_json([answer]))
+        await self._cache.put(KIND, key, ModelMessagesTypeAdapter.dump_json([answer]), about=_about.get())
 
 
 def key_of(

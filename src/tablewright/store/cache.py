@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,6 +31,7 @@ class Cache:
         self._database = database
         self._keep = keeping(database.engine)
         self._unwritten: dict[tuple[str, str], bytes] = {}
+        self._about: dict[tuple[str, str], tuple[str, ...]] = {}
         self._writer: asyncio.Task[None] | None = None
         self._problem: StoreError | None = None
 
@@ -45,13 +47,17 @@ class Cache:
 
         return await self._database.glance(work)
 
-    async def put(self, kind: str, key: str, value: bytes) -> None:
+    async def put(self, kind: str, key: str, value: bytes, *, about: Sequence[str] = ()) -> None:
         """It is written at once, but who puts it need not wait for that: what comes while others are being written goes
-        into the next transaction, all together. A failure is told to the next who puts something."""
+        into the next transaction, all together. A failure is told to the next who puts something.
+
+        `about` are the user's documents that it was made from: it is forgotten with any of them."""
         if self._problem is not None:
             problem, self._problem = self._problem, None
             raise problem
         self._unwritten[kind, key] = value
+        if about:
+            self._about[kind, key] = tuple(about)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write_waiting())
 
@@ -62,22 +68,38 @@ class Cache:
 
     async def _write_waiting(self) -> None:
         while batch := dict(self._unwritten):
+            about = {place: self._about[place] for place in batch if place in self._about}
             try:
-                await self._database.write(lambda connection, batch=batch: self._write(connection, batch))  # type: ignore[misc]
+                await self._database.write(
+                    lambda connection, batch=batch, about=about: self._write(connection, batch, about)  # type: ignore[misc]
+                )
             except StoreError as problem:
                 self._problem = problem
                 return
             for place, value in batch.items():
                 if self._unwritten.get(place) is value:
                     del self._unwritten[place]
+                    self._about.pop(place, None)
 
-    def _write(self, connection: Connection, values: dict[tuple[str, str], bytes]) -> None:
+    def _write(
+        self,
+        connection: Connection,
+        values: dict[tuple[str, str], bytes],
+        about: dict[tuple[str, str], tuple[str, ...]],
+    ) -> None:
         at = now()
         records = [
             {"kind": kind, "key": key, "value": zlib.compress(value, 1), "created_at": at}
             for (kind, key), value in sorted(values.items())  # in one order, or two processes could wait for each other
         ]
         connection.execute(self._keep, records)
+        made_from = [
+            {"kind": kind, "key": key, "document_id": document}
+            for (kind, key), documents in sorted(about.items())
+            for document in sorted(set(documents))
+        ]
+        if made_from:
+            connection.execute(upsert(connection, schema.cache_documents).on_conflict_do_nothing(), made_from)
 
     async def clear(self, kind: str) -> int:
         """Forgets all of one kind; how many there were."""

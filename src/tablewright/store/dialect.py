@@ -38,3 +38,9 @@ def take_turns(connection: Connection, what: str) -> None:
     """Transactions about the same `what` go one after the other. SQLite has one writer, so there they do anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(what))))
+
+
+def see_one_state(connection: Connection) -> None:
+    """All that this transaction reads is of one moment. In SQLite it is anyway. To be called first."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")

@@ -1,7 +1,7 @@
 """Ordered migrations. An entry is never changed once released: a new one is added below it.
 
-The statements are the SQL that SQLite and PostgreSQL share; `{serial}`, `{clustered}` and `{blob}` are where they
-differ.
+The statements are the SQL that SQLite and PostgreSQL share; `{serial}`, `{long_key}`, `{clustered}` and `{blob}` are
+where they differ.
 """
 
 from __future__ import annotations
@@ -76,6 +76,69 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (run_id, row_id, number)
         ){clustered}""",
     ),
+    (
+        "CREATE TABLE corpus (version BIGINT NOT NULL)",
+        "INSERT INTO corpus (version) VALUES (0)",
+        """CREATE TABLE documents (
+            no {serial}, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+            file_hash TEXT NOT NULL, text_hash TEXT NOT NULL, readable BOOLEAN NOT NULL, segments INTEGER NOT NULL,
+            facts INTEGER NOT NULL, rows INTEGER NOT NULL, document TEXT NOT NULL
+        )""",
+        "CREATE INDEX documents_by_name ON documents (name)",
+        """CREATE TABLE document_texts (
+            document_id TEXT NOT NULL, content_hash TEXT NOT NULL, PRIMARY KEY (document_id, content_hash)
+        ){clustered}""",
+        "CREATE INDEX document_texts_by_hash ON document_texts (content_hash)",
+        """CREATE TABLE segments (
+            id {long_key}, begins INTEGER NOT NULL, ends INTEGER NOT NULL, page INTEGER,
+            heading TEXT NOT NULL, text TEXT NOT NULL
+        )""",
+        """CREATE TABLE summaries (
+            id {long_key}, first INTEGER NOT NULL, last INTEGER NOT NULL, text TEXT NOT NULL
+        )""",
+        """CREATE TABLE annotations (
+            id {long_key}, shape TEXT NOT NULL, begins INTEGER NOT NULL, ends INTEGER NOT NULL,
+            page INTEGER, found_by TEXT NOT NULL, grid INTEGER NOT NULL
+        )""",
+        """CREATE TABLE properties (
+            annotation_id BIGINT NOT NULL, position INTEGER NOT NULL, label TEXT NOT NULL, context TEXT NOT NULL,
+            begins INTEGER NOT NULL, ends INTEGER NOT NULL, raw TEXT NOT NULL, number DOUBLE PRECISION,
+            high DOUBLE PRECISION, unit TEXT NOT NULL, si DOUBLE PRECISION, si_high DOUBLE PRECISION,
+            base TEXT NOT NULL, date TEXT NOT NULL, currency TEXT NOT NULL, truth BOOLEAN, ambiguity TEXT NOT NULL,
+            PRIMARY KEY (annotation_id, position)
+        ){clustered}""",
+        "CREATE INDEX properties_by_label ON properties (label, context)",
+        """CREATE TABLE words (
+            document_no INTEGER PRIMARY KEY, postings {blob} NOT NULL, lengths {blob} NOT NULL
+        )""",
+        """CREATE TABLE vectors (
+            document_no INTEGER NOT NULL, target TEXT NOT NULL, embedder TEXT NOT NULL, dimensions INTEGER NOT NULL,
+            matrix {blob} NOT NULL, PRIMARY KEY (document_no, target)
+        )""",
+        """CREATE TABLE cache_documents (
+            kind TEXT NOT NULL, key TEXT NOT NULL, document_id TEXT NOT NULL, PRIMARY KEY (document_id, kind, key)
+        ){clustered}""",
+        """CREATE TABLE results (
+            id TEXT PRIMARY KEY, question TEXT NOT NULL, columns TEXT NOT NULL, created_at TEXT NOT NULL
+        )""",
+        """CREATE TABLE result_rows (
+            result_id TEXT NOT NULL, position INTEGER NOT NULL, document_id TEXT NOT NULL, page INTEGER,
+            begins INTEGER NOT NULL, ends INTEGER NOT NULL, verdict TEXT NOT NULL, content TEXT NOT NULL,
+            PRIMARY KEY (result_id, position)
+        ){clustered}""",
+        "CREATE INDEX result_rows_by_document ON result_rows (document_id)",
+        """CREATE TABLE conversations (
+            id TEXT PRIMARY KEY, started_at TEXT NOT NULL, summary TEXT NOT NULL, last_turn INTEGER NOT NULL
+        )""",
+        """CREATE TABLE turns (
+            conversation_id TEXT NOT NULL, number INTEGER NOT NULL, turn TEXT NOT NULL,
+            PRIMARY KEY (conversation_id, number)
+        )""",
+        """CREATE TABLE turn_documents (
+            document_id TEXT NOT NULL, conversation_id TEXT NOT NULL, number INTEGER NOT NULL,
+            PRIMARY KEY (document_id, conversation_id, number)
+        ){clustered}""",
+    ),
 )
 
 
@@ -99,6 +162,7 @@ def migrate(connection: Connection) -> None:
                 text(
                     statement.format(
                         serial="INTEGER PRIMARY KEY AUTOINCREMENT" if sqlite else "SERIAL PRIMARY KEY",
+                        long_key="INTEGER PRIMARY KEY" if sqlite else "BIGINT PRIMARY KEY",
                         clustered=" WITHOUT ROWID" if sqlite else "",
                         blob="BLOB" if sqlite else "BYTEA",
                     )

@@ -3,6 +3,9 @@
 A row keeps the values it was given in one JSON text; `cells` holds only what was written since. So an import of a
 million cells writes a row each, and `edits`, the append-only log, is where every cell's later history is.
 NULL in `edits.before` or `edits.after` means "as given": no entry in `cells`.
+
+The id of a segment, a summary or an annotation is its document's number and its own: see `parts`. So all
+parts of a document lie together, and their numbers in memory need no look into the database.
 """
 
 from __future__ import annotations
@@ -163,4 +166,160 @@ pages = Table(
     Column("etag", Text, nullable=False),
     Column("last_modified", Text, nullable=False),
     Column("extra", Text, nullable=False),
+)
+
+corpus = Table(
+    "corpus",
+    metadata,
+    Column("version", BigInteger, nullable=False),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("no", Integer, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("path", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("file_hash", Text, nullable=False),
+    Column("text_hash", Text, nullable=False),
+    Column("readable", Boolean, nullable=False),
+    Column("segments", Integer, nullable=False),
+    Column("facts", Integer, nullable=False),
+    Column("rows", Integer, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+document_texts = Table(
+    "document_texts",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("content_hash", Text, primary_key=True),
+)
+
+segments = Table(
+    "segments",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("begins", Integer, nullable=False),
+    Column("ends", Integer, nullable=False),
+    Column("page", Integer),
+    Column("heading", Text, nullable=False),
+    Column("text", Text, nullable=False),
+)
+
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("first", Integer, nullable=False),
+    Column("last", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+)
+
+annotated = Table(
+    "annotations",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("shape", Text, nullable=False),
+    Column("begins", Integer, nullable=False),
+    Column("ends", Integer, nullable=False),
+    Column("page", Integer),
+    Column("found_by", Text, nullable=False),
+    Column("grid", Integer, nullable=False),
+)
+
+properties = Table(
+    "properties",
+    metadata,
+    Column("annotation_id", BigInteger, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("label", Text, nullable=False),
+    Column("context", Text, nullable=False),
+    Column("begins", Integer, nullable=False),
+    Column("ends", Integer, nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("number", Double),
+    Column("high", Double),
+    Column("unit", Text, nullable=False),
+    Column("si", Double),
+    Column("si_high", Double),
+    Column("base", Text, nullable=False),
+    Column("date", Text, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("truth", Boolean),
+    Column("ambiguity", Text, nullable=False),
+)
+
+words = Table(
+    "words",
+    metadata,
+    Column("document_no", Integer, primary_key=True),
+    Column("postings", LargeBinary, nullable=False),
+    Column("lengths", LargeBinary, nullable=False),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("document_no", Integer, primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("embedder", Text, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    Column("matrix", LargeBinary, nullable=False),
+)
+
+cache_documents = Table(
+    "cache_documents",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+)
+
+results = Table(
+    "results",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("question", Text, nullable=False),
+    Column("columns", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+
+result_rows = Table(
+    "result_rows",
+    metadata,
+    Column("result_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("document_id", Text, nullable=False),
+    Column("page", Integer),
+    Column("begins", Integer, nullable=False),
+    Column("ends", Integer, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("content", Text, nullable=False),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("started_at", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("last_turn", Integer, nullable=False),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("conversation_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("turn", Text, nullable=False),
+)
+
+turn_documents = Table(
+    "turn_documents",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("conversation_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
 )

@@ -6,10 +6,13 @@ from types import TracebackType
 
 from tablewright.store.attempts import Attempts
 from tablewright.store.cache import Cache
+from tablewright.store.conversations import Conversations
 from tablewright.store.database import Database
+from tablewright.store.documents import Documents
 from tablewright.store.log import Log
 from tablewright.store.pages import Pages
 from tablewright.store.proposals import Proposals
+from tablewright.store.results import Results
 from tablewright.store.rollback import History
 from tablewright.store.runs import Runs
 from tablewright.store.tables import Tables
@@ -28,6 +31,9 @@ class Store:
         self.attempts = Attempts(database)
         self.cache = Cache(database)
         self.pages = Pages(database)
+        self.documents = Documents(database, self.cache)
+        self.results = Results(database)
+        self.conversations = Conversations(database)
 
     @classmethod
     async def open(cls, url: str) -> Store:

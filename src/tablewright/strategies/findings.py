@@ -19,6 +19,8 @@ from tablewright.table.units import unit_at
 
 MOST_EVIDENCE = 4
 NOBODY = Subject(name="")
+STATED = 0.5
+"""What a reading of the preferred kind of source must score to go before others."""
 RIVAL = 0.6
 """How strong, beside the chosen value, another one must be to count as a disagreement."""
 
@@ -62,11 +64,15 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
     return reads
 
 
-def weigh(field: Field, reads: Sequence[Read], subject: Subject = NOBODY) -> Finding | None:
+def weigh(field: Field, reads: Sequence[Read], subject: Subject = NOBODY, prefers: str = "") -> Finding | None:
     """The value with the most support, with the others that independent sources give; None where nothing was read.
 
-    Of two that are as well supported, the one on the subject's own site counts."""
-    sides = sorted(_sides(reads), key=lambda side: (-round(side.strength, 2), not _own(side, subject)))
+    What a source of the preferred kind states goes before what others say. Of two that are as well supported, the one
+    on the subject's own site counts."""
+    sides = sorted(
+        _sides(reads),
+        key=lambda side: (not _preferred(side, prefers), -round(side.strength, 2), not _own(side, subject)),
+    )
     if not sides:
         return None
     best = sides[0]
@@ -93,6 +99,10 @@ def _sides(reads: Sequence[Read]) -> list[Side]:
             groups.append([read])
     sides = [Side(reads=tuple(_independent(group))) for group in groups]
     return sorted(sides, key=lambda side: -side.strength)
+
+
+def _preferred(side: Side, kind: str) -> bool:
+    return any(read.source.kind == kind and read.candidate.score >= STATED for read in side.reads)
 
 
 def _own(side: Side, subject: Subject) -> bool:

@@ -25,8 +25,9 @@ from tablewright.strategies.findings import Read, agree, checked, weigh
 from tablewright.strategies.packing import Seat
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
+from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Evidence, Field, Finding, Reason, Step
-from tablewright.table.retrieved import Refusal, Retrieved, content_hash
+from tablewright.table.retrieved import Refusal, Retrieved, content_hash, is_document
 from tablewright.table.text import shortened, show
 
 FAMILIAR = 0.5
@@ -60,6 +61,7 @@ class Notebook:
         self.pages: list[Retrieved] = []
         self.over_budget = False
         self._cascade = tools.cascade
+        self._prefers = tools.prefers
         self.seat = seat
         self._web = web
         self._tell = tell
@@ -220,11 +222,16 @@ class Notebook:
             self.take(field, found.get(field.name, []), sources)
 
     async def _asked(self, decision: ExtractFields, asked: Extract) -> dict[str, list[Candidate]]:
-        if self.seat is not None and self.seat.model is self.model and type(decision) is ExtractFields:
+        own = [source.origin for source in asked.sources if is_document(source.origin)]
+        shares = self.seat is not None and self.seat.model is self.model and type(decision) is ExtractFields
+        if self.seat is not None and shares and not own:
             outcome = await self.seat.extract(asked, self.note)
             self.over_budget |= outcome.over_budget
             return outcome.decided
-        said: dict[str, list[Candidate]] = await self.decide(decision, asked)
+        from tablewright.models.cache import concerning  # loaded with the model anyway
+
+        with concerning(own):
+            said: dict[str, list[Candidate]] = await self.decide(decision, asked)
         return said
 
     def take(self, field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> None:
@@ -280,7 +287,7 @@ class Notebook:
     # ── what follows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def finding(self, field: Field) -> Finding:
-        found = weigh(field, self._reads[field.name], self.subject)
+        found = weigh(field, self._reads[field.name], self.subject, self._prefers)
         return self._not_found(field) if found is None else await self._kept(found)
 
     async def _kept(self, finding: Finding) -> Finding:
@@ -296,6 +303,9 @@ class Notebook:
             if snippet is None:
                 return evidence
             kept = await self._web.keep(snippet)
+            if kept.kind == "document":  # a part of it, which is kept whole already
+                shift = kept.text.index(snippet.text)
+                return evidence_for(kept, shift + (evidence.start or 0), shift + (evidence.end or 0))
             return msgspec.structs.replace(evidence, content_hash=kept.content_hash, retrieved_at=kept.retrieved_at)
 
         return msgspec.structs.replace(

@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from tablewright.corpus.corpus import Corpus
     from tablewright.models.budget import Budget
     from tablewright.models.model import LanguageModel
     from tablewright.sources.source import Source
     from tablewright.strategies.patterns import PatternCache
 
-Need: TypeAlias = Literal["web", "model"]
+Need: TypeAlias = Literal["web", "model", "documents"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tools:
     web: Source | None = None
+    """Where pages are searched: the web, the user's documents, or both."""
+    documents: Corpus | None = None
+    prefers: Literal["", "page", "document"] = ""
+    """Where both are searched and disagree: which is believed."""
     model: LanguageModel | None = None
     """None: the built-in rules decide."""
     strong: LanguageModel | None = None

@@ -44,3 +44,8 @@ class Refusal(Noun, frozen=True):
 
 def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_document(origin: str) -> bool:
+    """Whether it is the id of one of the user's documents rather than an address."""
+    return "://" not in origin

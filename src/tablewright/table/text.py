@@ -50,3 +50,12 @@ def shortened(text: str, limit: int) -> str:
     """On one line, cut where it is longer."""
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def plural(noun: str, count: int) -> str:
+    """ "match" → "matches", for any count but one."""
+    if count == 1 or not noun:
+        return noun
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"

@@ -32,8 +32,8 @@ def enrich(
         str,
         typer.Option(
             "--strategy",
-            help="How each row is answered: lookup, research, computation, pipeline, or one of your own (see "
-            "`tablewright strategies`). Default: a formula is computed, else pipeline.",
+            help="How each row is answered: lookup, research, computation, pipeline, documents, or one of your own "
+            "(see `tablewright strategies`). Default: a formula is computed, else pipeline (--from docs: documents).",
         ),
     ] = "",
     thoroughness: Annotated[
@@ -56,6 +56,12 @@ def enrich(
     yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without a question.")] = False,
     model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
     search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    sources: Annotated[
+        str,
+        typer.Option(
+            "--from", help="web, docs (your documents), or both: the one that is believed first, e.g. docs,web. [web]"
+        ),
+    ] = "",
     budget: Annotated[
         str,
         typer.Option("--budget", help="The most dollars to spend on models and searches; what it has by then is kept."),
@@ -155,7 +161,7 @@ def enrich(
             raise typer.Exit(unwritten.exit_code) if json else unwritten
         return filled
 
-    flags = {"model": model, "search": search, "budget": budget}
+    flags = {"model": model, "search": search, "budget": budget, "sources": sources}
     flags |= {"cascade": "yes" if cascade else "", "offline": "yes" if offline else ""}
     flags |= {"attempts": str(attempts or ""), "threshold": "" if threshold is None else str(threshold)}
     filled = with_app(work, flags)

@@ -22,7 +22,7 @@ from rich.text import Text
 from tablewright.errors import Cancelled, TablewrightError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
-from tablewright.table.text import cell_text
+from tablewright.table.text import cell_text, plural
 
 if TYPE_CHECKING:
     from tablewright.app import Progress as News
@@ -135,7 +135,7 @@ def shown(cell: Cell, *, cost: bool = False) -> Text:
 
 
 def many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count:,} {plural(noun, count)}"
 
 
 def dollars(amount: float) -> str:

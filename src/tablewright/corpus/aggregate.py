@@ -1,0 +1,161 @@
+"""What the matching things come to: how many, their sum, the least, the greatest, the average; and all of them as CSV.
+
+Sums are reckoned in decimals, so that cents add up. Amounts of different currencies are never added: each currency has
+a sum of its own, and an amount without one counts as the currency of all others, if they have only one.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from tablewright.corpus.found import Found, Stated, Thing, asked_of
+from tablewright.corpus.needs import shown_labels
+from tablewright.table.corpus import Aggregate, Completeness, Quantity, Typed
+from tablewright.table.files.csv_writer import CsvWriter
+from tablewright.table.files.names import free_name
+from tablewright.table.files.sheet import ShownColumn
+from tablewright.table.model import Noun, Row, given
+from tablewright.table.text import cell_text
+
+
+class Amount(Noun, frozen=True):
+    """`value` is a number, or the ISO date of the earliest or latest. `things` are those that hold the extreme; for a
+    sum or an average those that it is made of."""
+
+    value: Decimal | str
+    unit: str = ""
+    things: tuple[Thing, ...] = ()
+
+
+class Group(Noun, frozen=True):
+    """`amounts` has one for each currency or unit; of a count none is needed."""
+
+    key: str
+    count: int
+    amounts: tuple[Amount, ...] = ()
+
+
+class Aggregated(Noun, frozen=True):
+    """`missing` are the matching things that do not state what was to be added up."""
+
+    aggregate: Aggregate
+    groups: tuple[Group, ...]
+    missing: tuple[Thing, ...]
+    completeness: Completeness
+    reason: str
+
+
+def annotations_aggregate(
+    found: Found, aggregate: Aggregate, of: Quantity | None = None, group_by: str = ""
+) -> Aggregated:
+    groups: dict[str, list[Thing]] = {} if group_by else {"": list(found.matches)}
+    names: dict[str, str] = {"": ""}
+    if group_by:
+        for thing in found.matches:
+            stated = thing.all_of(group_by)
+            name = " ".join(stated[0].value.raw.split()) if stated else ""
+            groups.setdefault(name.casefold(), []).append(thing)
+            names.setdefault(name.casefold(), name)
+    missing: list[Thing] = []
+    made = []
+    for key, things in groups.items():
+        amounts: tuple[Amount, ...] = ()
+        if aggregate not in ("", "count") and of is not None:
+            valued = [(thing, asked_of(of, thing)) for thing in things]
+            missing += [thing for thing, values in valued if not any(map(_counts, values))]
+            amounts = _amounts(aggregate, [(thing, value) for thing, values in valued for value in values])
+        made.append(Group(key=names[key], count=len(things), amounts=amounts))
+    made.sort(key=lambda group: (-group.count, group.key))
+    completeness, reason = found.completeness, found.reason
+    if missing:
+        said = f"{len(missing)} of {len(found.matches)} matches do not state {_named(of)}"
+        completeness, reason = "incomplete", "; ".join(filter(None, (said, reason)))
+    return Aggregated(
+        aggregate=aggregate, groups=tuple(made), missing=tuple(missing), completeness=completeness, reason=reason
+    )
+
+
+def _named(of: Quantity | None) -> str:
+    return " and ".join(of.labels) if of else "it"
+
+
+def _counts(value: Typed) -> bool:
+    return value.number is not None or bool(value.date)
+
+
+def _amounts(aggregate: Aggregate, values: Sequence[tuple[Thing, Typed]]) -> tuple[Amount, ...]:
+    dated = [(thing, value.date) for thing, value in values if value.date]
+    numbers = [(thing, value) for thing, value in values if value.number is not None and not value.date]
+    if aggregate in ("min", "max") and len(dated) > len(numbers):
+        extreme = min(date for _, date in dated) if aggregate == "min" else max(date for _, date in dated)
+        return (Amount(value=extreme, things=_once(thing for thing, date in dated if date == extreme)),)
+    kinds = {_kind(value) for _, value in numbers}
+    only = next(iter(kinds - {""}), "") if len(kinds - {""}) == 1 else ""
+    by_kind: dict[str, list[tuple[Thing, Decimal]]] = {}
+    for thing, value in numbers:
+        by_kind.setdefault(_kind(value) or only, []).append((thing, _exact(value)))
+    return tuple(_amount(aggregate, unit, each) for unit, each in sorted(by_kind.items()))
+
+
+def _amount(aggregate: Aggregate, unit: str, values: list[tuple[Thing, Decimal]]) -> Amount:
+    numbers = [number for _, number in values]
+    if aggregate in ("min", "max"):
+        extreme = min(numbers) if aggregate == "min" else max(numbers)
+        return Amount(value=extreme, unit=unit, things=_once(thing for thing, number in values if number == extreme))
+    total = sum(numbers, Decimal(0))
+    value = total if aggregate == "sum" else total / len(numbers)
+    return Amount(value=value, unit=unit, things=_once(thing for thing, _ in values))
+
+
+def _kind(value: Typed) -> str:
+    return value.currency or value.base
+
+
+def _exact(value: Typed) -> Decimal:
+    """As it was written: the float 80.9 is 80.9, not the binary fraction next to it."""
+    return Decimal(repr(value.si if value.base and value.si is not None else value.number))
+
+
+def _once(things: Iterable[Thing]) -> tuple[Thing, ...]:
+    return tuple({(thing.document_id, thing.row): thing for thing in things}.values())
+
+
+# ── as a file ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def export_annotations_csv(found: Found) -> str:
+    """All matches, each with where it stands. What a spreadsheet would run as a formula is made harmless."""
+    taken: set[str] = set()
+    columns: list[ShownColumn] = []
+
+    def column(name: str) -> None:
+        name = free_name(name, taken)
+        taken.add(name.casefold())
+        columns.append(
+            ShownColumn(name=name, field=str(len(columns)), type="text", value=lambda cell: cell.value, text=cell_text)
+        )
+
+    labels = shown_labels(found.question)
+    for name in ("document", "title", "page", *labels, *(f"{label}: passage" for label in labels)):
+        column(name)
+    stream = io.BytesIO()
+    writer = CsvWriter(stream, columns)
+    writer.write(
+        Row(id=number, cells={str(place): given(text) for place, text in enumerate(_texts(thing, labels)) if text})
+        for number, thing in enumerate(found.matches)
+    )
+    writer.close()
+    return stream.getvalue().decode("utf-8")
+
+
+def _texts(thing: Thing, labels: Sequence[str]) -> list[str]:
+    page = "" if thing.page is None else str(thing.page)
+    stated = [thing.all_of(label) for label in labels]
+    values = ["; ".join(each.value.raw for each in found) for found in stated]
+    return [thing.document_id, thing.title, page, *values, *("; ".join(map(_passage, found)) for found in stated)]
+
+
+def _passage(stated: Stated) -> str:
+    return f"{stated.label} {stated.start}:{stated.end}"

@@ -1,0 +1,213 @@
+"""Tables: those of a parsed file, those drawn with bars, and those that are only aligned; as facts or as rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tablewright.corpus.annotate.facts import label_text, properties_of
+from tablewright.corpus.annotate.lines import Cell, Line, cell_at
+from tablewright.corpus.annotate.pairs import is_label, split_at_colon
+from tablewright.table.corpus import Annotation, Property
+from tablewright.table.typed import typed, unit_in
+
+LONGEST_HEAD = 80
+
+
+def annotations_of(
+    rows: Sequence[Sequence[Cell]], *, head: bool, table: int, by: str, context: str, day_first: bool | None
+) -> Iterator[Annotation]:
+    """A table of labels and values as facts, any other as rows under the names of its columns."""
+    filled: list[Sequence[Cell]] = [row for row in rows if any(cell.text for cell in row)]
+    if not filled:
+        return
+    if by != "sheet":
+        facts, filled = _forms(filled, by, context, day_first)
+        yield from facts
+        head = head and bool(filled) and filled[0] is rows[0]
+        if not filled:
+            return
+    head = head or _reads_as_head(filled)
+    if by != "sheet" and _is_of_pairs(filled, head):
+        yield from _facts(filled, head, by, context, day_first)
+        return
+    width = max(len(row) for row in filled)
+    names = _names(filled[0] if head else (), width)
+    units = [unit_in(name) for name in names]
+    for row in filled[1:] if head else filled:
+        properties = tuple(_in_row(row, names, units, context, day_first))
+        if properties:
+            start, end = properties[0].start, max(each.end for each in properties)
+            yield Annotation(shape="row", properties=properties, start=start, end=end, by=by, table=table)
+
+
+def _names(head: Sequence[Cell], width: int) -> list[str]:
+    names: list[str] = []
+    for number in range(width):
+        name = label_text(head[number].text)[:LONGEST_HEAD] if number < len(head) else ""
+        name = name or ("Item" if head and number == 0 else f"Column {number + 1}")
+        names.append(name if name not in names else f"{name} {number + 1}")
+    return names
+
+
+def _in_row(
+    row: Sequence[Cell], names: Sequence[str], units: Sequence[str], context: str, day_first: bool | None
+) -> Iterator[Property]:
+    unit = unit_in(row[0].text) if "(" in row[0].text or "[" in row[0].text else ""
+    for number, cell in enumerate(row):
+        if not cell.text:
+            continue
+        label = names[number]
+        said = f"{label} ({unit})" if unit and number and not units[number] else label
+        value = typed(cell.text, said, day_first=day_first)
+        yield Property(label=label, value=value, start=cell.start, end=cell.end, context=context)
+
+
+def _reads_as_head(rows: Sequence[Sequence[Cell]]) -> bool:
+    """Whether the first row has only words, and numbers stand below them."""
+    first, rest = rows[0], rows[1:]
+    if len(rest) < 1 or len(first) < 3 or any(typed(cell.text).number is not None for cell in first):
+        return False
+    return any(cell.text[:1].isdecimal() for row in rest[:5] for cell in row)
+
+
+_PAIR_HEADS = frozenset(
+    "item items parameter parameters property properties attribute attributes characteristic characteristics field "
+    "fields specification specifications spec specs feature features label key description data".split()
+)
+_VALUE_HEADS = frozenset(
+    "value values data specification specifications rating detail details description result unit units".split()
+)
+
+
+def _is_of_pairs(rows: Sequence[Sequence[Cell]], head: bool) -> bool:
+    """Two columns of which the first names what the second gives: of different kinds, not one column of one kind."""
+    if max(len(row) for row in rows) != 2 or any(len(row) != 2 for row in rows):
+        return False
+    if head and len(rows) > 1:
+        left, right = (cell.text.casefold().strip(" :") for cell in rows[0])
+        if (left in _PAIR_HEADS and right in _VALUE_HEADS) or rows[0][0].text.endswith(":"):
+            return True
+    body = rows[1:] if head else rows
+    labels = [row[0].text for row in body]
+    if len(set(labels)) < len(labels) or not all(is_label(label) for label in labels if label):
+        return False
+    kinds = {_kind(row) for row in body if row[1].text}
+    return len(kinds) > 1 or (not head and len(body) > 1)
+
+
+def _kind(row: Sequence[Cell]) -> str:
+    value = typed(row[1].text, row[0].text)
+    if value.number is not None:
+        return value.base or value.currency or "number"
+    return "date" if value.date else "truth" if value.truth is not None else "text"
+
+
+def _facts(
+    rows: Sequence[Sequence[Cell]], head: bool, by: str, context: str, day_first: bool | None
+) -> Iterator[Annotation]:
+    first = rows[0]
+    is_head = head and len(rows) > 1 and first[1].text.casefold().strip(" :") in _VALUE_HEADS
+    for row in rows[1:] if is_head else rows:
+        label, value = row
+        if not value.text or not label.text:
+            continue
+        for each in properties_of(label.text, value, context, day_first):
+            yield Annotation(shape="fact", properties=(each,), start=label.start, end=value.end, by=by)
+
+
+def _forms(
+    rows: list[Sequence[Cell]], by: str, context: str, day_first: bool | None
+) -> tuple[list[Annotation], list[Sequence[Cell]]]:
+    """The facts of cells that hold a label with its colon, and the rows that are left: not those of labels only."""
+    facts: list[Annotation] = []
+    left: list[Sequence[Cell]] = []
+    for row in rows:
+        open_label: Cell | None = None
+        told = 0
+        for cell in row:
+            label, value = split_at_colon(cell)
+            if open_label is not None and cell.text and not label:
+                label, value = open_label.text, cell
+            if label and value.text:
+                start = open_label.start if open_label is not None and value is cell else cell.start
+                for each in properties_of(label, value, context, day_first):
+                    facts.append(Annotation(shape="fact", properties=(each,), start=start, end=value.end, by=by))
+            told += bool(label)
+            open_label = cell if label and not value.text else None
+        names_columns = row is rows[0] and all(cell.text.endswith(":") for cell in row)
+        if names_columns or told < sum(1 for cell in row if cell.text):
+            left.append(row)
+    return facts, left
+
+
+# ── tables that are only lines ───────────────────────────────────────────────────────────────────────────────────────
+
+_RULE = re.compile(r"^[|\s:+=-]*$")
+
+
+def barred(lines: Sequence[Line]) -> Iterator[tuple[int, int, bool, list[list[Cell]]]]:
+    """Runs of lines drawn with bars: from, to (exclusive), whether a rule follows the first row, and the rows."""
+    number = 0
+    while number < len(lines):
+        first = number
+        rows: list[list[Cell]] = []
+        ruled = False
+        while number < len(lines) and lines[number].text.count("|") >= (1 if rows else 2):
+            line = lines[number]
+            if _RULE.match(line.text):
+                ruled = ruled or len(rows) == 1
+            else:
+                rows.append(_between_bars(line))
+            number += 1
+        if len(rows) >= 2 and len({len(row) for row in rows}) == 1:
+            yield first, number, ruled, rows
+        number = max(number, first + 1)
+
+
+def _between_bars(line: Line) -> list[Cell]:
+    cells: list[Cell] = []
+    place = 1 if line.text.startswith("|") else 0
+    end = len(line.text) - (1 if line.text.endswith("|") else 0)
+    while place <= end:
+        bar = line.text.find("|", place, end)
+        stop = end if bar < 0 else bar
+        cells.append(cell_at(line.text, place, stop).moved(line.start))
+        place = stop + 1
+    return cells
+
+
+def aligned(lines: Sequence[Line], taken: set[int]) -> Iterator[tuple[int, int, list[list[Cell]]]]:
+    """Runs of lines with three cells and more under a line of names: from, to (exclusive), and the rows."""
+    number = 0
+    while number < len(lines) - 1:
+        head = lines[number]
+        if number in taken or len(head.cells) < 3 or not _is_head_line(head):
+            number += 1
+            continue
+        rows = [list(head.cells)]
+        after = number + 1
+        while after < len(lines) and after not in taken and len(lines[after].cells) >= 2:
+            rows.append(_placed(lines[after], head))
+            after += 1
+        if len(rows) > 1:
+            yield number, after, rows
+        number = max(after, number + 1)
+
+
+def _is_head_line(line: Line) -> bool:
+    return ":" not in line.text and all(len(cell.text) <= 40 and not cell.text[0].isdecimal() for cell in line.cells)
+
+
+def _placed(line: Line, head: Line) -> list[Cell]:
+    """The cells of a line under the names of the columns: in order, or where they stand where some are missing."""
+    if len(line.cells) == len(head.cells):
+        return list(line.cells)
+    row = [Cell(text="", start=line.start) for _ in head.cells]
+    centres = [cell.start - head.start + len(cell.text) / 2 for cell in head.cells]
+    for cell in line.cells:
+        centre = cell.start - line.start + len(cell.text) / 2
+        nearest = min(range(len(centres)), key=lambda place: abs(centres[place] - centre))
+        if not row[nearest].text:
+            row[nearest] = cell
+    return row

@@ -1,0 +1,32 @@
+"""All that is worked out of a parsed file without asking anybody; it runs in a worker process."""
+
+from __future__ import annotations
+
+from tablewright.corpus.annotate.annotate import annotate, categories_of, kind_of
+from tablewright.corpus.parse.parsed import Parsed
+from tablewright.corpus.segment import segments_of
+from tablewright.corpus.summarise import summaries_of
+from tablewright.table.corpus import Annotation, Category, Segment, Summary
+from tablewright.table.model import Noun
+
+
+class Digest(Noun, frozen=True, gc=True):
+    parsed: Parsed
+    segments: tuple[Segment, ...]
+    summaries: tuple[Summary, ...]
+    annotations: tuple[Annotation, ...]
+    kind: str
+    categories: tuple[Category, ...]
+
+
+def digest(parsed: Parsed) -> Digest:
+    annotations = annotate(parsed)
+    segments = segments_of(parsed)
+    return Digest(
+        parsed=parsed,
+        segments=segments,
+        summaries=summaries_of(parsed, segments),
+        annotations=annotations,
+        kind=kind_of(parsed, annotations),
+        categories=categories_of(parsed, annotations),
+    )

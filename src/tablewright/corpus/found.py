@@ -1,0 +1,87 @@
+"""What a question to all facts finds: the things that match, those that do not say, and how far that can be trusted.
+
+- `incomplete`: some things do not state what decides, or some documents could not be read; there may be more matches.
+- `approximate`: all were decided, but something was taken for granted on the way: a label that says less than was
+  asked for, a date that can be read in two ways, words in a text where no label says it.
+- `exact`: neither.
+"""
+
+from __future__ import annotations
+
+from tablewright.corpus.judge import work_out
+from tablewright.corpus.labels import How
+from tablewright.table.corpus import Completeness, Quantity, Question, Typed
+from tablewright.table.model import Noun
+
+
+class Stated(Noun, frozen=True):
+    """A value that answers to the `asked` label, as it is labelled in the document, and where it stands."""
+
+    asked: str
+    label: str
+    value: Typed
+    start: int
+    end: int
+    context: str = ""
+    page: int | None = None
+
+
+class Thing(Noun, frozen=True):
+    """A document, or one row of a spreadsheet (`row` is the id of its annotation). `values` are what decided, and what
+    is to be shown; several of one label where several rows of a document state it. `start:end` is where the first of
+    them stands."""
+
+    document_id: str
+    title: str
+    row: int = 0
+    page: int | None = None
+    start: int = 0
+    end: int = 0
+    values: tuple[Stated, ...] = ()
+
+    def all_of(self, asked: str) -> list[Stated]:
+        return [stated for stated in self.values if stated.asked == asked]
+
+
+class Undecided(Noun, frozen=True):
+    thing: Thing
+    reason: str
+
+
+class LabelRead(Noun, frozen=True):
+    """From which label of the documents the asked one was read, and in how many things."""
+
+    asked: str
+    label: str
+    how: How
+    things: int
+    context: str = ""
+
+
+class Found(Noun, frozen=True):
+    question: Question
+    matches: tuple[Thing, ...]
+    rejected: int
+    undecided: tuple[Undecided, ...]
+    unreadable: int
+    completeness: Completeness
+    reason: str
+    about: str = ""
+    """In words, which things were looked at."""
+    labels: tuple[LabelRead, ...] = ()
+
+    @property
+    def universe(self) -> int:
+        """How many things were looked at."""
+        return len(self.matches) + self.rejected + len(self.undecided)
+
+
+def asked_of(quantity: Quantity | None, thing: Thing) -> list[Typed]:
+    """The values of a quantity for a thing; several where several rows state it, none where it is not stated."""
+    if quantity is None:
+        return []
+    if not quantity.operation:
+        return [stated.value for stated in thing.all_of(quantity.label)]
+    values = {label: found[0].value for label in quantity.labels if (found := thing.all_of(label))}
+    worked = work_out(quantity, values)
+    return [] if isinstance(worked, str) else [worked]

@@ -1,0 +1,247 @@
+"""Files and folders become documents: found, compared with what is known, read in parallel, indexed, kept.
+
+What cannot be read is kept as a name with a reason, so that an answer can say what it does not know of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from tablewright.corpus.digest import Digest, digest
+from tablewright.corpus.parse.limits import Limits
+from tablewright.corpus.parse.pool import DEFAULT, parse_files
+from tablewright.errors import NotFound, Unreadable
+from tablewright.models.embedder import Embedder
+from tablewright.store.documents import ReadDocument
+from tablewright.store.records import new_id, now
+from tablewright.store.store import Store
+from tablewright.store.vectors import Target
+from tablewright.table.corpus import Annotation, Document
+from tablewright.table.model import Noun
+from tablewright.table.retrieved import content_hash
+
+BATCH_SEGMENTS = 2_000
+"""Segments that are embedded and written together, about."""
+BATCH_SECONDS = 2.0
+
+
+class Reading(Noun, frozen=True):
+    """How far it is: `done` of `total` files."""
+
+    done: int
+    total: int
+    path: str = ""
+
+
+class Ingested(Noun, frozen=True):
+    """What became of the files. `same` are those whose content is there already, under another name."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    same: tuple[tuple[str, str], ...] = ()
+    unreadable: tuple[tuple[str, str], ...] = ()
+    pages: int = 0
+    segments: int = 0
+    facts: int = 0
+    seconds: float = 0.0
+
+
+Watch: TypeAlias = Callable[[Reading], None]
+
+
+class Ingest:
+    def __init__(self, store: Store, embedder: Embedder, *, workers: int = 0, limits: Limits = DEFAULT) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._workers = workers
+        self._limits = limits
+
+    async def add(self, paths: Sequence[Path], watch: Watch = lambda _: None) -> Ingested:
+        """All files of the paths that are new or have changed. A file that fails costs nobody else anything."""
+        started = time.monotonic()
+        files = await asyncio.to_thread(lambda: list(dict.fromkeys(find_files(paths))))
+        known = await self._store.documents.known()
+        watch(Reading(done=0, total=len(files)))
+        fresh, tally = await self._compare(files, known)
+        done = len(files) - len(fresh)
+        batch: list[tuple[Document, Digest | None]] = []
+        flushed = time.monotonic()
+        async for path, result in self._digests(list(fresh)):
+            done += 1
+            watch(Reading(done=done, total=len(files), path=str(path)))
+            identity, is_new = known.get(str(path), ("", ""))[0], str(path) not in known
+            document = described(path, identity or new_id("doc_"), fresh[path], result)
+            tally.count(document, result, is_new=is_new)
+            batch.append((document, None if isinstance(result, Unreadable) else result))
+            waiting = sum(len(each.segments) for _, each in batch if each is not None)
+            if waiting >= BATCH_SEGMENTS or time.monotonic() - flushed > BATCH_SECONDS:
+                await self._write(batch)
+                batch, flushed = [], time.monotonic()
+        await self._write(batch)
+        return tally.total(time.monotonic() - started)
+
+    async def _compare(self, files: Sequence[Path], known: dict[str, tuple[str, str]]) -> tuple[dict[Path, str], Tally]:
+        """The files to read, each with its hash, and what is settled without reading."""
+        tally = Tally()
+        there = {file_hash: path for path, (_, file_hash) in known.items() if file_hash}
+        fresh: dict[Path, str] = {}
+        for path in files:
+            file_hash = await asyncio.to_thread(hash_of, path)
+            if file_hash and known.get(str(path), ("", ""))[1] == file_hash:
+                tally.unchanged += 1
+            elif file_hash and (other := there.get(file_hash)) and other != str(path) and Path(other).exists():
+                tally.same.append((str(path), other))
+            else:
+                fresh[path] = file_hash
+                if file_hash:
+                    there[file_hash] = str(path)
+        return fresh, tally
+
+    def _digests(self, files: list[Path]) -> AsyncIterator[tuple[Path, Digest | Unreadable]]:
+        return parse_files(files, then=digest, workers=self._workers, limits=self._limits)
+
+    async def _write(self, batch: list[tuple[Document, Digest | None]]) -> None:
+        if not batch:
+            return
+        texts = [text for _, digested in batch if digested for part in embedded(digested).values() for text in part]
+        vectors: NDArray[np.float16] = (await self._embedder.embed(texts)).astype(np.float16)
+        read, at = [], 0
+        for document, digested in batch:
+            if digested is None:
+                read.append(ReadDocument(document=document))
+                continue
+            of: dict[Target, NDArray[np.float16]] = {}
+            for target, part in embedded(digested).items():
+                of[target] = vectors[at : at + len(part)]
+                at += len(part)
+            read.append(
+                ReadDocument(
+                    document=document,
+                    text=digested.parsed.text,
+                    segments=digested.segments,
+                    summaries=digested.summaries,
+                    annotations=digested.annotations,
+                    vectors=of,
+                    embedder=self._embedder.name,
+                )
+            )
+        await self._store.documents.add_many(read)
+
+
+class Tally:
+    """Counts on the way."""
+
+    def __init__(self) -> None:
+        self.added = self.changed = self.unchanged = self.pages = self.segments = self.facts = 0
+        self.same: list[tuple[str, str]] = []
+        self.unreadable: list[tuple[str, str]] = []
+
+    def count(self, document: Document, result: Digest | Unreadable, *, is_new: bool) -> None:
+        if isinstance(result, Unreadable):
+            self.unreadable.append((document.path, document.problem))
+            return
+        self.added += is_new
+        self.changed += not is_new
+        self.pages += document.pages
+        self.segments += len(result.segments)
+        self.facts += len(result.annotations)
+
+    def total(self, seconds: float) -> Ingested:
+        return Ingested(
+            added=self.added,
+            changed=self.changed,
+            unchanged=self.unchanged,
+            same=tuple(self.same),
+            unreadable=tuple(self.unreadable),
+            pages=self.pages,
+            segments=self.segments,
+            facts=self.facts,
+            seconds=round(seconds, 3),
+        )
+
+
+def embedded(digested: Digest) -> dict[Target, list[str]]:
+    """The texts that become vectors, by what they are of."""
+    return {
+        "segment": [f"{segment.heading}\n{segment.text}".strip() for segment in digested.segments],
+        "summary": [summary.text for summary in digested.summaries],
+        "fact": [serialised(annotation) for annotation in digested.annotations],
+    }
+
+
+def serialised(annotation: Annotation) -> str:
+    """ "Width: 951 mm", or a row as such pairs."""
+    return "; ".join(f"{each.label}: {each.value.raw}" for each in annotation.properties)
+
+
+def described(path: Path, identity: str, file_hash: str, result: Digest | Unreadable) -> Document:
+    problem = str(result) if isinstance(result, Unreadable) else ""
+    bare = Document(
+        id=identity,
+        path=str(path),
+        name=path.name,
+        media=path.suffix.lower().removeprefix("."),
+        file_hash=file_hash,
+        size=size_of(path),
+        added_at=now(),
+        problem=problem,
+    )
+    if isinstance(result, Unreadable):
+        return bare
+    parsed = result.parsed
+    return msgspec.structs.replace(
+        bare,
+        title=parsed.title or path.stem,
+        media=parsed.media,
+        kind=result.kind,
+        categories=result.categories,
+        text_hash=content_hash(parsed.text),
+        pages=len(parsed.page_starts) or 1,
+        page_starts=parsed.page_starts,
+        characters=len(parsed.text),
+    )
+
+
+def find_files(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files, and those in the folders, in order; what is hidden is left alone unless it was named."""
+    for path in paths:
+        path = path.expanduser().absolute()
+        if not path.exists():
+            raise NotFound(f"There is no {path}.", advice="Name files or folders that exist.")
+        if not path.is_dir():
+            yield path
+            continue
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if not name.startswith("."):
+                    yield Path(folder) / name
+
+
+def hash_of(path: Path) -> str:
+    """Of the content; empty for what cannot be read as a file, which the parsers then say."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,163 @@
+"""A Word document: its paragraphs, headings and tables in their order, then its notes."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+
+from lxml import etree
+from lxml.etree import _Element
+
+from tablewright.corpus.parse.draft import Draft
+from tablewright.corpus.parse.parsed import Parsed
+from tablewright.corpus.parse.written import write_table
+from tablewright.errors import Unreadable
+from tablewright.sources.read.characters import visible
+
+MAX_PART = 100 * 1024**2
+MAX_MEMBERS = 10_000
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_TITLE = "{http://purl.org/dc/elements/1.1/}title"
+_TEXT_TAGS = (f"{_W}t", f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}noBreakHyphen")
+_HEADING_STYLE = re.compile(r"heading \d|title|subtitle", re.IGNORECASE)
+_AROUND = re.compile(r"word/(header|footer)\d*\.xml")
+
+
+def parse(content: bytes, name: str) -> Parsed:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return _Package(archive, name).parsed()
+    except (zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, etree.XMLSyntaxError):
+        raise Unreadable(
+            f"{name} is a damaged Word document.", advice="Open it in a word processor and save it again."
+        ) from None
+    except RuntimeError:  # how zipfile says that a member is encrypted
+        raise Unreadable(
+            f"{name} is protected by a password.", advice="Save it without the password and add it again."
+        ) from None
+
+
+class _Package:
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self._archive = archive
+        self._name = name
+        self._members = set(archive.namelist()[:MAX_MEMBERS])
+        self._draft = Draft()
+        self._heading_styles: set[str] = set()
+
+    def parsed(self) -> Parsed:
+        self._heading_styles = self._styles()
+        self._write_around("header")
+        self._write(self._part("word/document.xml"))
+        for notes in ("word/footnotes.xml", "word/endnotes.xml"):
+            if notes in self._members:
+                self._write(self._part(notes))
+        self._write_around("footer")
+        return self._draft.done("docx", title=self._title())
+
+    def _part(self, member: str) -> _Element:
+        """Read up to a limit, whatever size it declares; and none that declares entities, as no Word file does."""
+        with self._archive.open(member) as file:
+            xml = file.read(MAX_PART + 1)
+        if len(xml) > MAX_PART:
+            raise Unreadable(
+                f"{self._name} unpacks to more than {MAX_PART // 1024**2} MB of text, as only a zip bomb does.",
+                advice="If it is a real document, save it as PDF or divide it.",
+            )
+        if b"<!DOCTYPE" in xml[:4096] or b"<!ENTITY" in xml:
+            raise Unreadable(f"{self._name} declares entities, as no Word document does; it was not opened.")
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
+        root = etree.fromstring(xml, parser)
+        for fallback in list(root.iter(_FALLBACK)):
+            if (parent := fallback.getparent()) is not None:
+                parent.remove(fallback)
+        return root
+
+    def _styles(self) -> set[str]:
+        if "word/styles.xml" not in self._members:
+            return set()
+        found = set()
+        for style in self._part("word/styles.xml").iter(f"{_W}style"):
+            name = style.find(f"{_W}name")
+            outline = style.find(f"{_W}pPr/{_W}outlineLvl")
+            if outline is not None or (name is not None and _HEADING_STYLE.fullmatch(name.get(f"{_W}val", ""))):
+                found.add(style.get(f"{_W}styleId", ""))
+        return found
+
+    def _title(self) -> str:
+        if "docProps/core.xml" not in self._members:
+            return ""
+        return self._part("docProps/core.xml").findtext(_TITLE) or ""
+
+    def _write_around(self, what: str) -> None:
+        """The headers or the footers, each text once: most documents have three of the same."""
+        written: set[str] = set()
+        for member in sorted(self._members):
+            if (match := _AROUND.fullmatch(member)) and match[1] == what:
+                for paragraph in self._part(member).iter(f"{_W}p"):
+                    for line in _lines(paragraph):
+                        if line not in written:
+                            written.add(line)
+                            self._draft.line(line)
+
+    def _write(self, root: _Element) -> None:
+        for block in _blocks(root):
+            if self._draft.is_full:
+                return
+            if block.tag == f"{_W}tbl":
+                write_table(self._draft, _rows(block))
+            elif self._is_heading(block):
+                self._draft.heading(" ".join(_lines(block)))
+            else:
+                for line in _lines(block):
+                    self._draft.line(line)
+
+    def _is_heading(self, paragraph: _Element) -> bool:
+        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+        own = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
+        return own is not None or (style is not None and style.get(f"{_W}val", "") in self._heading_styles)
+
+
+def _blocks(root: _Element) -> Iterator[_Element]:
+    """Paragraphs and tables in their order, out of whatever is wrapped around them."""
+    stack = [root]
+    while stack:
+        element = stack.pop()
+        if element.tag in (f"{_W}p", f"{_W}tbl"):
+            yield element
+        else:
+            stack.extend(reversed(element))
+
+
+def _lines(paragraph: _Element) -> list[str]:
+    pieces = []
+    for node in paragraph.iter(*_TEXT_TAGS):
+        match etree.QName(node).localname:
+            case "t":
+                pieces.append(node.text or "")
+            case "tab":
+                pieces.append(" ")
+            case "noBreakHyphen":
+                pieces.append("-")
+            case _:
+                pieces.append("\n")
+    lines = (" ".join(line.split()) for line in visible("".join(pieces)).split("\n"))
+    return [line for line in lines if line]
+
+
+def _rows(table: _Element) -> list[list[str]]:
+    rows = []
+    for row in table.iterfind(f"{_W}tr"):
+        cells: list[str] = []
+        for cell in row.iterfind(f"{_W}tc"):
+            paragraphs = [line for paragraph in cell.iter(f"{_W}p") for line in _lines(paragraph)]
+            cells.append(" ".join(paragraphs))
+            span = cell.find(f"{_W}tcPr/{_W}gridSpan")
+            if span is not None and (across := span.get(f"{_W}val", "")).isdecimal():
+                cells += [""] * (min(int(across), 100) - 1)
+        rows.append(cells)
+    width = max(map(len, rows), default=0)
+    return [row + [""] * (width - len(row)) for row in rows]

@@ -1,0 +1,124 @@
+"""A text while it is written: each line, cell and heading knows where it stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tablewright.corpus.parse.parsed import Grid, Parsed
+from tablewright.sources.read.characters import one_line
+
+MAX_CHARS = 50_000_000
+MAX_CELLS = 2_000_000
+"""A cell takes a hundred bytes and more in every process that it passes through."""
+BETWEEN_CELLS = " | "
+
+Place = tuple[int, int]
+
+_NUMBER = re.compile(r"[-+(€$£¥\s]*\d")
+_YEAR = re.compile(r"(?:19|20)\d\d(?![\d.,/-])")
+"""Names a column of a report, alone or as "2021 (restated)"."""
+
+
+class Draft:
+    def __init__(self) -> None:
+        self.length = 0
+        self.notes: list[str] = []
+        self._pieces: list[str] = []
+        self._pages: list[int] = []
+        self._grids: list[Grid] = []
+        self._headings: list[Place] = []
+        self._rows: list[tuple[Place, ...]] = []
+        self._cells = 0
+
+    @property
+    def has_text(self) -> bool:
+        return any(self._pieces)
+
+    @property
+    def is_full(self) -> bool:
+        return self.length >= MAX_CHARS
+
+    def line(self, text: str) -> Place:
+        """Where the line stands; an empty one is a blank line."""
+        if self.is_full:
+            return self.length, self.length
+        text = text[: MAX_CHARS - self.length]
+        start = self.length
+        self._pieces.append(text)
+        self.length += len(text) + 1
+        return start, start + len(text)
+
+    def heading(self, text: str) -> None:
+        self.mark_heading(*self.line(text))
+
+    def mark_heading(self, start: int, end: int) -> None:
+        """Of a line that is written already."""
+        if start < end <= self.length:
+            self._headings.append((start, end))
+
+    def page(self) -> None:
+        """What follows stands on a new page."""
+        self._pages.append(self.length)
+
+    def row(self, cells: Sequence[str]) -> None:
+        """A row of the table that is being written, as a line. Empty cells at its end are not written but counted, and
+        so are all in a row with a single filled cell: it reads like a line of text."""
+        shown = [one_line(cell) for cell in cells]
+        filled = [at for at, cell in enumerate(shown) if cell]
+        if not filled or self.is_full:
+            return
+        first, last = (filled[0] if len(filled) == 1 else 0), filled[-1]
+        start, end = self.line(BETWEEN_CELLS.join(shown[first : last + 1]))
+        if self._cells >= MAX_CELLS:
+            return
+        places, at = [], start
+        for number, cell in enumerate(shown):
+            here = min(at, end)
+            places.append((here, min(here + len(cell), end)))
+            at = here + len(cell) + (len(BETWEEN_CELLS) if first <= number < last else 0)
+        self._rows.append(tuple(places))
+        self._cells += len(places)
+        if self._cells >= MAX_CELLS:
+            self.notes.append(f"Only the first {MAX_CELLS:,} cells are kept as tables; the others are text.")
+
+    def end_table(self, *, head: bool = True) -> None:
+        self.grid(self._rows, head=head)
+        self._rows = []
+
+    def grid(self, rows: Sequence[tuple[Place, ...]], *, head: bool) -> None:
+        """A table out of places that are written already."""
+        if rows and max(map(len, rows)) > 1:
+            self._grids.append(Grid(rows=tuple(rows), head=head and len(rows) > 1))
+
+    def done(self, media: str, *, title: str = "") -> Parsed:
+        text = "\n".join(self._pieces)
+        if self.is_full:
+            self.notes.append(f"Only the first {MAX_CHARS:,} characters are kept.")
+        return Parsed(
+            text=text,
+            media=media,
+            title=one_line(title)[:500],
+            page_starts=tuple(min(start, len(text)) for start in self._pages),
+            grids=tuple(self._grids),
+            headings=tuple(self._headings),
+            notes=tuple(self.notes),
+        )
+
+
+def names_columns(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row reads like names of columns: words in every cell, and below it something else."""
+    if len(rows) < 2:
+        return False
+    first = [cell for cell in rows[0] if cell]
+    if len(first) < 2 or len({cell.casefold() for cell in first}) < len(first):
+        return False
+    if len(first) == len(rows[0]) and not any(map(_has_letter, first)):
+        return False
+    if not all(_YEAR.match(cell) or (_has_letter(cell) and not _NUMBER.match(cell)) for cell in first):
+        return False
+    return sum(cell.endswith(":") for cell in first) * 2 < len(first)
+
+
+def _has_letter(cell: str) -> bool:
+    return any(map(str.isalpha, cell))

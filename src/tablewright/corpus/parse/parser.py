@@ -1,0 +1,150 @@
+"""The form every parser has, and which one reads a file.
+
+Built-ins and other packages enter by the same door, the entry-point group `tablewright.parsers`: a function
+`parse(content, name)` under the ending of the files that it reads. It raises `Unreadable` for what it cannot read.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Protocol
+
+from tablewright.corpus.parse.parsed import Parsed
+from tablewright.errors import TablewrightError, Unreadable
+from tablewright.sources.read import Unreadable as NothingToRead
+from tablewright.sources.read.decode import decode
+
+GROUP = "tablewright.parsers"
+_HEAD = 4096
+_OTHER_NAMES = {
+    "htm": "html",
+    "xhtml": "html",
+    "markdown": "md",
+    "text": "txt",
+    "log": "txt",
+    "jpeg": "jpg",
+    "tif": "tiff",
+    "tab": "tsv",
+    "xlsm": "xlsx",
+}
+_MAGIC = (
+    (b"%PDF-", "pdf"),
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpg"),
+    (b"II*\x00", "tiff"),
+    (b"MM\x00*", "tiff"),
+)
+_MEMBERS = (("word/", "docx"), ("xl/", "xlsx"))
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_MAIL = re.compile(rb"(?:From|Received|Return-Path|Delivered-To|Message-ID|MIME-Version|Date|Subject):[^\n]*\n", re.I)
+_TEXT_KINDS = frozenset(("csv", "tsv", "txt", "md", "html", "eml"))
+_BINARY_KINDS = frozenset(("pdf", "docx", "xlsx", "xls", "ods", "png", "jpg", "tiff"))
+
+
+class Parser(Protocol):
+    def __call__(self, content: bytes, name: str) -> Parsed: ...
+
+
+def parse(content: bytes, name: str) -> Parsed:
+    """Raises `Unreadable`, and nothing else, where there is no text to be had."""
+    if not content.strip(b"\0 \t\r\n"):
+        raise Unreadable(f"{name} is empty.", advice="Check that it was saved or downloaded whole.")
+    kind = kind_of(content, name)
+    try:
+        parsed = find_parser(kind)(content, name)
+    except Unreadable:
+        raise
+    except NothingToRead as problem:
+        raise Unreadable(f"{name} {problem}.") from None
+    except TablewrightError as problem:
+        raise Unreadable(problem.what, advice=problem.advice) from None
+    except MemoryError:
+        raise
+    except Exception as error:  # a parser's fault over one file, ours or another package's, must not stop the others
+        what = f"{name} could not be read ({type(error).__name__}: {str(error)[:200]})."
+        raise Unreadable(what, advice="It may be damaged; save it again.") from error
+    if not parsed.text.strip():
+        raise Unreadable(f"{name} holds no text.", advice=" ".join(parsed.notes))
+    return parsed
+
+
+def kind_of(content: bytes, name: str) -> str:
+    """The ending under which its parser is found. The bytes decide where they are clear, whatever the name says."""
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
+    ending = _OTHER_NAMES.get(ending, ending)
+    head = content[:_HEAD]
+    for magic, kind in _MAGIC:
+        if head.startswith(magic) or (kind == "pdf" and magic in head[:1024]):
+            return kind
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _in_archive(content, name, ending)
+    if head.startswith(_OLD_OFFICE):
+        return _old_office(ending, name)
+    if ending in _BINARY_KINDS:
+        raise Unreadable(
+            f"{name} is not of the kind that its name says, or it is damaged.", advice="Save or download it again."
+        )
+    if ending in endings() - _TEXT_KINDS:
+        return ending
+    if _looks_binary(head):
+        readable = ", ".join(sorted(endings()))
+        raise Unreadable(f"{name} is of a kind that cannot be read.", advice=f"These can: {readable}.")
+    if ending in endings():
+        return ending
+    if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")):
+        return "html"
+    return "eml" if _MAIL.match(head) and len(_MAIL.findall(head)) >= 3 else "txt"
+
+
+def _in_archive(content: bytes, name: str, ending: str) -> str:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.namelist()
+            if "mimetype" in members and archive.read("mimetype")[:100].endswith(b"opendocument.spreadsheet"):
+                return "ods"
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError):
+        raise Unreadable(f"{name} is damaged or cut short.", advice="Save or download it again.") from None
+    for folder, kind in _MEMBERS:
+        if any(member.startswith(folder) for member in members):
+            return kind
+    if ending not in _BINARY_KINDS and ending in endings():
+        return ending
+    raise Unreadable(f"{name} is an archive, not a document.", advice="Unpack it and add the files in it.")
+
+
+def _old_office(ending: str, name: str) -> str:
+    if ending == "xls":
+        return ending
+    if ending in ("docx", "xlsx"):
+        raise Unreadable(f"{name} is protected by a password.", advice="Save it without the password and add it again.")
+    raise Unreadable(f"{name} is of an old Office format.", advice="Save it as DOCX, XLSX or PDF and add it again.")
+
+
+def _looks_binary(head: bytes) -> bool:
+    text = decode(head)
+    return sum(char < "\t" or "\r" < char < " " or char == "\ufffd" for char in text) * 20 > len(text)
+
+
+@cache
+def endings() -> frozenset[str]:
+    """Of the files that can be read, by the names that their parsers are announced under."""
+    return frozenset(entry_points(group=GROUP).names)
+
+
+@cache
+def find_parser(kind: str) -> Parser:
+    found = entry_points(group=GROUP, name=kind)
+    if not found:
+        raise Unreadable(f"No parser for {kind} files is installed.")
+    entry = next(iter(found))
+    try:
+        parser: Parser = entry.load()
+    except Exception as error:  # somebody else's package; whatever it raises, the other files go on
+        problem = f"{type(error).__name__}: {error}"
+        raise Unreadable(f"The parser for {kind} files ({entry.value}) cannot be loaded: {problem}.") from error
+    return parser

@@ -1,0 +1,175 @@
+"""The user's documents, searched by words, by meaning, and by both."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from typing import Literal, TypeAlias
+
+from tablewright.models.embedder import Embedder
+from tablewright.store.documents import Documents, SegmentAt, SummaryAt
+from tablewright.store.text_index import Ranked
+from tablewright.store.words import weighty_words
+from tablewright.table.corpus import Category, Completeness, Document
+from tablewright.table.model import Noun
+
+Scope: TypeAlias = Literal["segment", "summary"]
+
+DEEP = 1_000
+"""Hits of each arm that a hybrid search puts together."""
+VECTOR_SHARE = 0.3
+"""What nearness in meaning counts beside the words. All these figures were chosen on the three data sets of
+`evals/retrieval.py`; there is little in it between 0.2 and 0.4."""
+FIRST = 5
+ADDED = 10
+ADDED_SHARE = 0.2
+"""Words that the first hits have in common, and what they count beside those of the query."""
+
+
+class CorpusHit(Noun, frozen=True):
+    """A segment, or a summary with the part of the document that it is about. `id` is its id in the store."""
+
+    id: int
+    document: Document
+    text: str
+    score: float
+    start: int = 0
+    end: int = 0
+    page: int | None = None
+    heading: str = ""
+
+
+class Found(Noun, frozen=True):
+    """The best first. `reason` says why these may not be all, or not the best."""
+
+    hits: tuple[CorpusHit, ...] = ()
+    completeness: Completeness = "exact"
+    reason: str = ""
+
+
+class CorpusSearch:
+    def __init__(self, documents: Documents, embedder: Embedder) -> None:
+        self._documents = documents
+        self._embedder = embedder
+
+    async def search_text(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Found:
+        """Segments with any of the words; those with many and rare ones first."""
+        ranked = await self._documents.search_text(query, limit + 1, documents=documents, categories=categories)
+        hits = await self._segments(ranked[:limit])
+        if len(ranked) > limit:
+            return Found(hits=hits, completeness="incomplete", reason=f"More than {limit} segments have the words.")
+        return Found(hits=hits)
+
+    async def search_vector(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        scope: Scope = "segment",
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Found:
+        ranked = await self._nearest(query, limit, scope, documents, categories)
+        hits = await (self._segments(ranked) if scope == "segment" else self._summaries(ranked))
+        return Found(hits=hits, completeness="approximate", reason=NEAR)
+
+    async def hybrid(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Found:
+        """Both arms together, then the words once more with those that the first hits have in common."""
+        by_words, by_meaning = await asyncio.gather(
+            self._documents.search_text(query, DEEP, documents=documents, categories=categories),
+            self._nearest(query, DEEP, "segment", documents, categories),
+        )
+        first = fused(by_words, by_meaning)
+        if by_words:
+            asked = dict.fromkeys(weighty_words(query), 1.0)
+            for word, weight in (await self._documents.telling_words(dict(first[:FIRST]), ADDED)).items():
+                asked[word] = asked.get(word, 0) + ADDED_SHARE * weight
+            by_words = await self._documents.search_text(asked, DEEP, documents=documents, categories=categories)
+        hits = await self._segments(fused(by_words, by_meaning)[:limit])
+        return Found(hits=hits, completeness="approximate", reason=NEAR)
+
+    async def _nearest(
+        self,
+        query: str,
+        limit: int,
+        scope: Scope,
+        documents: Collection[str] | None,
+        categories: Collection[Category],
+    ) -> Ranked:
+        vectors = await self._embedder.embed([query])
+        nearest = await self._documents.search_vector(
+            vectors[0], limit, embedder=self._embedder.name, target=scope, documents=documents, categories=categories
+        )
+        return nearest.found
+
+    async def _segments(self, ranked: Ranked) -> tuple[CorpusHit, ...]:
+        parts = await self._documents.segments([id for id, _ in ranked])
+        documents = await self._whose(parts)
+        scores = dict(ranked)
+        return tuple(
+            CorpusHit(
+                id=part.id,
+                document=documents[part.document_id],
+                text=part.segment.text,
+                score=scores[part.id],
+                start=part.segment.start,
+                end=part.segment.end,
+                page=part.segment.page,
+                heading=part.segment.heading,
+            )
+            for part in parts
+            if part.document_id in documents
+        )
+
+    async def _summaries(self, ranked: Ranked) -> tuple[CorpusHit, ...]:
+        parts = await self._documents.summaries([id for id, _ in ranked])
+        documents = await self._whose(parts)
+        scores = dict(ranked)
+        hits = []
+        for part in parts:
+            if part.document_id not in documents:
+                continue
+            about = await self._documents.segments_of(part.document_id, part.summary.first, part.summary.last)
+            hits.append(
+                CorpusHit(
+                    id=part.id,
+                    document=documents[part.document_id],
+                    text=part.summary.text,
+                    score=scores[part.id],
+                    start=about[0].segment.start if about else 0,
+                    end=about[-1].segment.end if about else 0,
+                    page=about[0].segment.page if about else None,
+                )
+            )
+        return tuple(hits)
+
+    async def _whose(self, parts: Sequence[SegmentAt] | Sequence[SummaryAt]) -> dict[str, Document]:
+        found = await self._documents.find(list(dict.fromkeys(part.document_id for part in parts)))
+        return {document.id: document for document in found}
+
+
+NEAR = "Nearness in meaning has no border: what is said in other words may be missing."
+
+
+def fused(by_words: Ranked, by_meaning: Ranked) -> Ranked:
+    """By the weighted sum of both scores: words as a share of the best, nearness from the last hit to the best."""
+    scores = {id: (1 - VECTOR_SHARE) * score / by_words[0][1] for id, score in by_words}
+    if by_meaning:
+        least, most = by_meaning[-1][1], by_meaning[0][1]
+        for id, score in by_meaning:
+            scores[id] = scores.get(id, 0) + VECTOR_SHARE * ((score - least) / (most - least) if most > least else 1)
+    return sorted(scores.items(), key=lambda each: (-each[1], each[0]))

@@ -1,0 +1,106 @@
+"""Annotate a document: the facts in an excerpt that the rules did not find, each with the words that state it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic import Field as Key
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.reader.relations import normal
+from tablewright.decisions.untrusted import WARNING, block, is_tainted
+from tablewright.table.coerce import is_not_found
+from tablewright.table.evidence import follows, locate
+from tablewright.table.model import Field, Noun
+
+MOST_FACTS = 20
+LONGEST_LABEL = 60
+
+INSTRUCTIONS = (
+    "You read the facts of a document: names, dates, numbers, amounts, sizes, parties, places, identifiers. For each "
+    "write `label`, what it is, in one to four words; `value`, exactly as the text writes it; and `quote`, the few "
+    "words of the text that state it, copied exactly. Leave out what is found already, and what is no fact of this "
+    "document. With nothing to add give an empty list. " + WARNING
+)
+
+
+class AnnotateDocument(Noun, frozen=True):
+    """An excerpt of a document. `known` are the labels and values that the rules found in it."""
+
+    text: str
+    title: str = ""
+    known: tuple[tuple[str, str], ...] = ()
+    most: int = MOST_FACTS
+
+
+class Fact(Noun, frozen=True):
+    """`value` stands at `start:end` of the excerpt, the passage that states it at `quote_start:quote_end`."""
+
+    label: str
+    value: str
+    start: int
+    end: int
+    quote_start: int
+    quote_end: int
+
+
+class Read(BaseModel):
+    label: str = Key(max_length=LONGEST_LABEL)
+    value: str = Key(max_length=200)
+    quote: str = Key(max_length=300)
+
+
+class Facts(BaseModel):
+    facts: list[Read] = Key(max_length=MOST_FACTS)
+
+
+class Annotate:
+    """Decides the further facts, in the order of the text. No rule of ours finds what the rules did not."""
+
+    name = "annotate document"
+
+    def prompt(self, asked: AnnotateDocument) -> Prompt:
+        known = "\n".join(f"{label}: {value}" for label, value in asked.known)
+        found = f"\n\nFound already:\n{block(2, known)}" if known else ""
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=f"{block(1, asked.text, asked.title)}{found}\n\nGive at most {asked.most} further facts.",
+            reply=Facts,
+            max_tokens=80 + 60 * asked.most,
+        )
+
+    def accept(self, asked: AnnotateDocument, reply: Any) -> tuple[Fact, ...]:
+        found: dict[tuple[str, int], Fact] = {}
+        problems = []
+        for read in reply.facts[: asked.most]:
+            fact, problem = supported(asked, read)
+            if fact is not None:
+                found.setdefault((normal(fact.label), fact.start), fact)
+            elif problem:
+                problems.append(problem)
+        if problems and not found:
+            raise Unusable("; ".join(problems[:5]), usable=())
+        return tuple(sorted(found.values(), key=lambda fact: (fact.start, fact.label)))
+
+    def rule(self, asked: AnnotateDocument) -> tuple[Fact, ...]:
+        return ()
+
+
+def supported(asked: AnnotateDocument, read: Read) -> tuple[Fact | None, str]:
+    """The fact with its places; else what is wrong with it, "" for one that is merely of no use."""
+    label, value = " ".join(read.label.split()).strip(" :"), read.value.strip()
+    known = {(normal(name), normal(said)) for name, said in asked.known}
+    if not normal(label) or not normal(value) or is_not_found(value) or (normal(label), normal(value)) in known:
+        return None, ""
+    quote = locate(read.quote, asked.text)
+    if quote is None:
+        return None, f"the quote of {label!r} does not stand in the text"
+    passage = asked.text[quote[0] : quote[1]]
+    if is_tainted(asked.text, *quote) or not follows(value, passage, Field(name=label)):
+        return None, f"{value!r} does not stand in its quote"
+    place = locate(value, passage) or (0, len(passage))
+    start, end = quote[0] + place[0], quote[0] + place[1]
+    return Fact(
+        label=label, value=asked.text[start:end], start=start, end=end, quote_start=quote[0], quote_end=quote[1]
+    ), ""

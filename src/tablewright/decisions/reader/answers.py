@@ -1,0 +1,333 @@
+"""Answers a question with the sentences of a few texts that say it, and with none where none does.
+
+A sentence is worth what it holds of the question, the rarer words the more. It is no answer where it speaks of another
+thing (a name or number of the question is missing), says the opposite, or holds nothing of the kind that is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from tablewright.decisions.reader.relations import Kind
+from tablewright.decisions.reader.spans import spans
+from tablewright.decisions.untrusted import is_tainted
+from tablewright.table.model import Noun
+from tablewright.table.rowkey import fold
+
+MOST = 3
+HELD = 0.35
+"""How much of a question a sentence and what stands before it must hold. Measured: with 0.3 fewer questions
+without an answer are refused, with 0.4 more questions with one."""
+BESIDE = 0.6
+"""A further sentence is given along if it is worth this share of the best."""
+LONGEST_SENTENCE = 600
+
+
+class Telling(Noun, frozen=True):
+    """A sentence that answers: `start:end` of the text with that number, counted from 0."""
+
+    text: int
+    start: int
+    end: int
+    worth: float
+
+
+def tell(question: str, texts: Sequence[tuple[str, str]]) -> list[Telling]:
+    """The best sentences of the texts (each a title and a text), the best first; none, if none answers."""
+    asked = _asked(question)
+    if not asked.words:
+        return []
+    said = [sentence for number, (title, text) in enumerate(texts) for sentence in _sentences(number, title, text)]
+    rarity = _rarity(asked, said)
+    worth = [(_worth(asked, sentence, rarity), sentence) for sentence in said]
+    ranked = sorted(worth, key=lambda entry: (-entry[0], entry[1].text, entry[1].start))
+    chosen: list[tuple[float, _Said]] = []
+    for value, sentence in ranked:
+        if len(chosen) == MOST or (chosen and value < BESIDE * chosen[0][0]):
+            break
+        if is_tainted(texts[sentence.text][1], sentence.start, sentence.end):
+            continue
+        if _answers(asked, sentence, rarity):
+            chosen.append((value, sentence))
+        elif not chosen:
+            return []
+    if chosen and _ASKS_THE_WAY.search(question):
+        chosen = [(chosen[0][0], sentence) for sentence in _from_here(chosen[0][1], said, texts)]
+    return [
+        Telling(text=sentence.text, start=sentence.start, end=sentence.end, worth=round(value, 4))
+        for value, sentence in chosen
+    ]
+
+
+_ASKS_THE_WAY = re.compile(
+    r"\bhow (?:do|does|can|could|should|to|would)\b|\b(?:procedure|steps?|process|instructions?)\b", re.IGNORECASE
+)
+
+
+def _from_here(best: _Said, said: Sequence[_Said], texts: Sequence[tuple[str, str]]) -> list[_Said]:
+    """How something is done takes more than a sentence: those that follow belong to it."""
+    following = [sentence for sentence in said if sentence.text == best.text and sentence.start >= best.start][:MOST]
+    return [each for each in following if not is_tainted(texts[each.text][1], each.start, each.end)]
+
+
+# ── the question ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Question(Noun, frozen=True):
+    text: str
+    words: frozenset[str]
+    names: frozenset[str]
+    numbers: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+    kinds: tuple[Kind, ...]
+    strict: bool
+    """Nothing but a number will do."""
+    denied: bool
+
+
+_KINDS: tuple[tuple[str, tuple[Kind, ...], bool], ...] = (
+    (r"\bhow (?:many|much)\b|\bwhat (?:percentage|percent|number|proportion|fraction)\b", ("number",), True),
+    (r"\b(?:what|which) years?\b", ("year", "date"), True),
+    (r"\bhow (?:long|far|old|tall|high|large|big|fast|deep|wide|heavy)\b", ("number",), False),
+    (r"\bwhen\b|\b(?:what|which) (?:date|day|month|decade|century)\b", ("date", "year", "number"), False),
+    (r"\bwho(?:m|se)?\b", ("name",), False),
+    (r"\bwhere\b|\b(?:what|which) (?:city|country|state|place|town|region|continent)\b", ("place",), False),
+)
+
+
+@lru_cache(maxsize=64)
+def _asked(question: str) -> _Question:
+    words = frozenset(roots(question, telling=True))
+    names = {root for match in _CAPITAL.finditer(question) if match.start() for root in roots(match[0])}
+    in_order = roots(question)
+    kinds, strict = next(
+        ((kinds, strict) for form, kinds, strict in _KINDS if re.search(form, question, re.IGNORECASE)), ((), False)
+    )
+    return _Question(
+        text=question,
+        words=words,
+        names=frozenset(names & words),
+        numbers=frozenset(word for word in words if word[0].isdigit()),
+        pairs=frozenset(pairwise(in_order)),
+        kinds=kinds,
+        strict=strict,
+        denied=bool(_DENIES.search(question)),
+    )
+
+
+# ── the sentences ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Said(Noun, frozen=True):
+    """`before` are the words of the title and of the sentence before, `around` those of the whole text."""
+
+    text: int
+    start: int
+    end: int
+    written: str
+    words: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+    before: frozenset[str]
+    around: frozenset[str]
+
+
+def _sentences(number: int, title: str, text: str) -> Iterator[_Said]:
+    heading = frozenset(roots(title))
+    around = heading | frozenset(roots(text))
+    before = heading
+    for start, end in sentences(text):
+        in_order = roots(text[start:end])
+        if not in_order or end - start > LONGEST_SENTENCE:
+            continue
+        words = frozenset(in_order)
+        yield _Said(
+            text=number,
+            start=start,
+            end=end,
+            written=text[start:end],
+            words=words,
+            pairs=frozenset(pairwise(in_order)),
+            before=before,
+            around=around,
+        )
+        before = heading | words
+
+
+def _rarity(asked: _Question, said: Sequence[_Said]) -> dict[str, float]:
+    """How much each word of the question counts: all together 1, the rarer in the texts the more."""
+    seen = Counter(word for sentence in said for word in asked.words & sentence.words)
+    weights = {word: math.log(1 + len(said) / (0.5 + seen[word])) for word in asked.words}
+    whole = sum(weights.values()) or 1.0
+    return {word: weight / whole for word, weight in weights.items()}
+
+
+def _held(asked: _Question, sentence: _Said, rarity: dict[str, float]) -> tuple[float, float]:
+    """What of the question the sentence holds, and what only the words before it do."""
+    own = sum(rarity[word] for word in asked.words & sentence.words)
+    return own, sum(rarity[word] for word in (asked.words - sentence.words) & sentence.before)
+
+
+def _worth(asked: _Question, sentence: _Said, rarity: dict[str, float]) -> float:
+    own, before = _held(asked, sentence, rarity)
+    in_order = len(asked.pairs & sentence.pairs) / max(1, len(asked.pairs))
+    absent = len(asked.words - sentence.around) / len(asked.words)
+    return own + 0.5 * own * own + 0.25 * before + 0.5 * in_order - 0.6 * absent - 0.4 * (not _of_kind(asked, sentence))
+
+
+def _answers(asked: _Question, sentence: _Said, rarity: dict[str, float]) -> bool:
+    own, before = _held(asked, sentence, rarity)
+    known = sentence.words | sentence.before
+    return (
+        own + 0.5 * before >= HELD
+        and asked.numbers <= known
+        and not asked.names - sentence.around
+        and not (asked.denied and not _DENIES_IT.search(sentence.written))
+        and not any(_opposed(word, sentence.words) for word in asked.words - known)
+        and not (asked.strict and not _of_kind(asked, sentence))
+    )
+
+
+def _of_kind(asked: _Question, sentence: _Said) -> bool:
+    """Whether the sentence holds something of the kind that is asked for, and not only what the question says."""
+    if not asked.kinds:
+        return True
+    if "date" in asked.kinds and not asked.strict and _AT_A_TIME.search(sentence.written):
+        return True
+    return any(
+        not set(roots(span.value, telling=True)) <= asked.words
+        for kind in asked.kinds
+        for span in spans(kind, sentence.written)
+        if span.value
+    )
+
+
+# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CAPITAL = re.compile(r"\b[A-ZÀ-Þ][\w’'-]*")
+_AT_A_TIME = re.compile(r"\b(?:centur\w+|\d{2,4}s|after|before|during|until|when|while|once|today)\b", re.IGNORECASE)
+_DENIES = re.compile(r"\b(?:not|never|no|cannot|without|nobody|none|\w+n['’]t)\b", re.IGNORECASE)
+_DENIES_IT = re.compile(
+    rf"{_DENIES.pattern}|\b(?:nor|neither|unable|fail(?:s|ed)? to|lack(?:s|ed|ing)?|except|excluding|refus\w+|hardly|"
+    r"rather than|other than|unlike|prevent\w*|prohibit\w*|forb\w+)\b",
+    re.IGNORECASE,
+)
+_SMALL = frozenset(
+    """a an and any about also are as at be been being but by can could did do does for from had has have he her his how
+    i if in into is it its many me much my not of on or our s she should so some such than that the their them then
+    there these they this those to t us was we were what when where which who whom whose why will with would you your
+    please tell explain describe""".split()
+)
+_ENDINGS = tuple(
+    (ending, len(ending) + least)
+    for ending, least in (
+        ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ness", 4), ("ing", 4),
+        ("ity", 4), ("ies", 3), ("ied", 3), ("ion", 4), ("ers", 4), ("ed", 3), ("es", 3), ("er", 4), ("ly", 4),
+        ("al", 4), ("s", 3), ("e", 3), ("y", 3),
+    )
+)  # fmt: skip
+_FORMS = dict(
+    form.split("=")
+    for form in """began=begin begun=begin wrote=writ written=writ built=build made=mak led=lead held=hold won=win
+    lost=los left=leav became=becom took=tak taken=tak gave=giv given=giv fought=fight grew=grow grown=grow knew=know
+    known=know sold=sell told=tell said=say went=go gone=go came=com fell=fall fallen=fall died=di death=di dead=di
+    chose=choos chosen=choos spoke=speak spoken=speak born=birth ran=run saw=see seen=see men=man women=woman
+    children=child people=person paid=pay bought=buy kept=keep sent=send spent=spend meant=mean met=meet brought=bring
+    taught=teach thought=think caught=catch drew=draw drawn=draw flew=fly broke=break broken=break rose=ris risen=ris
+    stood=stand feet=foot""".split()
+)
+_OPPOSITES = """increase/decrease more/less more/fewer most/least first/last high/low higher/lower highest/lowest
+large/small larger/smaller largest/smallest early/late earlier/later earliest/latest before/after begin/end start/end
+start/stop open/close win/lose north/south east/west northern/southern eastern/western maximum/minimum
+majority/minority old/new older/newer oldest/newest oldest/youngest older/younger allow/prohibit allow/forbid
+allow/prevent support/oppose enter/leave arrive/depart internal/external inside/outside rich/poor strong/weak
+stronger/weaker strongest/weakest fast/slow faster/slower male/female right/left positive/negative import/export
+upper/lower above/below accept/reject attack/defend gain/lose hot/cold public/private urban/rural always/never buy/sell
+rise/fall success/failure same/different long/short longer/shorter longest/shortest better/worse best/worst wide/narrow
+heavy/light deep/shallow thick/thin easy/difficult true/false create/destroy build/destroy natural/artificial
+ancient/modern minor/major optional/mandatory on/off enable/disable wired/wireless add/remove first/second first/third
+second/third third/fourth""".split()
+_DENYING = ("un", "in", "im", "non", "dis", "ir", "il")
+
+
+def roots(text: str, *, telling: bool = False) -> list[str]:
+    """The words of a text in order, without their endings; with `telling` only those that say something."""
+    return [_root(word) for word in _WORD.findall(fold(text)) if not (telling and word in _SMALL)]
+
+
+@lru_cache(maxsize=65_536)
+def _root(word: str) -> str:
+    word = re.sub(r"['’]s?$", "", word)
+    if word in _FORMS:
+        return _FORMS[word]
+    return next(
+        (word[: -len(ending)] for ending, least in _ENDINGS if word.endswith(ending) and len(word) >= least), word
+    )
+
+
+@lru_cache(maxsize=1)
+def _opposites() -> frozenset[tuple[str, str]]:
+    pairs = [tuple(map(_root, pair.split("/"))) for pair in _OPPOSITES]
+    return frozenset((one, other) for pair in pairs for one, other in (pair, pair[::-1]))
+
+
+def _opposed(word: str, words: frozenset[str]) -> bool:
+    """Whether the words hold the opposite: "less" for "more", "disagree" for "agree"."""
+    if any((word, other) in _opposites() for other in words):
+        return True
+    without = {word[len(prefix) :] for prefix in _DENYING if word.startswith(prefix) and len(word) > len(prefix) + 3}
+    return bool(words & (without | {prefix + word for prefix in _DENYING if len(word) > 3}))
+
+
+# ── where sentences begin and end ────────────────────────────────────────────────────────────────────────────────────
+
+WRAPPED = 60
+"""A line as long as this that ends in no full stop goes on in the next."""
+_BREAK = re.compile(r"\n+")
+_STOP = re.compile(r"(?<=[.!?])[\"”’')\]]*\s+(?=[\"“‘'(\[]?[^\W_a-z])")
+_SHORTENED = re.compile(
+    r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|vs|ca|cf|e\.g|i\.e|U\.S|U\.K|Jr|Sr|Prof|Gen|Col|Capt|Lt|Fig|p|pp|Art)\.$"
+)
+_GOES_ON = re.compile(
+    r"(?:,|\b(?:by|the|and|of|to|a|an|in|on|for|or|with|then|from|at|your|is|are|as))\s*$", re.IGNORECASE
+)
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Also those that run over several lines, as texts of paged documents have them."""
+    return [place for start, end in _paragraphs(text) for place in _in_paragraph(text, start, end)]
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    start = line = 0
+    for match in _BREAK.finditer(text):
+        above = text[line : match.start()]
+        goes_on = len(match[0]) == 1 and (
+            text[match.end() : match.end() + 1].islower()
+            or bool(_GOES_ON.search(above))
+            or (len(above) >= WRAPPED and not above.rstrip().endswith((".", "!", "?", ":")))
+        )
+        if not goes_on:
+            yield start, match.start()
+            start = match.end()
+        line = match.end()
+    yield start, len(text)
+
+
+def _in_paragraph(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for match in _STOP.finditer(text, start, end):
+        if not _SHORTENED.search(text, start, match.start()):
+            yield from _trimmed(text, start, match.start() + len(match[0].rstrip()))
+            start = match.end()
+    yield from _trimmed(text, start, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    if piece.strip():
+        yield start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

@@ -1,0 +1,87 @@
+"""Summarise a text: what a large part of a document is about, in few words and with no number that it does not hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic import Field as Key
+
+from tablewright.decisions.citations import unsupported
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.reader.answers import sentences
+from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
+from tablewright.models.tokens import estimate_tokens
+from tablewright.table.model import Noun
+
+MOST_WORDS = 150
+BUDGET = 2_500  # tokens of the text that are sent
+PARTS = 8
+
+INSTRUCTIONS = (
+    f"You summarise a part of a document in at most {MOST_WORDS} words: what it is, what it is about, whom and what it "
+    "names, which questions it could answer. Plain sentences, in the language of the text. Use only numbers and names "
+    "that stand in the text. " + WARNING
+)
+
+
+class SummariseText(Noun, frozen=True):
+    """`extract` is the summary of its own sentences that needs no model."""
+
+    text: str
+    extract: str
+    title: str = ""
+    budget: int = BUDGET
+
+
+class Summary(BaseModel):
+    summary: str = Key(max_length=1_600)
+
+
+class Summarise:
+    """Decides the text of the summary."""
+
+    name = "summarise text"
+
+    def prompt(self, asked: SummariseText) -> Prompt:
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=f"{block(1, spread(asked.text, asked.budget), asked.title)}\n\nSummarise it.",
+            reply=Summary,
+            max_tokens=300,
+        )
+
+    def accept(self, asked: SummariseText, reply: Any) -> str:
+        """The sentences that the text bears, as far as they go within the words allowed."""
+        said = " ".join(clean(reply.summary).split())
+        source = f"{asked.title}\n{asked.text}"
+        kept: list[str] = []
+        problem = "nothing is said"
+        for sentence in (said[start:end] for start, end in sentences(said)):
+            wrong = "it gives orders" if gives_orders(sentence) else unsupported(sentence, source)
+            if wrong:
+                problem = f"{sentence!r}: {wrong}"
+            elif sum(len(each.split()) for each in (*kept, sentence)) <= MOST_WORDS:
+                kept.append(sentence)
+        if not kept:
+            raise Unusable(problem, usable=asked.extract)
+        return " ".join(kept)
+
+    def rule(self, asked: SummariseText) -> str:
+        return asked.extract
+
+
+def spread(text: str, budget: int) -> str:
+    """A text that is too long is sent in parts from all over it, each beginning with a whole sentence."""
+    size = estimate_tokens(text)
+    if size <= budget:
+        return text
+    places = sentences(text)
+    share = len(text) * budget // size // PARTS
+    parts = []
+    for number in range(PARTS):
+        begin = next((start for start, _ in places if start >= len(text) * number // PARTS), None)
+        if begin is not None:
+            space = text.rfind(" ", begin, begin + share)
+            parts.append(text[begin : space if space > begin else begin + share])
+    return "\n…\n".join(dict.fromkeys(parts))

@@ -1,0 +1,113 @@
+"""`tablewright ask`: questions about your own documents."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+    from tablewright.table.reply import Reply
+
+LEAVE = frozenset({"exit", "quit", "bye", ":q"})
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question. Without one a chat begins.")] = "",
+    conversation: Annotated[
+        str, typer.Option("--conversation", metavar="ID", help="Go on with an earlier conversation.")
+    ] = "",
+    export: Annotated[
+        Path | None, typer.Option("--export", help="Write all matching rows to this file: .csv, .xlsx or .json.")
+    ] = None,
+    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
+    trace: Annotated[bool, typer.Option("--trace", help="Show what was tried, and why.")] = False,
+    json: Json = False,
+) -> None:
+    """Ask your documents: "all receipts that contain tires", "panels at most 1.2 m wide", "how do I reset it?".
+
+    An answer that counts or lists has all that match, says what could not be decided or read, and cites each page.
+    Follow-ups work on the last result: "show the rest", "export that table", "only 2024", "new topic".
+    """
+    from tablewright.doors.cli import output
+    from tablewright.errors import UsageError
+
+    flags = {"model": model, "budget": budget}
+    if not question and (json or not sys.stdin.isatty()):
+        raise UsageError("There is no question.", advice='Say it: tablewright ask "…".')
+
+    async def once(tablewright: Tablewright) -> Reply:
+        reply = await tablewright.ask(question, conversation=conversation)
+        if export is not None:
+            count = await tablewright.export_result(reply.result_id, export)
+            output.say(f"Wrote {output.many(count, 'row')} to {export}.")
+        return reply
+
+    async def chat(tablewright: Tablewright) -> None:
+        known = conversation
+        output.say("Ask about your documents; an empty line ends.")
+        while True:
+            try:
+                said = (await asyncio.to_thread(input, "> ")).strip()
+            except EOFError:
+                return
+            if not said or said.casefold() in LEAVE:
+                return
+            reply = await tablewright.ask(said, conversation=known)
+            known = reply.conversation
+            print_reply(reply, trace=trace)
+
+    if not question:
+        with_app(chat, flags)
+        return
+    reply = with_app(once, flags)
+    if json:
+        output.print_json(reply)
+    else:
+        print_reply(reply, trace=trace)
+
+
+def print_reply(reply: Reply, *, trace: bool) -> None:
+    from tablewright.doors.cli import output
+
+    console = output.stdout()
+    console.print(output.plain(reply.answer, 20_000), highlight=False, soft_wrap=True)
+    if reply.rows:
+        lines = [[str(row.source or ""), row.title, str(row.page or ""), *row.values] for row in reply.rows]
+        columns = ["Source", "Document", "Page", *reply.columns]
+        console.print(output.grid("", columns, lines))
+    if reply.citations and not reply.rows:
+        for cited in reply.citations:
+            page = f", page {cited.page}" if cited.page else ""
+            quote = " ".join(cited.quote.split())
+            console.print(
+                output.plain(f"[source {cited.number}] {cited.title}{page} ({cited.path}): “{quote[:200]}”", 600),
+                highlight=False,
+                soft_wrap=True,
+            )
+    if reply.ledger is not None:
+        output.say(f"{str(reply.ledger).capitalize()}. Completeness: {reply.completeness}{because(reply.reason)}")
+    for said in reply.relaxed:
+        output.say(said)
+    if reply.clarification:
+        output.say(reply.clarification)
+    if trace:
+        output.say(f"Route: {reply.route} ({reply.route_reason}); then {', '.join(reply.fallbacks) or 'nothing'}.")
+        for tried in reply.attempts:
+            bound = f", {tried.threshold}" if tried.threshold else ""
+            note = f"; {tried.note}" if tried.note else ""
+            output.say(f"  {tried.tool}({tried.asked}): {output.many(tried.matches, 'match')}{bound}{note}")
+    if reply.result_id or reply.conversation:
+        output.say(f'Go on with `tablewright ask --conversation {reply.conversation} "…"`.')
+
+
+def because(reason: str) -> str:
+    return f" ({reason})." if reason else "."

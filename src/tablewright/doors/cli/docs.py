@@ -1,0 +1,189 @@
+"""`tablewright docs`: your own documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import DocumentReport, Imported, Ingested, Tablewright
+    from tablewright.table.corpus import Document
+
+docs = typer.Typer(no_args_is_help=True, help="Your own documents: add, list, show, remove, annotate, table.")
+app.add_typer(docs, name="docs")
+
+SHOWN_PROBLEMS = 20
+SHOWN_FACTS = 30
+
+DocumentName = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, file name or path.")]
+
+
+@docs.command()
+def add(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, and folders with everything in them.")],
+    workers: Annotated[int, typer.Option("--workers", min=0, help="Files read at once; 0: one a core.")] = 0,
+    json: Json = False,
+) -> None:
+    """Read files into the collection: PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images (with OCR installed).
+
+    Only what is new or has changed is read. A file that cannot be read is listed with the reason and stops nothing.
+    """
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> Ingested:
+        with output.bar() as progress:
+            task = progress.add_task("Reading", total=None)
+            return await tablewright.add_documents(
+                paths,
+                workers=workers,
+                watch=lambda news: progress.update(task, completed=news.done, total=news.total),
+            )
+
+    done = with_app(work)
+    if json:
+        output.print_json(done)
+        return
+    counts = [
+        f"{count:,} {what}"
+        for count, what in (
+            (done.added, "added"),
+            (done.changed, "read again"),
+            (done.unchanged, "unchanged"),
+            (len(done.same), "the same as others"),
+            (len(done.unreadable), "unreadable"),
+        )
+        if count
+    ]
+    sizes = [output.many(done.pages, "page"), output.many(done.segments, "passage"), output.many(done.facts, "fact")]
+    output.say(f"{', '.join(counts) or 'No files'}: {', '.join(sizes)} in {done.seconds:.1f} s.")
+    for path, other in done.same[:SHOWN_PROBLEMS]:
+        output.say(f"  {path}: the same content as {other}")
+    print_unreadable(done.unreadable)
+
+
+def print_unreadable(unreadable: tuple[tuple[str, str], ...]) -> None:
+    from tablewright.doors.cli import output
+
+    if unreadable:
+        lines = [[path, reason] for path, reason in unreadable[:SHOWN_PROBLEMS]]
+        output.stdout().print(output.grid("Not read", ["File", "Why"], lines))
+    if len(unreadable) > SHOWN_PROBLEMS:
+        output.say(f"… and {len(unreadable) - SHOWN_PROBLEMS:,} more; `tablewright docs list --unreadable` has all.")
+
+
+@docs.command("list")
+def list_documents(
+    unreadable: Annotated[bool, typer.Option("--unreadable", help="Only those that could not be read.")] = False,
+    kind: Annotated[str, typer.Option("--kind", help="Only this kind, e.g. receipt.")] = "",
+    json: Json = False,
+) -> None:
+    """What is in the collection."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> list[Document]:
+        return await tablewright.documents(kind=kind, readable=False if unreadable else None)
+
+    known = with_app(work)
+    if json:
+        output.print_json({"documents": known})
+        return
+    if not known:
+        output.say("There are none." if unreadable or kind else "There are none yet: `tablewright docs add PATH`.")
+        return
+    lines = [
+        [each.id, each.name, each.kind or each.media, str(each.pages or ""), each.problem or each.title]
+        for each in known
+    ]
+    output.stdout().print(output.grid("Documents", ["Id", "File", "Kind", "Pages", "Title or problem"], lines))
+
+
+@docs.command()
+def show(document: DocumentName, json: Json = False) -> None:
+    """One document: what it is, and the facts that were read from it."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> DocumentReport:
+        return await tablewright.document(document)
+
+    report = with_app(work)
+    if json:
+        output.print_json(report)
+        return
+    known = report.document
+    about = [known.kind, *known.categories, known.media, output.many(known.pages, "page")]
+    output.say(f"{known.name} ({known.id}): {known.title}")
+    output.say(known.problem or f"{', '.join(filter(None, about))}; {known.characters:,} characters; {known.path}")
+    lines = [[each.label, each.value, str(each.page or ""), each.by, each.quote] for each in report.facts[:SHOWN_FACTS]]
+    if lines:
+        output.stdout().print(output.grid("Facts", ["Label", "Value", "Page", "By", "Where it stands"], lines))
+    if len(report.facts) > SHOWN_FACTS:
+        output.say(f"… and {len(report.facts) - SHOWN_FACTS:,} more; --json has all.")
+
+
+@docs.command()
+def remove(
+    documents: Annotated[list[str], typer.Argument(metavar="DOCUMENT…", help="Ids, file names or paths.")],
+    json: Json = False,
+) -> None:
+    """Forget documents: their texts, vectors, summaries, facts, and what was answered from them. The files stay."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> list[Document]:
+        return await tablewright.remove_documents(documents)
+
+    gone = with_app(work)
+    if json:
+        output.print_json({"removed": gone})
+    else:
+        output.say(f"Removed {output.many(len(gone), 'document')}: {', '.join(each.name for each in gone[:10])}.")
+
+
+@docs.command()
+def annotate(
+    documents: Annotated[list[str] | None, typer.Argument(metavar="DOCUMENT…", help="Default: all.")] = None,
+    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
+    json: Json = False,
+) -> None:
+    """Let the model find facts that the rules left; each is checked against the text before it is kept."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> int:
+        with output.bar() as progress:
+            task = progress.add_task("Annotating", total=None)
+            return await tablewright.annotate_documents(
+                documents or [],
+                watch=lambda news: progress.update(task, completed=news.done, total=news.total),
+            )
+
+    found = with_app(work, {"model": model, "budget": budget})
+    if json:
+        output.print_json({"facts": found})
+    else:
+        output.say(f"{output.many(found, 'further fact')} found.")
+
+
+@docs.command()
+def table(
+    name: Annotated[str, typer.Argument(help="What to call the new table.")] = "documents",
+    kind: Annotated[str, typer.Option("--kind", help="Only documents of this kind, e.g. receipt.")] = "",
+    json: Json = False,
+) -> None:
+    """Make a table with a row for each document, for `tablewright enrich NAME --strategy documents`."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> Imported:
+        return await tablewright.table_of_documents(name, kind=kind)
+
+    made = with_app(work)
+    if json:
+        output.print_json({"table_id": made.table.id, "rows": made.rows})
+    else:
+        output.say(
+            f"Table {made.table.id}: {output.many(made.rows, 'row')}. Fill it: `tablewright enrich {made.table.id} "
+            f'--strategy documents --field "Total:money"`.'
+        )

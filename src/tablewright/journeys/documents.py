@@ -1,0 +1,202 @@
+"""What one does with documents besides asking them: look at one, make a table of them, let a model find more facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tablewright.corpus.annotate.annotate import is_sound
+from tablewright.corpus.corpus import Corpus
+from tablewright.corpus.ingest import Reading, Watch, serialised
+from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
+from tablewright.decisions.decision import decide
+from tablewright.errors import NotFound, UsageError
+from tablewright.journeys.files import Imported, replacing
+from tablewright.store.results import ResultSet
+from tablewright.store.store import Store
+from tablewright.table.corpus import Annotation, Document, Property
+from tablewright.table.files import open_writer, target_format
+from tablewright.table.files.names import free_name
+from tablewright.table.model import Field, Noun, Row, Table, given
+from tablewright.table.typed import typed
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+QUOTED = 200
+FIELDS = (
+    Field(name="File"),
+    Field(name="Title"),
+    Field(name="Kind"),
+    Field(name="Pages", type="number"),
+)
+
+
+class FactShown(Noun, frozen=True):
+    """A labelled value, or one cell of a row (`row` counts them), with the passage that states it."""
+
+    label: str
+    value: str
+    page: int | None
+    by: str
+    quote: str
+    row: int = 0
+    si: float | None = None
+    base: str = ""
+    date: str = ""
+    currency: str = ""
+    ambiguity: str = ""
+
+
+class DocumentReport(Noun, frozen=True):
+    document: Document
+    facts: tuple[FactShown, ...]
+    summaries: tuple[str, ...]
+
+
+async def report(store: Store, name: str) -> DocumentReport:
+    document = await store.documents.get(name)
+    if document.problem:
+        return DocumentReport(document=document, facts=(), summaries=())
+    text = (await store.documents.retrieved(document.id)).text
+    facts = []
+    row = 0
+    for annotation in await store.documents.annotations(document.id):
+        row += annotation.shape == "row"
+        for each in annotation.properties:
+            facts.append(
+                FactShown(
+                    label=f"{each.context} › {each.label}" if each.context else each.label,
+                    value=each.value.raw,
+                    page=annotation.page,
+                    by=annotation.by,
+                    quote=" ".join(text[annotation.start : annotation.end].split())[:QUOTED],
+                    row=row if annotation.shape == "row" else 0,
+                    si=each.value.si,
+                    base=each.value.base,
+                    date=each.value.date,
+                    currency=each.value.currency,
+                    ambiguity=each.value.ambiguity,
+                )
+            )
+    summaries = tuple(each.summary.text for each in await store.documents.summaries_of(document.id))
+    return DocumentReport(document=document, facts=tuple(facts), summaries=summaries)
+
+
+async def annotate(
+    store: Store, corpus: Corpus, model: LanguageModel | None, names: Sequence[str], watch: Watch
+) -> int:
+    """Facts that the model finds beyond those of the rules, each checked against the text; how many were new. What is
+    there stays, and a document is kept as soon as it is done."""
+    if model is None:
+        raise UsageError(
+            "The rules have found what they can; for more a model is needed.",
+            advice="Set TABLEWRIGHT_MODEL, or say --model; `tablewright models list` shows some for this machine.",
+        )
+    documents = store.documents
+    chosen = [await documents.get(name) for name in names] if names else await documents.all(readable=True)
+    count = 0
+    for done, document in enumerate(chosen):
+        watch(Reading(done=done, total=len(chosen), path=document.path))
+        new = await further_facts(store, model, document)
+        if new:
+            vectors = await corpus.embedder.embed([serialised(each) for each in new])
+            await documents.add_annotations(document.id, new, vectors.astype(np.float16), corpus.embedder.name)
+        count += len(new)
+    watch(Reading(done=len(chosen), total=len(chosen)))
+    return count
+
+
+async def further_facts(store: Store, model: LanguageModel, document: Document) -> list[Annotation]:
+    from tablewright.models.cache import concerning
+
+    text = await store.documents.retrieved(document.id)
+    known = await store.documents.annotations(document.id)
+    new: list[Annotation] = []
+    for segment in (each.segment for each in await store.documents.segments_of(document.id)):
+        inside = tuple(
+            (each.label, each.value.raw)
+            for annotation in known
+            if segment.start <= annotation.start < segment.end
+            for each in annotation.properties
+        )
+        asked = AnnotateDocument(text=segment.text, title=document.title, known=inside)
+        with concerning([document.id]):
+            found = (await decide(Annotate(), asked, model, lambda _: None)).decided
+        for fact in found:
+            start, end = segment.start + fact.start, segment.start + fact.end
+            stated = Property(label=fact.label, value=typed(fact.value, fact.label), start=start, end=end)
+            annotation = Annotation(
+                shape="fact",
+                properties=(stated,),
+                start=segment.start + fact.quote_start,
+                end=segment.start + fact.quote_end,
+                page=segment.page,
+                by="model",
+            )
+            if is_sound(annotation, text.text):
+                new.append(annotation)
+    return new
+
+
+async def as_table(store: Store, name: str, *, kind: str, actor: str) -> Imported:
+    found = [each for each in await store.documents.all(readable=True) if not kind or each.kind == kind]
+    if not found:
+        what = f"document of the kind {kind!r}" if kind else "document"
+        raise NotFound(f"There is no {what}.", advice="`tablewright docs list` shows what there is.")
+    table = await store.tables.create(
+        name,
+        FIELDS,
+        ((given(each.path), given(each.title), given(each.kind or each.media), given(each.pages)) for each in found),
+        key_field="File",
+        actor=actor,
+        note=f"a row for each of {len(found)} documents",
+    )
+    return Imported(table=table, rows=len(found))
+
+
+async def export_result(store: Store, result_id: str, path: Path) -> int:
+    """The rows of an answer as a file, with the document, its path and the page of each."""
+    if not result_id:
+        raise NotFound("The answer has no rows to export.", advice="Ask for a list or a count.")
+    format = target_format(path)
+    result = await store.results.get(result_id)
+    documents = {each.id: each for each in await store.documents.find({row.document_id for row in result.rows})}
+    with replacing(path, kept="The result is safe.") as stream:
+        table = table_of(result)
+        writer = open_writer(stream, format, table)
+        names = [field.name for field in table.fields]
+        writer.write(
+            [
+                Row(
+                    id=number,
+                    cells={
+                        column: given(value)
+                        for column, value in zip(
+                            names,
+                            (*row.values, row.page or "", documents[row.document_id].path, row.document_id),
+                            strict=True,
+                        )
+                        if value != ""
+                    },
+                )
+                for number, row in enumerate(result.rows, start=1)
+                if row.document_id in documents
+            ]
+        )
+        writer.close()
+    return len(result.rows)
+
+
+def table_of(result: ResultSet) -> Table:
+    taken: set[str] = set()
+    names = []
+    for wanted in (*result.columns, "page", "path", "id"):
+        name = free_name(wanted, taken)
+        taken.add(name.casefold())
+        names.append(name)
+    fields = tuple(Field(name=name) for name in names)
+    return Table(id=result.id, name="result", fields=fields, key_field=names[0])

@@ -1,0 +1,510 @@
+"""The user's own documents: what was read of each, in parts, and how those are found again.
+
+Everything of a document goes in with it and out with it. `corpus.version` counts the changes, so that what is kept in
+memory knows when to look again; whoever writes waits for it, so writers take turns on both databases.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import Row as Record
+
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.cache import Cache
+from tablewright.store.database import Database
+from tablewright.store.dialect import insert_many, see_one_state, upsert
+from tablewright.store.forget import checkpoint, clean_up, forget_parts, forget_traces
+from tablewright.store.pages import keep_text
+from tablewright.store.parts import document_no, in_batches, number_of, part_id, parts_of
+from tablewright.store.properties import (
+    LabelUse,
+    PropertyAt,
+    annotations_of,
+    keep_annotations,
+    labels_in_use,
+    properties_at,
+)
+from tablewright.store.records import now, printable, to_text
+from tablewright.store.text_index import K1, Ranked, TextIndex, postings_of
+from tablewright.store.vectors import Half, Nearest, Target, VectorIndex, keep_vectors
+from tablewright.store.words import holds, in_common, phrases_of, weighty_words, words_of
+from tablewright.table.corpus import Annotation, Category, Document, Segment, Summary
+from tablewright.table.model import Noun
+from tablewright.table.retrieved import Retrieved, content_hash
+
+T = TypeVar("T")
+
+_document = msgspec.json.Decoder(Document)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadDocument:
+    """A document with all that was made of it. Each matrix has a row for each segment, summary or annotation."""
+
+    document: Document
+    text: str = ""
+    segments: tuple[Segment, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    vectors: Mapping[Target, Half] = field(default_factory=dict)
+    embedder: str = ""
+
+
+class SegmentAt(Noun, frozen=True):
+    id: int
+    document_id: str
+    segment: Segment
+
+
+class SummaryAt(Noun, frozen=True):
+    id: int
+    document_id: str
+    summary: Summary
+
+
+class Counts(Noun, frozen=True):
+    """How much there is; `annotated` documents have at least one fact or row."""
+
+    documents: int = 0
+    unreadable: int = 0
+    annotated: int = 0
+    segments: int = 0
+    facts: int = 0
+    rows: int = 0
+    kinds: dict[str, int] = msgspec.field(default_factory=dict)
+    categories: dict[str, int] = msgspec.field(default_factory=dict)
+    media: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roster:
+    """The documents by number, as of a version: enough to choose among parts without asking the database."""
+
+    version: int
+    ids: dict[int, str]
+    numbers: dict[str, int]
+    categories: dict[int, frozenset[Category]]
+
+    def among(self, documents: Collection[str] | None, categories: Collection[Category] = ()) -> set[int] | None:
+        """The numbers of these documents that are of one of the categories; None for all."""
+        if documents is None and not categories:
+            return None
+        chosen = self.ids if documents is None else (self.numbers[id] for id in documents if id in self.numbers)
+        return {no for no in chosen if not categories or self.categories[no] & set(categories)}
+
+
+class Documents:
+    def __init__(self, database: Database, cache: Cache) -> None:
+        self._database = database
+        self._cache = cache
+        self._text_index = TextIndex()
+        self._vector_index = VectorIndex()
+        self._roster: Roster | None = None
+
+    async def add(self, read: ReadDocument) -> None:
+        await self.add_many([read])
+
+    async def add_many(self, read: Sequence[ReadDocument]) -> None:
+        """All in one transaction. One of a known path takes its place, and its id if it has one of its own."""
+
+        def work(connection: Connection) -> None:
+            clean_up(connection)
+            next_version(connection)
+            for each in read:
+                self._database.check_open()
+                add(connection, each)
+
+        if read:
+            await self._database.write(work)
+
+    async def remove(self, ids: Sequence[str]) -> int:
+        """With every trace: parts, texts, vectors, rows of result sets, turns that quote them and models' answers about
+        them. What was written into tables stays, with its quotes: that is the user's. How many there were."""
+        await self._cache.settle()
+
+        def work(connection: Connection) -> int:
+            clean_up(connection)
+            next_version(connection)
+            numbers = numbers_of(connection, ids)
+            forget_parts(connection, list(numbers.values()))
+            forget_traces(connection, list(numbers))
+            return len(numbers)
+
+        removed = await self._database.write(work)
+        await checkpoint(self._database)
+        return removed
+
+    async def known(self) -> dict[str, tuple[str, str]]:
+        """The id and the hash of the file, by path."""
+        documents = schema.documents
+        query = select(documents.c.path, documents.c.id, documents.c.file_hash)
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return {record.path: (record.id, record.file_hash) for record in found}
+
+    async def all(self, *, readable: bool | None = None) -> list[Document]:
+        documents = schema.documents
+        query = select(documents.c.document).order_by(documents.c.path)
+        if readable is not None:
+            query = query.where(documents.c.readable == readable)
+        return await self._database.read(
+            lambda connection: [_document.decode(text) for text in connection.execute(query).scalars()]
+        )
+
+    async def get(self, id_or_path_or_name: str) -> Document:
+        """By name or by the end of its path only where one has it."""
+
+        def work(connection: Connection) -> Document:
+            return _document.decode(find_one(connection, printable(id_or_path_or_name)).document)
+
+        return await self._database.read(work)
+
+    async def find(self, ids: Collection[str]) -> list[Document]:
+        """Those that are there, in this order."""
+
+        def work(connection: Connection) -> dict[str, Document]:
+            documents = schema.documents
+            return {
+                record.id: _document.decode(record.document)
+                for batch in in_batches(list(ids))
+                for record in connection.execute(
+                    select(documents.c.id, documents.c.document).where(documents.c.id.in_(batch))
+                )
+            }
+
+        found = await self._database.read(work)
+        return [found[id] for id in dict.fromkeys(ids) if id in found]
+
+    async def retrieved(self, id: str) -> Retrieved:
+        """What evidence can point to."""
+
+        def work(connection: Connection) -> tuple[Document, bytes | None]:
+            document = _document.decode(find_one(connection, id).document)
+            query = select(schema.texts.c.text).where(schema.texts.c.content_hash == document.text_hash)
+            return document, connection.execute(query).scalar()
+
+        document, text = await self._database.read(work)
+        if text is None:
+            raise NotFound(f"{document.name} has no text. {document.problem}".strip())
+        return Retrieved(
+            origin=document.id,
+            text=zlib.decompress(text).decode(),
+            title=document.title,
+            kind="document",
+            retrieved_at=document.added_at,
+            content_hash=document.text_hash,
+            page_starts=document.page_starts,
+        )
+
+    async def annotations(self, id: str) -> list[Annotation]:
+        return await self._database.read(lambda connection: annotations_of(connection, find_one(connection, id).no))
+
+    async def segments(self, ids: Sequence[int]) -> list[SegmentAt]:
+        """Those that are there, in this order."""
+
+        def work(connection: Connection, roster: Roster) -> list[SegmentAt]:
+            found = read_segments(connection, roster, ids)
+            return [found[id] for id in ids if id in found]
+
+        return await self._with_roster(work)
+
+    async def segments_of(self, id: str, first: int = 0, last: int | None = None) -> list[SegmentAt]:
+        """The segments of a document, from one number to another: the children of a summary."""
+
+        def work(connection: Connection, roster: Roster) -> list[SegmentAt]:
+            segments, no = schema.segments, find_one(connection, id).no
+            query = select(segments).where(parts_of(segments.c.id, [no]), segments.c.id >= part_id(no, first))
+            if last is not None:
+                query = query.where(segments.c.id <= part_id(no, last))
+            return [as_segment(record, roster) for record in connection.execute(query.order_by(segments.c.id))]
+
+        return await self._with_roster(work)
+
+    async def summaries(self, ids: Sequence[int]) -> list[SummaryAt]:
+        """Those that are there, in this order."""
+
+        def work(connection: Connection, roster: Roster) -> list[SummaryAt]:
+            summaries = schema.summaries
+            found = {
+                record.id: as_summary(record, roster)
+                for batch in in_batches(ids)
+                for record in connection.execute(select(summaries).where(summaries.c.id.in_(batch)))
+            }
+            return [found[id] for id in ids if id in found]
+
+        return await self._with_roster(work)
+
+    async def summaries_of(self, id: str) -> list[SummaryAt]:
+        def work(connection: Connection, roster: Roster) -> list[SummaryAt]:
+            summaries = schema.summaries
+            query = select(summaries).where(parts_of(summaries.c.id, [find_one(connection, id).no]))
+            return [as_summary(record, roster) for record in connection.execute(query.order_by(summaries.c.id))]
+
+        return await self._with_roster(work)
+
+    async def counts(self) -> Counts:
+        documents = schema.documents
+        columns = (documents.c.segments, documents.c.facts, documents.c.rows, documents.c.document)
+        found = await self._database.read(lambda connection: connection.execute(select(*columns)).all())
+        all_of_them = [_document.decode(record.document) for record in found]
+        readable = [document for document in all_of_them if not document.problem]
+        return Counts(
+            documents=len(all_of_them),
+            unreadable=len(all_of_them) - len(readable),
+            annotated=sum(bool(record.facts or record.rows) for record in found),
+            segments=sum(record.segments for record in found),
+            facts=sum(record.facts for record in found),
+            rows=sum(record.rows for record in found),
+            kinds=dict(Counter(document.kind for document in readable).most_common()),
+            categories=dict(Counter(each for document in readable for each in document.categories).most_common()),
+            media=dict(Counter(document.media for document in readable).most_common()),
+        )
+
+    async def labels(self) -> list[LabelUse]:
+        return await self._database.read(labels_in_use)
+
+    async def properties(
+        self, of: Collection[tuple[str, str]] | None = None, *, documents: Collection[str] | None = None
+    ) -> list[PropertyAt]:
+        """All of these labels, each with its context, in the order of the documents and their texts."""
+
+        def work(connection: Connection, roster: Roster) -> list[PropertyAt]:
+            return list(properties_at(connection, roster.ids, of, roster.among(documents)))
+
+        return await self._with_roster(work)
+
+    async def with_words(self, words: str, *, documents: Collection[str] | None = None) -> list[SegmentAt]:
+        """Every segment whose text holds all these words in any form ("tire" is in "TIRES"), and what is quoted as it
+        stands. Not cut off; in the order of the documents and their texts."""
+        phrases = phrases_of(words)
+
+        def work(connection: Connection, roster: Roster) -> list[SegmentAt]:
+            needed = {word for phrase in phrases for word in phrase}
+            ids = self._text_index.holding(connection, needed, roster.among(documents))
+            found = read_segments(connection, roster, ids)
+            texts = {id: words_of(each.segment.text) for id, each in found.items()}
+            return [found[id] for id in ids if id in found and all(holds(texts[id], phrase) for phrase in phrases)]
+
+        return await self._with_roster(work) if phrases else []
+
+    async def search_text(
+        self,
+        terms: str | Mapping[str, float],
+        limit: int,
+        *,
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Ranked:
+        """The ids of the segments that fit the words best, with their scores (BM25), the best first. The words are
+        those of a text, or stems with what each counts."""
+        words = dict.fromkeys(weighty_words(terms), 1.0) if isinstance(terms, str) else terms
+
+        def work(connection: Connection, roster: Roster) -> Ranked:
+            return self._text_index.search(connection, words, limit, roster.among(documents, categories))
+
+        return await self._with_roster(work)
+
+    async def telling_words(self, segments: Mapping[int, float], limit: int) -> dict[str, float]:
+        """The stems that some of these segments, by id and weight, have in common and few others have; the best counts
+        1."""
+
+        def work(connection: Connection, roster: Roster) -> dict[str, float]:
+            found = read_segments(connection, roster, list(segments))
+            texts = in_common([each.segment.text for each in found.values()])
+            rarities = self._text_index.rarities(connection, {word for counts in texts for word in counts})
+            told: dict[str, float] = {}
+            for id, counts in zip(found, texts, strict=True):
+                for word in counts.keys() & rarities.keys():
+                    weight = segments[id] * rarities[word] * counts[word] / (counts[word] + K1)
+                    told[word] = told.get(word, 0) + weight
+            best = sorted(told.items(), key=lambda each: (-each[1], each[0]))[:limit]
+            return {word: weight / best[0][1] for word, weight in best}
+
+        return await self._with_roster(work)
+
+    async def search_vector(
+        self,
+        query: NDArray[np.float32],
+        limit: int,
+        *,
+        embedder: str,
+        target: Target = "segment",
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Nearest:
+        """The ids of the segments, summaries or annotations that are nearest. Annotations are numbered as given."""
+
+        def work(connection: Connection, roster: Roster) -> Nearest:
+            among = roster.among(documents, categories)
+            return self._vector_index.nearest(connection, target, embedder, query, limit, among)
+
+        return await self._with_roster(work)
+
+    async def _with_roster(self, work: Callable[[Connection, Roster], T]) -> T:
+        def with_roster(connection: Connection) -> T:
+            see_one_state(connection)
+            version = connection.execute(select(schema.corpus.c.version)).scalar_one()
+            roster = self._roster
+            if roster is None or roster.version != version:
+                roster = self._roster = read_roster(connection, version)
+            return work(connection, roster)
+
+        return await self._database.read(with_roster)
+
+
+def next_version(connection: Connection) -> None:
+    connection.execute(update(schema.corpus).values(version=schema.corpus.c.version + 1))
+
+
+def read_roster(connection: Connection, version: int) -> Roster:
+    found = connection.execute(select(schema.documents.c.no, schema.documents.c.document)).all()
+    documents = {record.no: _document.decode(record.document) for record in found}
+    return Roster(
+        version=version,
+        ids={no: document.id for no, document in documents.items()},
+        numbers={document.id: no for no, document in documents.items()},
+        categories={no: frozenset(document.categories) for no, document in documents.items()},
+    )
+
+
+def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
+    documents = schema.documents
+    query = select(documents.c.no, documents.c.id, documents.c.path, documents.c.document)
+    found = connection.execute(query.where(or_(documents.c.id == wanted, documents.c.path == wanted))).first()
+    if found is not None:
+        return found
+    named = connection.execute(query.where(documents.c.name == wanted).order_by(documents.c.path)).all()
+    if not named and "/" in wanted:
+        end = "/" + wanted.lstrip("./")
+        named = [record for record in connection.execute(query) if record.path.endswith(end)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise NotFound(
+            f"{len(named)} documents are called {wanted!r}.",
+            advice=f"Say which by its path: {', '.join(record.path for record in named[:5])}.",
+        )
+    names = list(connection.execute(select(documents.c.name)).scalars())
+    alike = get_close_matches(wanted, names, n=3)
+    advice = f"Did you mean {' or '.join(alike)}?" if alike else "`tablewright docs list` shows those that there are."
+    raise NotFound(f"There is no document {wanted!r}.", advice=advice)
+
+
+def numbers_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+    documents = schema.documents
+    return {
+        record.id: record.no
+        for batch in in_batches(ids)
+        for record in connection.execute(select(documents.c.id, documents.c.no).where(documents.c.id.in_(batch)))
+    }
+
+
+def add(connection: Connection, read: ReadDocument) -> None:
+    document, text = as_kept(read)
+    documents = schema.documents
+    same = or_(documents.c.path == document.path, documents.c.id == document.id)
+    for record in connection.execute(select(documents.c.no, documents.c.id, documents.c.path).where(same)).all():
+        forget_parts(connection, [record.no])
+        if record.path == document.path:
+            document = msgspec.structs.replace(document, id=record.id)
+    inserted = connection.execute(
+        insert(documents).values(
+            id=document.id,
+            path=document.path,
+            name=document.name,
+            file_hash=document.file_hash,
+            text_hash=document.text_hash,
+            readable=not document.problem,
+            segments=len(read.segments),
+            facts=sum(annotation.shape == "fact" for annotation in read.annotations),
+            rows=sum(annotation.shape == "row" for annotation in read.annotations),
+            document=to_text(document),
+        )
+    )
+    no = int(inserted.inserted_primary_key[0])  # type: ignore[index]  # a single-row INSERT always has one
+    if document.problem:
+        return
+    keep_text(connection, Retrieved(origin=document.id, text=text, content_hash=document.text_hash))
+    version = {"document_id": document.id, "content_hash": document.text_hash}
+    connection.execute(upsert(connection, schema.document_texts).values(version).on_conflict_do_nothing())
+    keep_segments(connection, no, read.segments, document.title)
+    keep_summaries(connection, no, read.summaries)
+    keep_annotations(connection, no, read.annotations)
+    keep_vectors(connection, no, read.vectors, read.embedder)
+
+
+def as_kept(read: ReadDocument) -> tuple[Document, str]:
+    document, text = read.document, printable(read.text)
+    kept = msgspec.structs.replace(
+        document,
+        path=printable(document.path),
+        name=printable(document.name),
+        title=printable(document.title),
+        problem=printable(document.problem),
+        text_hash="" if document.problem else content_hash(text),
+        characters=len(text),
+        added_at=document.added_at or now(),
+    )
+    return kept, text
+
+
+def keep_segments(connection: Connection, no: int, segments: Sequence[Segment], title: str) -> None:
+    records = [
+        {
+            "id": part_id(no, number),
+            "begins": segment.start,
+            "ends": segment.end,
+            "page": segment.page,
+            "heading": printable(segment.heading),
+            "text": printable(segment.text),
+        }
+        for number, segment in enumerate(segments)
+    ]
+    insert_many(connection, insert(schema.segments), records)
+    if segments:
+        postings, lengths = postings_of(segments, title)
+        connection.execute(insert(schema.words).values(document_no=no, postings=postings, lengths=lengths))
+
+
+def keep_summaries(connection: Connection, no: int, summaries: Sequence[Summary]) -> None:
+    records = [
+        {"id": part_id(no, number), "first": summary.first, "last": summary.last, "text": printable(summary.text)}
+        for number, summary in enumerate(summaries)
+    ]
+    insert_many(connection, insert(schema.summaries), records)
+
+
+def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) -> dict[int, SegmentAt]:
+    segments = schema.segments
+    return {
+        record.id: as_segment(record, roster)
+        for batch in in_batches(ids)
+        for record in connection.execute(select(segments).where(segments.c.id.in_(batch)))
+    }
+
+
+def as_segment(record: Record[Any], roster: Roster) -> SegmentAt:
+    segment = Segment(
+        number=number_of(record.id),
+        start=record.begins,
+        end=record.ends,
+        text=record.text,
+        page=record.page,
+        heading=record.heading,
+    )
+    return SegmentAt(id=record.id, document_id=roster.ids[document_no(record.id)], segment=segment)
+
+
+def as_summary(record: Record[Any], roster: Roster) -> SummaryAt:
+    summary = Summary(number=number_of(record.id), first=record.first, last=record.last, text=record.text)
+    return SummaryAt(id=record.id, document_id=roster.ids[document_no(record.id)], summary=summary)

@@ -1,0 +1,95 @@
+"""A document that is removed leaves nothing behind: not in a table, not in the free pages of the file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, exists, select, tuple_, update
+
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.parts import in_batches, parts_of
+
+AT_ONCE = 200
+
+
+def clean_up(connection: Connection) -> None:
+    """From here on this connection to SQLite overwrites what it deletes or moves; many builds of SQLite do not."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("PRAGMA secure_delete = ON").all()
+
+
+async def checkpoint(database: Database) -> None:
+    """Moves SQLite's log into its file, for the log still has what was deleted. Where another process reads an older
+    state just now, the log is overwritten later."""
+    if database.engine.dialect.name != "sqlite":
+        return
+
+    def truncate() -> None:
+        connection = database.engine.raw_connection()
+        try:
+            connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            connection.close()
+
+    await asyncio.to_thread(truncate)
+
+
+def forget_parts(connection: Connection, document_nos: Sequence[int]) -> None:
+    """The documents and their parts; what was said about them, and their texts, stay."""
+    for nos in in_batches(document_nos, AT_ONCE):
+        for column in (
+            schema.segments.c.id,
+            schema.summaries.c.id,
+            schema.annotated.c.id,
+            schema.properties.c.annotation_id,
+        ):
+            connection.execute(delete(column.table).where(parts_of(column, nos)))
+        connection.execute(delete(schema.words).where(schema.words.c.document_no.in_(nos)))
+        connection.execute(delete(schema.vectors).where(schema.vectors.c.document_no.in_(nos)))
+        connection.execute(delete(schema.documents).where(schema.documents.c.no.in_(nos)))
+
+
+def forget_traces(connection: Connection, ids: Sequence[str]) -> None:
+    """What was kept about the documents beside their parts: all versions of their texts, and all that quotes them."""
+    for batch in in_batches(ids, AT_ONCE):
+        forget_texts(connection, batch)
+        forget_turns(connection, batch)
+        forget_answers(connection, batch)
+        connection.execute(delete(schema.result_rows).where(schema.result_rows.c.document_id.in_(batch)))
+
+
+def forget_texts(connection: Connection, ids: Sequence[str]) -> None:
+    texts, versions, pages = schema.texts, schema.document_texts, schema.pages
+    theirs = versions.c.document_id.in_(ids)
+    hashes = list(connection.execute(select(versions.c.content_hash).where(theirs).distinct()).scalars())
+    connection.execute(delete(versions).where(theirs))
+    for some in in_batches(hashes):
+        connection.execute(
+            delete(texts).where(
+                texts.c.content_hash.in_(some),
+                ~exists().where(versions.c.content_hash == texts.c.content_hash),
+                ~exists().where(pages.c.content_hash == texts.c.content_hash),
+            )
+        )
+
+
+def forget_turns(connection: Connection, ids: Sequence[str]) -> None:
+    """With the summary of their conversations, which may repeat what they said."""
+    turns, quoting, conversations = schema.turns, schema.turn_documents, schema.conversations
+    theirs = quoting.c.document_id.in_(ids)
+    found = connection.execute(select(quoting.c.conversation_id, quoting.c.number).where(theirs).distinct()).all()
+    for some in in_batches([(record.conversation_id, record.number) for record in found], AT_ONCE):
+        connection.execute(delete(turns).where(tuple_(turns.c.conversation_id, turns.c.number).in_(some)))
+        connection.execute(delete(quoting).where(tuple_(quoting.c.conversation_id, quoting.c.number).in_(some)))
+        touched = sorted({conversation for conversation, _ in some})
+        connection.execute(update(conversations).where(conversations.c.id.in_(touched)).values(summary=""))
+
+
+def forget_answers(connection: Connection, ids: Sequence[str]) -> None:
+    cache, about = schema.cache, schema.cache_documents
+    found = connection.execute(select(about.c.kind, about.c.key).where(about.c.document_id.in_(ids)).distinct()).all()
+    for some in in_batches([(record.kind, record.key) for record in found], AT_ONCE):
+        connection.execute(delete(cache).where(tuple_(cache.c.kind, cache.c.key).in_(some)))
+        connection.execute(delete(about).where(tuple_(about.c.kind, about.c.key).in_(some)))

@@ -1,0 +1,48 @@
+"""The parts of a document (segments, summaries, annotations) have ids that say whose they are and which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, false, or_
+
+T = TypeVar("T")
+
+SHIFT = 24
+MOST = 1 << SHIFT
+"""Parts of one kind that a document can have."""
+AT_ONCE = 2_000
+"""Ids in one statement."""
+
+
+def part_id(document_no: int, number: int) -> int:
+    return document_no << SHIFT | number
+
+
+def document_no(part: int) -> int:
+    return part >> SHIFT
+
+
+def number_of(part: int) -> int:
+    return part & (MOST - 1)
+
+
+def parts_of(column: ColumnElement[int], document_nos: Sequence[int]) -> ColumnElement[bool]:
+    """Those of these documents, found by the order of their ids."""
+    return or_(false(), *(column.between(no << SHIFT, (no << SHIFT) + MOST - 1) for no in document_nos))
+
+
+def in_batches(ids: Sequence[T], size: int = AT_ONCE) -> Iterator[Sequence[T]]:
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]
+
+
+def grown(blocks: Sequence[T], size: Callable[[T], int], merge: Callable[[Sequence[T]], T]) -> tuple[T, ...]:
+    """Blocks of an index in memory, the last just added. Blocks of like size become one, so that there are few and
+    none is copied often."""
+    kept: list[Any] = list(blocks)
+    while len(kept) > 1 and size(kept[-2]) < 2 * size(kept[-1]):
+        last = kept.pop()
+        kept[-1] = merge((kept[-1], last))
+    return tuple(kept)

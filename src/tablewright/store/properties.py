@@ -1,0 +1,207 @@
+"""Annotations in the database: one record for each, one for each of its properties, with what it can be compared as in
+columns of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, distinct, func, insert, select
+from sqlalchemy import Row as Record
+
+from tablewright.store import schema
+from tablewright.store.dialect import insert_many
+from tablewright.store.parts import MOST, document_no, part_id, parts_of
+from tablewright.store.records import printable
+from tablewright.table.corpus import Annotation, Property, Shape, Typed
+from tablewright.table.model import Noun
+
+
+class LabelUse(Noun, frozen=True):
+    """How often a label is used, with its context, unit and shape, and a few of its values as they are written."""
+
+    label: str
+    context: str
+    base: str
+    shape: Shape
+    documents: int
+    uses: int
+    samples: tuple[str, ...]
+
+
+class PropertyAt(Noun, frozen=True):
+    """A property and where it stands: `page`, `start` and `end` are those of the passage that states it."""
+
+    document_id: str
+    annotation_id: int
+    shape: Shape
+    table: int
+    by: str
+    property: Property
+    page: int | None
+    start: int
+    end: int
+
+
+def keep_annotations(connection: Connection, no: int, annotations: Sequence[Annotation]) -> None:
+    records: list[dict[str, Any]] = []
+    properties: list[dict[str, Any]] = []
+    for number, annotation in enumerate(annotations):
+        annotation_id = part_id(no, number)
+        records.append(
+            {
+                "id": annotation_id,
+                "shape": annotation.shape,
+                "begins": annotation.start,
+                "ends": annotation.end,
+                "page": annotation.page,
+                "found_by": annotation.by,
+                "grid": annotation.table,
+            }
+        )
+        properties += [
+            property_record(annotation_id, position, each) for position, each in enumerate(annotation.properties)
+        ]
+    insert_many(connection, insert(schema.annotated), records)
+    insert_many(connection, insert(schema.properties), properties)
+
+
+def property_record(annotation_id: int, position: int, stated: Property) -> dict[str, Any]:
+    value = stated.value
+    return {
+        "annotation_id": annotation_id,
+        "position": position,
+        "label": printable(stated.label),
+        "context": printable(stated.context),
+        "begins": stated.start,
+        "ends": stated.end,
+        "raw": printable(value.raw),
+        "number": value.number,
+        "high": value.high,
+        "unit": value.unit,
+        "si": value.si,
+        "si_high": value.si_high,
+        "base": value.base,
+        "date": value.date,
+        "currency": value.currency,
+        "truth": value.truth,
+        "ambiguity": value.ambiguity,
+    }
+
+
+def as_property(record: Record[Any]) -> Property:
+    return Property(
+        label=record.label,
+        context=record.context,
+        start=record.begins,
+        end=record.ends,
+        value=Typed(
+            raw=record.raw,
+            number=record.number,
+            high=record.high,
+            unit=record.unit,
+            si=record.si,
+            si_high=record.si_high,
+            base=record.base,
+            date=record.date,
+            currency=record.currency,
+            truth=record.truth,
+            ambiguity=record.ambiguity,
+        ),
+    )
+
+
+def annotations_of(connection: Connection, no: int) -> list[Annotation]:
+    annotated, properties = schema.annotated, schema.properties
+    of: dict[int, list[Property]] = {}
+    query = select(properties).where(parts_of(properties.c.annotation_id, [no]))
+    for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
+        of.setdefault(record.annotation_id, []).append(as_property(record))
+    found = connection.execute(select(annotated).where(parts_of(annotated.c.id, [no])).order_by(annotated.c.id))
+    return [
+        Annotation(
+            shape=record.shape,
+            properties=tuple(of.get(record.id, ())),
+            start=record.begins,
+            end=record.ends,
+            page=record.page,
+            by=record.found_by,
+            table=record.grid,
+        )
+        for record in found
+    ]
+
+
+def labels_in_use(connection: Connection) -> list[LabelUse]:
+    annotated, properties = schema.annotated, schema.properties
+    key = (properties.c.label, properties.c.context, properties.c.base, annotated.c.shape)
+    query = (
+        select(
+            *key,
+            func.count(distinct(annotated.c.id // MOST)).label("documents"),
+            func.count().label("uses"),
+            func.min(properties.c.raw).label("least"),
+            func.max(properties.c.raw).label("most"),
+        )
+        .join(annotated, annotated.c.id == properties.c.annotation_id)
+        .group_by(*key)
+        .order_by(*key)
+    )
+    return [
+        LabelUse(
+            label=record.label,
+            context=record.context,
+            base=record.base,
+            shape=record.shape,
+            documents=record.documents,
+            uses=record.uses,
+            samples=tuple(dict.fromkeys((record.least, record.most))),
+        )
+        for record in connection.execute(query)
+    ]
+
+
+def properties_at(
+    connection: Connection,
+    ids: dict[int, str],
+    of: Collection[tuple[str, str]] | None,
+    documents: Collection[int] | None,
+) -> Iterable[PropertyAt]:
+    """In the order of the documents and their texts. `ids` are those of the documents, by number."""
+    annotated, properties = schema.annotated, schema.properties
+    query = select(
+        properties,
+        annotated.c.shape,
+        annotated.c.page,
+        annotated.c.found_by,
+        annotated.c.grid,
+        annotated.c.begins.label("passage_begins"),
+        annotated.c.ends.label("passage_ends"),
+    ).join(annotated, annotated.c.id == properties.c.annotation_id)
+    if of is not None:
+        # By label alone, which is indexed: pairs in an IN are beyond SQLite's planner.
+        query = query.where(properties.c.label.in_(sorted({label for label, _ in of})))
+    if documents is not None and len(documents) <= FEW:
+        query = query.where(parts_of(properties.c.annotation_id, sorted(documents)))
+    wanted = None if of is None else set(of)
+    for record in connection.execute(query.order_by(properties.c.annotation_id, properties.c.position)):
+        no = document_no(record.annotation_id)
+        if wanted is not None and (record.label, record.context) not in wanted:
+            continue
+        if no not in ids or (documents is not None and no not in documents):
+            continue
+        yield PropertyAt(
+            document_id=ids[no],
+            annotation_id=record.annotation_id,
+            shape=record.shape,
+            table=record.grid,
+            by=record.found_by,
+            property=as_property(record),
+            page=record.page,
+            start=record.passage_begins,
+            end=record.passage_ends,
+        )
+
+
+FEW = 50
+"""Documents that are named in a statement; of more, all are read and the others passed over."""

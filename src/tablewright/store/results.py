@@ -1,0 +1,108 @@
+"""Result sets: all rows of an answer that shows only some of them, kept for "show the rest" and "export that table"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Select, func, insert, select
+
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.dialect import insert_many
+from tablewright.store.records import new_id, now, printable, to_text
+from tablewright.table.corpus import Truth
+from tablewright.table.model import Noun
+
+_texts = msgspec.json.Decoder(tuple[str, ...])
+
+
+class ResultRow(Noun, frozen=True):
+    """`start:end` of the document's text is what the row says."""
+
+    document_id: str
+    page: int | None = None
+    values: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+    verdict: Truth = "match"
+
+
+class ResultSet(Noun, frozen=True):
+    """`rows` are some of the `total`, which is less than it was where documents were removed since."""
+
+    id: str
+    question: str
+    columns: tuple[str, ...]
+    created_at: str
+    total: int
+    rows: tuple[ResultRow, ...]
+
+
+class Results:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def keep(self, question: str, columns: Sequence[str], rows: Sequence[ResultRow]) -> str:
+        result_id = new_id("res_")
+        records = [
+            {
+                "result_id": result_id,
+                "position": position,
+                "document_id": row.document_id,
+                "page": row.page,
+                "begins": row.start,
+                "ends": row.end,
+                "verdict": row.verdict,
+                "content": to_text([printable(value) for value in row.values]),
+            }
+            for position, row in enumerate(rows)
+        ]
+
+        def work(connection: Connection) -> None:
+            connection.execute(
+                insert(schema.results).values(
+                    id=result_id, question=printable(question), columns=to_text(list(columns)), created_at=now()
+                )
+            )
+            insert_many(connection, insert(schema.result_rows), records)
+
+        await self._database.write(work)
+        return result_id
+
+    async def page(self, id: str, offset: int = 0, limit: int | None = None) -> ResultSet:
+        """The rows from `offset` on, all of them without a `limit`."""
+
+        def work(connection: Connection) -> ResultSet:
+            head = connection.execute(select(schema.results).where(schema.results.c.id == id)).first()
+            if head is None:
+                raise NotFound(f"There is no result set {id!r}.", advice="Ask the question again.")
+            rows = schema.result_rows
+            theirs = rows.c.result_id == id
+            query: Select[Any] = select(rows).where(theirs).order_by(rows.c.position).offset(offset)
+            return ResultSet(
+                id=id,
+                question=head.question,
+                columns=_texts.decode(head.columns),
+                created_at=head.created_at,
+                total=connection.execute(select(func.count()).select_from(rows).where(theirs)).scalar_one(),
+                rows=tuple(
+                    ResultRow(
+                        document_id=record.document_id,
+                        page=record.page,
+                        values=_texts.decode(record.content),
+                        start=record.begins,
+                        end=record.ends,
+                        verdict=record.verdict,
+                    )
+                    for record in connection.execute(query if limit is None else query.limit(limit))
+                ),
+            )
+
+        return await self._database.read(work)
+
+    async def get(self, id: str) -> ResultSet:
+        """With all its rows."""
+        return await self.page(id)

@@ -1,0 +1,245 @@
+"""Which segments hold which words, and how well a segment fits words: BM25, in memory, the same for both databases.
+
+Each document keeps the postings of its segments beside them; a process reads those once and later only what is new.
+A posting is one 64-bit number: the word's code, the segment, and how often the word stands there. Sorted, they are
+the index: 12 million (100,000 segments) take 0.3 s.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select
+
+from tablewright.store import schema
+from tablewright.store.parts import SHIFT, grown, in_batches
+from tablewright.store.words import code_of, words_of
+from tablewright.table.corpus import Segment
+
+K1 = 1.2
+B = 0.75
+TITLE = 1
+HEADING = 1
+"""How often a word of the document's title, or of the heading above, counts as standing in a segment."""
+MOST_OFTEN = 255
+READ_AT_ONCE = 500
+
+Positions: TypeAlias = NDArray[np.int64]
+Ranked: TypeAlias = list[tuple[int, float]]
+
+
+def postings_of(segments: Sequence[Segment], title: str) -> tuple[bytes, bytes]:
+    """What a document keeps for the index: its postings, and the length of each segment in words."""
+    postings: list[int] = []
+    lengths: list[int] = []
+    of_title = words_of(title)
+    for position, segment in enumerate(segments):
+        words = words_of(segment.text)
+        counts = Counter(words)
+        for _ in range(TITLE):
+            counts.update(of_title)
+        for _ in range(HEADING):
+            counts.update(words_of(segment.heading))
+        lengths.append(sum(counts.values()))
+        postings += [code_of(word) << 32 | position << 8 | min(often, MOST_OFTEN) for word, often in counts.items()]
+    return np.array(postings, dtype=np.uint64).tobytes(), np.array(lengths, dtype=np.uint32).tobytes()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """The index of some documents. `postings` are sorted by code, segment; those of one code begin at `starts`."""
+
+    codes: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    postings: NDArray[np.uint32]
+    """The position of the segment within the block, and how often, in the lowest 8 bits."""
+    lengths: NDArray[np.float32]
+    segments: Positions
+    """The ids of the segments, by position."""
+
+    @property
+    def size(self) -> int:
+        return len(self.segments)
+
+    def of(self, code: int) -> NDArray[np.uint32]:
+        at = int(np.searchsorted(self.codes, np.uint32(code)))  # a Python int would make all of them int64 first
+        if at == len(self.codes) or self.codes[at] != code:
+            return self.postings[:0]
+        return self.postings[self.starts[at] : self.starts[at + 1]]
+
+    def counts(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """How many segments have each."""
+        at = np.minimum(np.searchsorted(self.codes, codes), max(0, len(self.codes) - 1))
+        return (
+            np.where(self.codes[at] == codes, self.starts[at + 1] - self.starts[at], 0) if len(self.codes) else at * 0
+        )
+
+    def holding(self, codes: Sequence[int]) -> Positions:
+        """The ids of the segments that have all the codes, and, rarely, a word of the same code instead."""
+        found: NDArray[np.uint32] | None = None
+        for postings in sorted(map(self.of, codes), key=len):
+            positions = postings >> np.uint32(8)
+            found = positions if found is None else np.intersect1d(found, positions, assume_unique=True)
+        return self.segments[:0] if found is None else self.segments[found]
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        codes = np.repeat(self.codes, np.diff(self.starts)).astype(np.uint64)
+        return codes << np.uint64(32) | self.postings
+
+
+class TextIndex:
+    """Of all documents. Its methods run in a thread of the store, with a connection to read what is new."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._version = -1
+        self._blocks: tuple[Block, ...] = ()
+        self._documents: set[int] = set()
+
+    def search(
+        self, connection: Connection, words: Mapping[str, float], limit: int, among: Collection[int] | None = None
+    ) -> Ranked:
+        """The segments that fit the words best, each by its weight, the best first; of these documents, by number."""
+        blocks = self._fresh(connection)
+        total = sum(block.size for block in blocks)
+        if not total or limit < 1:
+            return []
+        average = sum(float(block.lengths.sum()) for block in blocks) / total or 1.0
+        postings = [(each, [block.of(code_of(word)) for block in blocks]) for word, each in words.items()]
+        found: Ranked = []
+        for index, block in enumerate(blocks):
+            scores = np.zeros(block.size, dtype=np.float32)
+            norm = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * block.lengths
+            for asked, each in postings:
+                weight = np.float32(asked * rarity(sum(map(len, each)), total) * (K1 + 1))
+                positions = each[index] >> np.uint32(8)
+                often = (each[index] & np.uint32(255)).astype(np.float32)
+                scores[positions] += weight * often / (often + norm[positions])
+            if among is not None:
+                scores[~is_among(block.segments, among)] = 0
+            found += best(block.segments, scores, limit)
+        return sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
+
+    def rarities(self, connection: Connection, words: Collection[str]) -> dict[str, float]:
+        """How much each word tells; without those that stand in one segment only, or in every fifth."""
+        blocks = self._fresh(connection)
+        total = sum(block.size for block in blocks)
+        codes = np.fromiter(map(code_of, words), dtype=np.uint32, count=len(words))
+        held = sum((block.counts(codes) for block in blocks), start=np.zeros(len(codes), dtype=np.int64))
+        return {
+            word: rarity(count, total)
+            for word, count in zip(words, held.tolist(), strict=True)
+            if 1 < count < total / 5
+        }
+
+    def holding(
+        self, connection: Connection, words: Collection[str], among: Collection[int] | None = None
+    ) -> list[int]:
+        """The ids of all segments that may hold all these words, in order."""
+        codes = [code_of(word) for word in set(words)]
+        found = [block.holding(codes) for block in self._fresh(connection)]
+        if among is not None:
+            found = [segments[is_among(segments, among)] for segments in found]
+        return sorted(int(segment) for segments in found for segment in segments)
+
+    def _fresh(self, connection: Connection) -> tuple[Block, ...]:
+        version = connection.execute(select(schema.corpus.c.version)).scalar_one()
+        with self._lock:
+            if version != self._version:
+                self._update(connection)
+                self._version = version
+            return self._blocks
+
+    def _update(self, connection: Connection) -> None:
+        present = set(connection.execute(select(schema.words.c.document_no)).scalars())
+        if gone := self._documents - present:
+            kept = (without(block, gone) for block in self._blocks)
+            self._blocks = tuple(block for block in kept if block.size)
+            self._documents -= gone
+        if new := sorted(present - self._documents):
+            self._blocks = grown((*self._blocks, read_block(connection, new)), lambda block: block.size, merged)
+            self._documents |= set(new)
+
+
+def rarity(held: int, total: int) -> float:
+    """Of a word that stands in so many of all segments."""
+    return math.log1p((total - held + 0.5) / (held + 0.5))
+
+
+def is_among(segments: Positions, documents: Collection[int]) -> NDArray[np.bool_]:
+    wanted = np.fromiter(documents, dtype=np.int64, count=len(documents))
+    return np.isin(segments >> SHIFT, wanted)
+
+
+def best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
+    """Those above 0."""
+    if len(scores) > limit:
+        top = np.argpartition(scores, len(scores) - limit)[-limit:]
+    else:
+        top = np.arange(len(scores))
+    top = top[scores[top] > 0]
+    return list(zip(ids[top].tolist(), scores[top].tolist(), strict=True))
+
+
+def read_block(connection: Connection, documents: Sequence[int]) -> Block:
+    words = schema.words
+    postings: list[bytes] = []
+    lengths: list[NDArray[np.uint32]] = []
+    segments: list[Positions] = []
+    for batch in in_batches(documents, READ_AT_ONCE):
+        query = select(words).where(words.c.document_no.in_(batch)).order_by(words.c.document_no)
+        for record in connection.execute(query):
+            of = np.frombuffer(record.lengths, dtype=np.uint32)
+            lengths.append(of)
+            segments.append((record.document_no << SHIFT) + np.arange(len(of), dtype=np.int64))
+            postings.append(record.postings)
+    bases = np.cumsum([0, *map(len, lengths)])[:-1].astype(np.uint64) << np.uint64(8)
+    keys = np.frombuffer(bytearray().join(postings), dtype=np.uint64)
+    keys += np.repeat(bases, [len(each) // 8 for each in postings])
+    return block_of(keys, np.concatenate(lengths).astype(np.float32), np.concatenate(segments))
+
+
+def block_of(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: Positions) -> Block:
+    keys.sort()
+    codes = (keys >> np.uint64(32)).astype(np.uint32)
+    begins = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1]))) if len(codes) else np.zeros(0, np.int64)
+    return Block(
+        codes=codes[begins],
+        starts=np.append(begins, len(codes)).astype(np.int64),
+        postings=keys.astype(np.uint32),  # the lower half
+        lengths=lengths,
+        segments=segments,
+    )
+
+
+def merged(blocks: Sequence[Block]) -> Block:
+    base, keys = 0, []
+    for block in blocks:
+        keys.append(block.keys + np.uint64(base << 8))
+        base += block.size
+    return block_of(
+        np.concatenate(keys),
+        np.concatenate([block.lengths for block in blocks]),
+        np.concatenate([block.segments for block in blocks]),
+    )
+
+
+def without(block: Block, documents: Collection[int]) -> Block:
+    gone = is_among(block.segments, documents)
+    if not gone.any():
+        return block
+    keys = block.keys
+    positions = (keys >> np.uint64(8) & np.uint64((1 << SHIFT) - 1)).astype(np.int64)
+    moved = np.cumsum(~gone) - 1
+    keep = ~gone[positions]
+    keys, positions = keys[keep], positions[keep]
+    keys = keys & ~np.uint64(((1 << SHIFT) - 1) << 8) | moved[positions].astype(np.uint64) << np.uint64(8)
+    return block_of(keys, block.lengths[~gone], block.segments[~gone])

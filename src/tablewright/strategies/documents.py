@@ -1,0 +1,100 @@
+"""Documents: a row answered from the user's own files, page and quote as evidence.
+
+A row that is called like a file is that file, asked about itself; any other is looked for in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from tablewright.corpus.corpus import Corpus
+from tablewright.decisions.extract import ExtractFields
+from tablewright.decisions.reader.about import Subject
+from tablewright.errors import UsageError
+from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
+from tablewright.strategies.subject import by_subject, subject_of
+from tablewright.strategies.tools import Need, Tools
+from tablewright.table.model import Field, Finding, Row, Step
+from tablewright.table.retrieved import Retrieved
+
+DOCUMENTS = 5
+"""Opened for a row, at most, unless the user says otherwise."""
+
+
+class DocumentsStrategy(Strategy):
+    name = "documents"
+    display_name = "Your documents"
+    max_steps = 8
+    concurrency = 4
+    parameters = (
+        Parameter(
+            name="documents",
+            help="How many documents are read for a row, at most.",
+            default=str(DOCUMENTS),
+            least=1,
+            most=50,
+        ),
+    )
+
+    def needs(self, task: Task) -> Collection[Need]:
+        return ("documents", "model")
+
+    def expected(self, task: Task, tools: Tools) -> Expected | None:
+        if tools.model is None:
+            return Expected(row=Effort())
+        return None
+
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        if tools.documents is None:
+            raise UsageError("There are no documents to read.", advice="Add some: `tablewright docs add PATH`.")
+        corpus, most = tools.documents, int(task.params.get("documents", DOCUMENTS))
+        groups = by_subject(task)
+        asked = {field.name for field in task.fields}
+
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+            findings: list[Finding] = []
+            for column, fields in groups.items():
+                wanted = tuple(field for field in fields if row.cell(field.name).needs_work)
+                if wanted:
+                    subject = subject_of(task.table, row, column, asked)
+                    findings += await about_row(corpus, tools, subject, wanted, tell, most)
+            return findings
+
+        return answer
+
+
+async def about_row(
+    corpus: Corpus, tools: Tools, subject: Subject, fields: tuple[Field, ...], tell: Tell, most: int
+) -> list[Finding]:
+    named = await corpus.named(subject.name)
+    if named:
+        subject = Subject(name="", context=subject.context, column=subject.column)
+    notebook = Notebook(subject, fields, tools, corpus.source, tell)
+    pages = await notebook.open(named[:most]) if named else await searched(notebook, fields, most)
+    await notebook.read(ExtractFields(), fields, pages)
+    await stated(corpus, notebook, fields, pages)
+    findings = [await notebook.finding(field) for field in fields]
+    await notebook.rate(findings)
+    return findings
+
+
+async def searched(notebook: Notebook, fields: tuple[Field, ...], most: int) -> tuple[Retrieved, ...]:
+    """The documents that speak of the row, with the words of the fields and without."""
+    words = " ".join(field.name for field in fields[:3])
+    await notebook.search(f"{notebook.subject.name} {words}")
+    await notebook.search(notebook.subject.name)
+    return await notebook.open(await notebook.choose(fields, most))
+
+
+async def stated(
+    corpus: Corpus, notebook: Notebook, fields: tuple[Field, ...], pages: tuple[Retrieved, ...]
+) -> None:
+    """What the annotations of the documents say, where their labels mean the field."""
+    for field in fields:
+        candidates = await corpus.candidates(field, pages)
+        if candidates:
+            notebook.take(field, candidates, pages)
+            notebook.note(
+                Step(type="thinking", detail=f"{len(candidates)} stated as {field.name} in the documents."), field.name
+            )

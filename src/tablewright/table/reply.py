@@ -1,0 +1,91 @@
+"""What comes back for a question about the documents: the answer, what it stands on, and what it does not know."""
+
+from __future__ import annotations
+
+from tablewright.table.corpus import Completeness, Intent
+from tablewright.table.model import Noun
+from tablewright.table.text import plural
+
+
+class Citation(Noun, frozen=True):
+    """[source N]: the passage at `start:end` of the stored text of a document. `quote` is that passage; of a long one
+    the lines that matter, with " … " between them."""
+
+    number: int
+    document_id: str
+    title: str
+    path: str
+    quote: str
+    page: int | None = None
+    start: int = 0
+    end: int = 0
+    content_hash: str = ""
+
+
+class Tried(Noun, frozen=True):
+    """One use of a tool, in words: what was asked of it, how much it found, and what counted as found."""
+
+    tool: str
+    asked: str
+    matches: int
+    threshold: str = ""
+    note: str = ""
+    seconds: float = 0.0
+
+
+class Ledger(Noun, frozen=True):
+    """Every thing that was asked about, accounted for: none is lost between what matches and what does not."""
+
+    things: str = "document"
+    total: int = 0
+    matched: int = 0
+    no_match: int = 0
+    not_stated: int = 0
+    unreadable: int = 0
+    undecided: tuple[tuple[str, str], ...] = ()
+    """Some of those that are not stated: the thing, and why."""
+
+    def __str__(self) -> str:
+        """ "matched 37 of 412 receipts; 6 could not be read; 3 undecided"."""
+        said = f"matched {self.matched:,} of {self.total:,} {plural(self.things, self.total)}"
+        if self.unreadable:
+            said += f"; {self.unreadable:,} could not be read"
+        if self.not_stated:
+            said += f"; {self.not_stated:,} undecided"
+        return said
+
+
+class ReplyRow(Noun, frozen=True):
+    """A thing that matches. `source` is the number of its citation."""
+
+    document_id: str
+    title: str
+    values: tuple[str, ...]
+    page: int | None = None
+    source: int = 0
+
+
+class Reply(Noun, frozen=True):
+    """`completeness` says whether the answer is all there is; `reason` why it is not. `relaxed` says which filters were
+    dropped and what that added. `result_id` is the kept set of all rows, of which `rows` may be a part."""
+
+    question: str
+    answer: str
+    intent: Intent = "conceptual"
+    citations: tuple[Citation, ...] = ()
+    columns: tuple[str, ...] = ()
+    rows: tuple[ReplyRow, ...] = ()
+    count: int | None = None
+    completeness: Completeness = "approximate"
+    reason: str = ""
+    ledger: Ledger | None = None
+    route: str = ""
+    route_reason: str = ""
+    fallbacks: tuple[str, ...] = ()
+    attempts: tuple[Tried, ...] = ()
+    relaxed: tuple[str, ...] = ()
+    result_id: str = ""
+    export: str = ""
+    """The file that the person asked to have all rows in, if any."""
+    clarification: str = ""
+    conversation: str = ""

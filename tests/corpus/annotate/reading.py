@@ -1,0 +1,26 @@
+"""Annotations as plain tuples, so that tests show what was read."""
+
+from __future__ import annotations
+
+from tablewright.corpus.annotate.annotate import annotate, is_sound
+from tablewright.corpus.parse.parsed import Parsed
+from tablewright.table.corpus import Annotation, Property
+
+
+def read(text: str, media: str = "txt") -> tuple[Annotation, ...]:
+    found = annotate(Parsed(text=text, media=media))
+    assert all(is_sound(each, text) for each in found)
+    return found
+
+
+def facts(text: str, by: str = "") -> dict[str, Property]:
+    """By label; the first of each."""
+    found: dict[str, Property] = {}
+    for each in read(text):
+        if each.shape == "fact" and by in ("", each.by):
+            found.setdefault(each.properties[0].label, each.properties[0])
+    return found
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return [{prop.label: prop.value.raw for prop in each.properties} for each in read(text) if each.shape == "row"]

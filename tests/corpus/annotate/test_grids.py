@@ -1,0 +1,95 @@
+"""Tables as facts and as rows."""
+
+from __future__ import annotations
+
+from tablewright.corpus.annotate.annotate import annotate, is_sound
+from tablewright.corpus.parse.parsed import Grid, Parsed
+from tests.corpus.annotate.reading import facts, rows
+
+
+def parsed(table: list[list[str]], media: str = "pdf", *, head: bool = True, before: str = "") -> Parsed:
+    """A text with the table in it, as a parser writes it."""
+    text, places = before, []
+    for cells in table:
+        row = []
+        for cell in cells:
+            row.append((len(text), len(text) + len(cell)))
+            text += cell + "\t"
+        places.append(tuple(row))
+        text += "\n"
+    headings = ((0, len(before.rstrip())),) if before else ()
+    return Parsed(text=text, media=media, grids=(Grid(rows=tuple(places), head=head),), headings=headings)
+
+
+def test_a_table_of_labels_and_values_is_facts_with_the_unit_of_the_label() -> None:
+    found = facts("| Item | Value |\n|---|---|\n| Length (mm) | 1,970 |\n| Model | HSC-72 |\n| Bifacial | No |\n")
+    assert (found["Length (mm)"].value.si, found["Length (mm)"].value.base) == (1.97, "m")
+    assert found["Bifacial"].value.truth is False
+    assert "Item" not in found
+
+
+def test_a_table_with_named_columns_is_rows() -> None:
+    document = parsed([["Name", "Age", "Height (cm)"], ["Ann", "30", "170"], ["Bob", "", "180"]])
+    found = annotate(document)
+    assert [[each.label for each in row.properties] for row in found] == [
+        ["Name", "Age", "Height (cm)"],
+        ["Name", "Height (cm)"],
+    ]
+    assert found[0].properties[2].value.si == 1.7
+    assert {row.table for row in found} == {1}
+    assert all(is_sound(row, document.text) for row in found)
+
+
+def test_two_columns_of_one_kind_are_rows_and_of_many_kinds_are_facts() -> None:
+    ages = annotate(parsed([["Name", "Age"], ["Ann", "30"], ["Bob", "31"]]))
+    sheet = annotate(parsed([["Weight", "20 kg"], ["Voltage", "12 V"], ["Made in", "Norway"]], head=False))
+    assert [each.shape for each in ages] == ["row", "row"]
+    assert [(each.shape, each.properties[0].label) for each in sheet] == [
+        ("fact", "Weight"), ("fact", "Voltage"), ("fact", "Made in"),
+    ]  # fmt: skip
+
+
+def test_a_unit_in_the_first_column_counts_for_its_row() -> None:
+    found = annotate(
+        parsed([["Parameter", "M-250", "M-260"], ["Voc (V)", "37.6", "38.0"], ["Length (mm)", "1650", "1660"]])
+    )
+    assert [each.value.si for each in found[1].properties[1:]] == [1.65, 1.66]
+
+
+def test_a_sheet_is_typed_rows_under_its_heading() -> None:
+    table = [["Item", "Bought", "Price (EUR)"], ["Tire", "13/02/2020", "80.5"], ["Oil", "03/04/2020", "7"]]
+    found = annotate(parsed(table, "xlsx", before="Garage\n"))
+    assert {row.by for row in found} == {"sheet"}
+    item, bought, price = found[1].properties
+    assert (item.context, bought.value.date, price.value.number, price.value.currency) == (
+        "Garage",
+        "2020-04-03",
+        7,
+        "EUR",
+    )
+
+
+def test_a_sheet_of_two_columns_stays_rows() -> None:
+    assert {each.shape for each in annotate(parsed([["Item", "Value"], ["Tire", "80"], ["Oil", "x"]], "csv"))} == {
+        "row"
+    }
+
+
+def test_lines_that_are_only_aligned_are_a_table() -> None:
+    text = "Model    Weight    Price\nA-1      20 kg     5.00\nA-2      22 kg     6.00\n"
+    assert rows(text) == [
+        {"Model": "A-1", "Weight": "20 kg", "Price": "5.00"}, {"Model": "A-2", "Weight": "22 kg", "Price": "6.00"},
+    ]  # fmt: skip
+
+
+def test_the_lines_of_a_table_are_not_read_as_pairs_again() -> None:
+    found = annotate(parsed([["Name", "Weight  kg", "Size"], ["Ann", "Rated  5", "3"]]))
+    assert [each.by for each in found] == ["table"]
+
+
+def test_a_form_in_a_table_is_facts() -> None:
+    form = [["Name:", "Ann", "Date:", "25/12/2018"], ["Phone: 5", "", "Owner:", ""], ["Fax:", "Note:", "", ""]]
+    found = annotate(parsed(form, head=False))
+    assert [(each.shape, each.properties[0].label, each.properties[0].value.raw) for each in found] == [
+        ("fact", "Name", "Ann"), ("fact", "Date", "25/12/2018"), ("fact", "Phone", "5"),
+    ]  # fmt: skip

@@ -1,0 +1,121 @@
+"""Labels and values in lines and forms."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.corpus.annotate.reading import facts, read
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Rated power: 290 W",
+        "Rated power ....... 290 W",
+        "Rated power    290 W",
+        "Rated power\t290 W",
+        "- Rated power: 290 W",
+    ],
+)
+def test_the_ways_of_writing_a_label_and_its_value(line: str) -> None:
+    found = facts(line)["Rated power"]
+    assert (found.value.raw, found.value.si, found.value.base) == ("290 W", 290, "W")
+    assert line[found.start : found.end] == "290 W"
+
+
+def test_two_labels_have_two_values() -> None:
+    found = facts("Vmpp / Impp ...... 36.2 V / 7.6 A\nRunway Length/Width: 5000 ft / 100 ft")
+    assert (found["Vmpp"].value.si, found["Impp"].value.si) == (36.2, 7.6)
+    assert (found["Runway Length"].value.number, found["Runway Width"].value.number) == (5000, 100)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Size ............. 195.7 cm x 99.2 cm (length x width)",
+        "Dimensions (L x W): 1957 x 992 mm",
+        "Size (mm, L x W): 1957 x 992",
+    ],
+)
+def test_the_sides_of_a_size_are_facts_of_their_own(line: str) -> None:
+    found = facts(line)
+    assert (found["Length"].value.si, found["Width"].value.si) == (1.957, 0.992)
+    assert not found["Length"].value.ambiguity
+
+
+def test_sides_that_are_not_named_are_taken_in_the_usual_order_with_doubt() -> None:
+    found = facts("Dimensions: 1650 x 992 x 40 mm")
+    assert [found[side].value.si for side in ("Length", "Width", "Height")] == [1.65, 0.992, 0.04]
+    assert "not said" in found["Width"].value.ambiguity
+
+
+def test_a_count_behind_a_comma_is_a_fact() -> None:
+    found = facts("Technology ....... multi c-Si, 72 cells in series")
+    assert found["cells in series"].value.number == 72
+    assert found["Technology"].value.raw == "multi c-Si, 72 cells in series"
+
+
+def test_values_that_say_what_they_are_of_are_facts_each() -> None:
+    found = facts("Flight Time: 2411 hours (Total, all aircraft), 789 hours (Total, this make)")
+    assert found["Flight Time (Total, all aircraft)"].value.number == 2411
+    assert found["Flight Time (Total, this make)"].value.number == 789
+
+
+def test_a_form_has_its_values_below_the_labels_and_blanks_stay_blank() -> None:
+    form = "Location:\nElyria, OH\nRegistration:\nAircraft:\nCessna 210\nSeats: \n \n"
+    form += "Owner:\nAircraft Information\nMake:\nCessna\n"
+    found = facts(form)
+    assert {label: each.value.raw for label, each in found.items()} == {
+        "Location": "Elyria, OH", "Aircraft": "Cessna 210", "Make": "Cessna",
+    }  # fmt: skip
+
+
+def test_a_value_that_was_broken_to_fit_is_read_whole() -> None:
+    found = facts("Ratings:\nMulti-engine Land; Single-engine \nLand\nAge:\n58\n")
+    assert found["Ratings"].value.raw == "Multi-engine Land; Single-engine \nLand"
+
+
+def test_several_pairs_may_stand_in_one_line() -> None:
+    found = facts("DOC NO : CS0001  DATE: 25/12/2018\nRECEIPT #: CSP04 CASHIER: ANN\nREF. :  CLERK : BOB")
+    assert {label: each.value.raw for label, each in found.items()} == {
+        "DOC NO": "CS0001", "DATE": "25/12/2018", "RECEIPT #": "CSP04", "CASHIER": "ANN", "CLERK": "BOB",
+    }  # fmt: skip
+
+
+def test_the_heading_above_is_the_context() -> None:
+    found = facts("Electrical data at STC (1000 W/m2, 25 C)\nVoc: 44 V\n\nMechanical data\nWeight: 20 kg\n")
+    assert found["Voc"].context == "Electrical data at STC (1000 W/m2, 25 C)"
+    assert found["Weight"].context == "Mechanical data"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He said: this will never do.",
+        "See https://example.com/path for more",
+        "It opened at 12:30 and closed at 13:45",
+        "The parties shall agree on each of the following: the price and the date of the delivery.",
+    ],
+)
+def test_sentences_with_a_colon_are_no_pairs(text: str) -> None:
+    assert read(text) == ()
+
+
+def test_of_a_paragraph_behind_a_label_only_the_first_sentence_is_its_value() -> None:
+    text = "Product: Sunny Co. Ltd X-20. " + "This is a module that somebody wrote a long description of. " * 4
+    assert facts(text)["Product"].value.raw == "Sunny Co. Ltd X-20"
+
+
+def test_dates_follow_the_order_of_the_other_dates_of_the_document() -> None:
+    found = facts("Built: 03/05/2007\nChecked: 12/31/2007\n")
+    assert (found["Built"].value.date, found["Built"].value.ambiguity) == ("2007-03-05", "")
+    assert facts("Built: 12/06/2007\nOn December 6, 2007, it was built.")["Built"].value.date == "2007-12-06"
+    assert facts("Built: 03/05/2007\nPrice: EUR 5.00")["Built"].value.date == "2007-05-03"
+    assert facts("Built: 03/05/2007")["Built"].value.ambiguity
+
+
+def test_a_point_is_read_as_the_rest_of_the_document_writes_it() -> None:
+    point = facts("Length: 1.575 m\nPower: 214.8 W")["Length"].value
+    comma = facts("Länge: 1.575 m\nLeistung: 214,8 W")["Länge"].value
+    assert (point.si, point.ambiguity) == (1.575, "")
+    assert (comma.si, comma.raw) == (1575, "1.575 m")

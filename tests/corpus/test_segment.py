@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablewright.corpus.parse.parsed import Parsed
+from tablewright.corpus.segment import ENOUGH, MOST, segments_of
+from tablewright.corpus.summarise import WORDS, chunks, summaries_of
+from tablewright.models.tokens import estimate_tokens
+from tablewright.table.corpus import Segment
+
+
+def paragraph(words: int, word: str = "word") -> str:
+    return " ".join(f"{word}{number}." if number % 12 == 11 else f"{word}{number}" for number in range(words))
+
+
+def test_a_segment_is_whole_paragraphs_of_one_page() -> None:
+    first, second = "\n\n".join(paragraph(60) for _ in range(6)), "\n\n".join(paragraph(60, "other") for _ in range(2))
+    parsed = Parsed(text=f"{first}\n\n{second}", media="pdf", page_starts=(0, len(first) + 2))
+    segments = segments_of(parsed)
+    assert [(len(part.text.split()), part.page) for part in segments] == [(180, 1), (180, 1), (120, 2)]
+    assert all(part.text == parsed.text[part.start : part.end] for part in segments)
+    assert [part.number for part in segments] == [0, 1, 2]
+
+
+def test_a_heading_begins_a_segment_and_names_those_under_it() -> None:
+    text = f"Safety\n{paragraph(100)}\n\nMounting\n{paragraph(200)}\n\n{paragraph(200)}"
+    headings = tuple((text.index(name), text.index(name) + len(name)) for name in ("Safety", "Mounting"))
+    segments = segments_of(Parsed(text=text, media="docx", headings=headings))
+    assert [part.heading for part in segments] == ["Safety", "Mounting", "Mounting"]
+    assert segments[1].text.startswith("Mounting\nword0")
+
+
+def test_a_markdown_heading_is_one() -> None:
+    segments = segments_of(Parsed(text=f"# One\n{paragraph(60)}\n\n## Two #\n{paragraph(60)}", media="md"))
+    assert [part.heading for part in segments] == ["One", "Two"]
+
+
+def test_a_long_paragraph_is_cut_between_sentences() -> None:
+    segments = segments_of(Parsed(text=paragraph(1000), media="txt"))
+    assert all(ENOUGH <= len(part.text.split()) <= MOST for part in segments[:-1])
+    assert all(part.text.endswith(".") for part in segments[:-1])
+
+
+def test_a_few_last_words_of_a_page_are_no_segment_of_their_own() -> None:
+    segments = segments_of(Parsed(text=f"{paragraph(280)}\n\n{paragraph(280)}\n\nPage 7 of 9", media="pdf"))
+    assert [part.text.endswith("Page 7 of 9") for part in segments] == [False, True]
+    halves = segments_of(Parsed(text=paragraph(301), media="txt"))
+    assert [len(part.text.split()) for part in halves] == [156, 145]
+
+
+def test_a_text_without_spaces_or_sentences_is_cut_too() -> None:
+    segments = segments_of(Parsed(text="x" * 100_000, media="txt"))
+    assert "".join(part.text for part in segments) == "x" * 100_000
+    assert max(len(part.text) for part in segments) <= 40 * MOST
+
+
+@given(st.lists(st.sampled_from(["word", "end.", "\n", "\n\n", " ", "東", "# head\n", "\t"]), max_size=900))
+def test_nothing_but_space_is_left_out(parts: list[str]) -> None:
+    text = " ".join(parts)
+    pages = (0, len(text) // 2) if len(text) > 10 else ()
+    segments = segments_of(Parsed(text=text, media="md", page_starts=pages))
+    at = 0
+    for segment in segments:
+        assert text[at : segment.start].strip() == ""
+        assert segment.text == text[segment.start : segment.end] != ""
+        at = segment.end
+    assert text[at:].strip() == ""
+
+
+def test_a_long_document_has_a_summary_for_each_macro_chunk() -> None:
+    parsed = Parsed(text="\n\n".join(paragraph(200) for _ in range(200)), media="txt", title="Words")
+    segments = segments_of(parsed)
+    sizes = [
+        sum(estimate_tokens(part.text) for part in chunk) for chunk in chunks(segments, estimate_tokens(parsed.text))
+    ]
+    assert len(sizes) > 1
+    assert all(10_000 <= size <= 20_000 for size in sizes)
+    summaries = summaries_of(parsed, segments)
+    assert [summary.first for summary in summaries[1:]] == [summary.last + 1 for summary in summaries[:-1]]
+    assert (summaries[0].first, summaries[-1].last) == (0, len(segments) - 1)
+
+
+def test_a_summary_says_what_the_text_is_about_in_its_own_sentences() -> None:
+    about = "The inverter converts the direct current of the panels into alternating current."
+    other = "A squirrel was seen on the roof of the house in the morning."
+    text = f"{other} {about} The current of the panels depends on the sun. The inverter must be kept dry at all times."
+    parsed = Parsed(text=f"{text}\n\n{'12.5 | 33 | kW ' * 40}", media="txt", title="Inverter manual")
+    (summary,) = summaries_of(parsed, segments_of(parsed))
+    assert summary.text.startswith("Inverter manual. ")
+    assert about in summary.text
+    assert "12.5" not in summary.text
+    assert len(summary.text.split()) <= WORDS
+
+
+def test_a_table_without_sentences_has_its_beginning_for_a_summary() -> None:
+    parsed = Parsed(text="Item 1 | 12.50\n" * 300, media="csv")
+    (summary,) = summaries_of(parsed, segments_of(parsed))
+    assert summary.text.startswith("Item 1 | 12.50 Item 1")
+    assert len(summary.text.split()) <= WORDS
+
+
+def test_nothing_has_no_segments_and_no_summaries() -> None:
+    empty: tuple[Segment, ...] = segments_of(Parsed(text=" \n\n ", media="txt"))
+    assert empty == ()
+    assert summaries_of(Parsed(text="", media="txt"), empty) == ()

@@ -1,0 +1,384 @@
+from __future__ import annotations
+
+import random
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import Connection, inspect, text
+
+from tablewright.errors import NotFound
+from tablewright.store.conversations import Turn
+from tablewright.store.documents import ReadDocument
+from tablewright.store.results import ResultRow
+from tablewright.store.store import Store
+from tablewright.store.text_index import TextIndex
+from tablewright.store.vectors import Half
+from tablewright.store.words import stem
+from tablewright.table.corpus import Annotation, Category, Document, Property, Segment, Summary, Typed
+from tablewright.table.retrieved import Retrieved, content_hash
+
+EMBEDDER = "test:4"
+
+
+def read(
+    name: str,
+    *segments: str,
+    id: str = "",
+    title: str = "",
+    facts: tuple[Annotation, ...] = (),
+    summary: str = "",
+    vectors: Half | None = None,
+    categories: tuple[Category, ...] = (),
+) -> ReadDocument:
+    parts, start = [], 0
+    for number, each in enumerate(segments):
+        parts.append(Segment(number=number, start=start, end=start + len(each), text=each, page=number + 1))
+        start += len(each) + 1
+    return ReadDocument(
+        document=Document(
+            id=id or f"d-{name}",
+            path=f"/docs/{name}",
+            name=name,
+            title=title,
+            media="txt",
+            kind="note",
+            file_hash=f"hash of {name}",
+            categories=categories,
+            page_starts=tuple(part.start for part in parts),
+        ),
+        text="\n".join(segments),
+        segments=tuple(parts),
+        summaries=(Summary(number=0, first=0, last=len(parts) - 1, text=summary),) if summary else (),
+        annotations=facts,
+        vectors={} if vectors is None else {"segment": vectors},
+        embedder=EMBEDDER,
+    )
+
+
+def fact(label: str, raw: str, *, context: str = "", number: float | None = None, base: str = "") -> Annotation:
+    value = Typed(raw=raw, number=number, si=number, base=base)
+    stated = Property(label=label, value=value, start=0, end=len(raw), context=context)
+    return Annotation(shape="fact", properties=(stated,), start=0, end=len(raw), page=1, by="pairs")
+
+
+def unit(*numbers: float) -> Half:
+    vectors = np.array(numbers, dtype=np.float32).reshape(-1, 4)
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
+
+
+async def test_a_document_comes_back_as_it_was_read(store: Store) -> None:
+    width = fact("Width", "951 mm", context="Mechanical data", number=0.951, base="m")
+    row = Annotation(
+        shape="row",
+        properties=(
+            Property(label="Item", value=Typed(raw="Tyre"), start=3, end=7),
+            Property(label="Paid", value=Typed(raw="yes", truth=True, date="2024-05", currency="EUR"), start=8, end=11),
+        ),
+        start=3,
+        end=11,
+        by="table",
+        table=2,
+    )
+    given = read("panel.txt", "Width: 951 mm", "Zoë \0 Tyre yes", title="Panel", facts=(width, row), summary="A panel.")
+    await store.documents.add(given)
+    document = await store.documents.get("panel.txt")
+    assert document == await store.documents.get("/docs/panel.txt") == await store.documents.get("d-panel.txt")
+    assert document.title == "Panel"
+    assert await store.documents.annotations(document.id) == [width, row]
+    segments = await store.documents.segments_of(document.id)
+    assert [part.segment.text for part in segments] == ["Width: 951 mm", "Zoë \ufffd Tyre yes"]
+    assert await store.documents.segments([segments[1].id, segments[0].id]) == [segments[1], segments[0]]
+    assert [part.summary.text for part in await store.documents.summaries_of(document.id)] == ["A panel."]
+    page = await store.documents.retrieved(document.id)
+    assert (page.kind, page.origin, page.title) == ("document", document.id, "Panel")
+    assert page.page_at(segments[1].segment.start) == 2
+    assert await store.pages.text(page.content_hash) == page.text
+    assert await store.documents.known() == {"/docs/panel.txt": ("d-panel.txt", "hash of panel.txt")}
+
+
+async def test_a_file_that_is_read_again_takes_the_place_of_the_older_and_keeps_its_id(store: Store) -> None:
+    await store.documents.add(read("a.txt", "old words", facts=(fact("Old", "1"),), vectors=unit(1, 0, 0, 0)))
+    await store.documents.add_many([read("a.txt", "new words", id="other"), read("b.txt", "third words")])
+    assert [document.id for document in await store.documents.all()] == ["d-a.txt", "d-b.txt"]
+    assert await store.documents.with_words("old") == []
+    assert [part.segment.text for part in await store.documents.with_words("new")] == ["new words"]
+    assert await store.documents.labels() == []
+    assert (await store.documents.retrieved("d-a.txt")).text == "new words"
+    assert await store.pages.text(content_hash("old words")) == "old words", "cells may quote the older version"
+
+
+async def test_one_that_cannot_be_read_is_kept_with_its_reason(store: Store) -> None:
+    broken = Document(id="d-x", path="/docs/x.pdf", name="x.pdf", media="pdf", problem="It is encrypted.")
+    await store.documents.add_many([ReadDocument(document=broken), read("a.txt", "text")])
+    assert [document.name for document in await store.documents.all(readable=False)] == ["x.pdf"]
+    assert [document.name for document in await store.documents.all(readable=True)] == ["a.txt"]
+    with pytest.raises(NotFound, match="encrypted"):
+        await store.documents.retrieved("d-x")
+    counts = await store.documents.counts()
+    assert (counts.documents, counts.unreadable, counts.segments) == (2, 1, 1)
+    assert counts.kinds == {"note": 1}
+
+
+async def test_a_name_that_is_not_there_or_not_unique_is_refused_with_advice(store: Store) -> None:
+    await store.documents.add_many([read("one/report.txt", "a"), read("two/report.txt", "b")])
+    assert (await store.documents.get("two/report.txt")).path == "/docs/two/report.txt"
+    with pytest.raises(NotFound) as missing:
+        await store.documents.get("one/reprot.txt")
+    assert "one/report.txt" in missing.value.advice
+    assert [document.id for document in await store.documents.find(["d-two/report.txt", "gone"])] == [
+        "d-two/report.txt"
+    ]
+
+
+async def test_labels_are_counted_by_their_documents(store: Store) -> None:
+    first = read("a.txt", "a", facts=(fact("Width", "951 mm", base="m"), fact("Width", "2 m", base="m")))
+    second = read("b.txt", "b", facts=(fact("Width", "1 m", base="m"), fact("Width", "9", context="Box")))
+    await store.documents.add_many([first, second])
+    used = {(use.label, use.context, use.base): use for use in await store.documents.labels()}
+    assert used["Width", "", "m"].documents == 2
+    assert used["Width", "", "m"].uses == 3
+    assert set(used["Width", "", "m"].samples) <= {"951 mm", "2 m", "1 m"}
+    assert used["Width", "Box", ""].uses == 1
+
+
+async def test_properties_are_found_by_label_and_document(store: Store) -> None:
+    facts = (fact("Width", "1 m", number=1.0, base="m"), fact("Width", "9", context="Box"), fact("Mass", "2 kg"))
+    await store.documents.add_many([read("a.txt", "a", facts=facts), read("b.txt", "b", facts=facts[:1])])
+    found = await store.documents.properties([("Width", "")])
+    assert [(each.document_id, each.property.value.si) for each in found] == [("d-a.txt", 1.0), ("d-b.txt", 1.0)]
+    only = await store.documents.properties(documents=["d-a.txt"])
+    assert [each.property.value.raw for each in only] == ["1 m", "9", "2 kg"]
+    assert (only[0].page, only[0].start, only[0].end, only[0].by) == (1, 0, 3, "pairs")
+    assert await store.documents.properties(documents=[]) == []
+
+
+async def test_every_segment_with_the_words_is_found_in_whatever_form(store: Store) -> None:
+    many = [read(f"{number}.txt", f"receipt {number}: 2 TIRES, size 205/55 R16") for number in range(60)]
+    await store.documents.add_many([*many, read("other.txt", "tiring work"), read("quoted.txt", "tire the receipt")])
+    assert len(await store.documents.with_words("tire receipts")) == 61
+    assert [part.document_id for part in await store.documents.with_words('"tire the"')] == ["d-quoted.txt"]
+    assert len(await store.documents.with_words("205/55")) == 60
+    assert await store.documents.with_words("55/205") == [], "a word with a sign in it is a phrase"
+    one = await store.documents.with_words("tires", documents=["d-7.txt", "gone"])
+    assert [part.document_id for part in one] == ["d-7.txt"]
+    assert await store.documents.with_words("…") == []
+
+
+async def test_accents_and_unspaced_scripts_are_found(store: Store) -> None:
+    await store.documents.add_many([read("fr.txt", "Une CRÈME brûlée"), read("jp.txt", "東京都の天気")])
+    assert [part.document_id for part in await store.documents.with_words("creme brulee")] == ["d-fr.txt"]
+    assert [part.document_id for part in await store.documents.with_words("天気")] == ["d-jp.txt"]
+    assert await store.documents.with_words("気天") == []
+
+
+async def test_a_rare_word_weighs_more_than_a_common_one(store: Store) -> None:
+    common = [read(f"{number}.txt", "the pump runs and the pump stops") for number in range(20)]
+    await store.documents.add_many([*common, read("rare.txt", "a pump with a diaphragm inside")])
+    ranked = await store.documents.search_text("pump diaphragm", 5)
+    assert len(ranked) == 5
+    best = await store.documents.segments([ranked[0][0]])
+    assert best[0].document_id == "d-rare.txt"
+    assert ranked[0][1] > ranked[1][1]
+    assert await store.documents.search_text("nothing-like-it", 5) == []
+
+
+async def test_a_search_keeps_to_the_documents_and_categories(store: Store) -> None:
+    await store.documents.add_many(
+        [
+            read("a.txt", "pump", categories=("short",), vectors=unit(1, 0, 0, 0)),
+            read("b.txt", "pump", categories=("long", "text-heavy"), vectors=unit(1, 1, 0, 0)),
+        ]
+    )
+    ids = {document: no for no, document in await segment_documents(store)}
+    assert [id for id, _ in await store.documents.search_text("pump", 5, categories=("long",))] == [ids["d-b.txt"]]
+    assert [id for id, _ in await store.documents.search_text("pump", 5, documents=["d-a.txt"])] == [ids["d-a.txt"]]
+    assert await store.documents.search_text("pump", 5, documents=[]) == []
+    query = np.array([1, 0, 0, 0], dtype=np.float32)
+    nearest = await store.documents.search_vector(query, 5, embedder=EMBEDDER, documents=["d-b.txt"])
+    assert [id for id, _ in nearest.found] == [ids["d-b.txt"]]
+
+
+async def segment_documents(store: Store) -> list[tuple[int, str]]:
+    parts = [
+        part for document in await store.documents.all() for part in await store.documents.segments_of(document.id)
+    ]
+    return [(part.id, part.document_id) for part in parts]
+
+
+async def test_the_nearest_vectors_are_found_and_those_of_another_embedder_are_not(store: Store) -> None:
+    await store.documents.add_many(
+        [
+            read("a.txt", "x", "y", vectors=unit(1, 0, 0, 0, 0, 1, 0, 0)),
+            read("b.txt", "z", vectors=unit(0.9, 0.1, 0, 0)),
+        ]
+    )
+    query = np.array([1, 0, 0, 0], dtype=np.float32)
+    nearest = await store.documents.search_vector(query, 2, embedder=EMBEDDER)
+    assert nearest.exact
+    texts = [part.segment.text for part in await store.documents.segments([id for id, _ in nearest.found])]
+    assert texts == ["x", "z"]
+    assert nearest.found[0][1] == pytest.approx(1, abs=0.01)
+    assert (await store.documents.search_vector(query, 2, embedder="test:other")).found == []
+
+
+async def test_many_vectors_are_chosen_by_their_signs_and_it_is_said(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablewright.store.vectors.COMPARED_ALL", 50)
+    monkeypatch.setattr("tablewright.store.vectors.COMPARED", 40)
+    vectors = np.random.default_rng(1).normal(size=(200, 100)).astype(np.float16)
+    await store.documents.add(read("a.txt", *map(str, range(200)), vectors=vectors))
+    nearest = await store.documents.search_vector(vectors[77].astype(np.float32), 3, embedder=EMBEDDER)
+    assert not nearest.exact
+    assert (await store.documents.segments([nearest.found[0][0]]))[0].segment.text == "77"
+
+
+async def test_what_another_process_adds_or_removes_is_seen(database_url: str) -> None:
+    async with await Store.open(database_url) as one, await Store.open(database_url) as other:
+        await one.documents.add(read("a.txt", "pump", vectors=unit(1, 0, 0, 0)))
+        query = np.array([1, 0, 0, 0], dtype=np.float32)
+        assert len(await other.documents.with_words("pump")) == 1
+        for number in range(5):
+            await one.documents.add(read(f"{number}.txt", f"pump {number}", vectors=unit(1, number, 0, 0)))
+            assert len(await other.documents.search_text("pump", 10)) == number + 2
+        await one.documents.remove(["d-a.txt", "d-3.txt"])
+        assert len(await other.documents.search_text("pump", 10)) == 4
+        assert [part.segment.text for part in await other.documents.with_words("pump 4")] == ["pump 4"]
+        assert len((await other.documents.search_vector(query, 10, embedder=EMBEDDER)).found) == 4
+
+
+async def test_the_index_is_the_same_whether_documents_came_together_or_one_by_one(store: Store) -> None:
+    chance = random.Random(1)
+    for number in range(30):
+        words = " ".join(chance.choices("pump valve seal motor shaft bearing".split(), k=20))
+        await store.documents.add(read(f"{number}.txt", words, words[:30]))
+        await store.documents.search_text("pump", 3)
+    await store.documents.remove([f"d-{number}.txt" for number in range(0, 30, 4)])
+    grown = await store.documents.search_text("pump shaft", 100)
+    whole = await store.database.read(lambda connection: TextIndex().search(connection, {"pump": 1, "shaft": 1}, 100))
+    assert [id for id, _ in grown] == [id for id, _ in whole]
+    assert [score for _, score in grown] == pytest.approx([score for _, score in whole])
+
+
+SECRET = "Quetzalcoatlus"
+
+
+async def add_secret_and_traces(store: Store) -> str:
+    """A document with the secret word in every part, and all that may repeat it. The id of its conversation."""
+    filler = [
+        read(f"{number}.txt", *(f"page {number} {part} " + "lorem " * 200 for part in range(5))) for number in range(30)
+    ]
+    await store.documents.add_many(filler[:15])
+    versions = [f"{SECRET} once {number} " + "ipsum " * 300 for number in range(4)]
+    for version in versions:
+        facts = tuple(fact(f"{SECRET} label", f"{SECRET} value {number}") for number in range(40))
+        secret = read("s.txt", version, f"{SECRET} two", title=SECRET, facts=facts, summary=f"On {SECRET}")
+        await store.documents.add(secret)
+    await store.documents.add_many(filler[15:])
+    row = ResultRow(document_id="d-s.txt", values=(SECRET,))
+    await store.results.keep("which?", ["name"], [row, ResultRow(document_id="d-1.txt", values=("kept",))])
+    conversation = await store.conversations.start()
+    await store.conversations.add_turn(conversation, Turn(question="what?", answer=SECRET, documents=("d-s.txt",)))
+    turn = Turn(question="and?", answer="kept", documents=("d-1.txt",))
+    await store.conversations.add_turn(conversation, turn, summary=f"About {SECRET}.")
+    await store.cache.put("model", "about it", SECRET.encode(), about=["d-s.txt", "d-1.txt"])
+    await store.cache.put("model", "other", b"kept", about=["d-1.txt"])
+    return conversation
+
+
+async def test_a_removed_document_leaves_no_trace(store: Store, tmp_path: Path) -> None:
+    conversation = await add_secret_and_traces(store)
+    await store.cache.settle()
+    assert await where_it_stands(store, SECRET), "the test looks in the right places"
+    assert await store.documents.remove(["d-s.txt", "gone"]) == 1
+    assert await where_it_stands(store, SECRET) == []
+    files = [path for path in tmp_path.iterdir() if path.is_file()]
+    assert [path.name for path in files if SECRET.encode() in path.read_bytes()] == []
+    assert await store.documents.with_words(SECRET) == []
+    assert await store.cache.get("model", "about it") is None
+    assert await store.cache.get("model", "other") == b"kept"
+    left = await store.conversations.get(conversation)
+    assert [turn.answer for turn in left.turns] == ["kept"]
+    assert left.summary == ""
+
+
+async def where_it_stands(store: Store, word: str) -> list[str]:
+    """The tables that hold a word, in a text, or in a text that is packed."""
+
+    def plain(value: object) -> str:
+        if isinstance(value, bytes):
+            try:
+                return zlib.decompress(value).decode()
+            except (zlib.error, UnicodeDecodeError):
+                return value.decode(errors="replace")
+        return str(value)
+
+    def work(connection: Connection) -> list[str]:
+        return [
+            name
+            for name in inspect(connection).get_table_names()
+            for record in connection.execute(text(f"SELECT * FROM {name}"))
+            if any(word in plain(value) for value in record)
+        ]
+
+    return await store.database.read(work)
+
+
+async def test_a_text_that_a_page_or_another_document_has_too_is_kept(store: Store) -> None:
+    await store.documents.add_many([read("a.txt", "shared"), read("b.txt", "shared"), read("c.txt", "on a page")])
+    await store.pages.keep("http://a.example/", Retrieved(origin="http://a.example/", text="on a page"))
+    await store.documents.remove(["d-a.txt", "d-c.txt"])
+    assert (await store.documents.retrieved("d-b.txt")).text == "shared"
+    assert await store.pages.text(content_hash("on a page")) == "on a page"
+
+
+async def test_a_result_set_is_read_page_by_page(store: Store) -> None:
+    await store.documents.add_many([read("a.txt", "a"), read("b.txt", "b")])
+    rows = [
+        ResultRow(
+            document_id="d-a.txt" if number % 2 else "d-b.txt", page=number, values=(str(number), "x"), end=number
+        )
+        for number in range(7)
+    ]
+    result = await store.results.keep("all of them", ["n", "x"], rows)
+    page = await store.results.page(result, 5, 10)
+    assert (page.question, page.columns, page.total) == ("all of them", ("n", "x"), 7)
+    assert list(page.rows) == rows[5:]
+    await store.documents.remove(["d-a.txt"])
+    left = await store.results.get(result)
+    assert list(left.rows) == rows[::2]
+    assert left.total == 4
+    with pytest.raises(NotFound):
+        await store.results.get("gone")
+
+
+async def test_a_conversation_keeps_its_turns_and_its_summary(store: Store) -> None:
+    conversation = await store.conversations.start()
+    first = Turn(question="how wide?", answer="951 mm", route="structured", attempts=("width",), at="now")
+    assert await store.conversations.add_turn(conversation, first, summary="Widths.") == 1
+    assert await store.conversations.add_turn(conversation, Turn(question="and?")) == 2
+    found = await store.conversations.get(conversation)
+    assert found.turns[0] == first
+    assert found.turns[1].at
+    await store.conversations.set_summary(conversation, "New topic.")
+    assert await store.conversations.summary(conversation) == "New topic."
+    assert await store.conversations.newest() == conversation
+    with pytest.raises(NotFound):
+        await store.conversations.add_turn("gone", first)
+
+
+@pytest.mark.parametrize(
+    ("words", "stemmed"),
+    [
+        ("caresses ponies ties caress cats tires tire", "caress poni ti caress cat tire tire"),
+        ("agreed plastered motoring sing conflated", "agre plaster motor sing conflat"),
+        ("hopping falling filing", "hop fall file"),
+        ("relational vietnamization operator hopefulness formality", "relat vietnam oper hope formal"),
+        ("triplicate electrical adjustment adoption controlling roll", "triplic electr adjust adopt control roll"),
+        ("sky happy by 2024 r16 größe", "sky happi by 2024 r16 größe"),
+    ],
+)  # fmt: skip
+def test_forms_of_a_word_have_one_stem(words: str, stemmed: str) -> None:
+    assert " ".join(map(stem, words.split())) == stemmed
