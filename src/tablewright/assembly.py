@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import httpx2
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.errors import BadSetting
-from tablewright.models.budget import Budget
-from tablewright.models.build import build, limits_from
 from tablewright.models.embedder import build_embedder
-from tablewright.models.model import LanguageModel
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
@@ -28,7 +26,15 @@ from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns
 from tablewright.strategies.tools import Need, Tools
 
+if TYPE_CHECKING:
+    from tablewright.models.budget import Budget
+    from tablewright.models.governor import Limits
+    from tablewright.models.model import LanguageModel
+
+# What models stand on takes a second to import; with the built-in rules alone nobody waits for it.
+
 SAMPLE = "sample"
+BUILTIN = "builtin"
 PLACES = {("web",), ("docs",), ("web", "docs"), ("docs", "web")}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -45,10 +51,9 @@ class Toolbox:
         self._corpus: Corpus | None = None
         self._model: LanguageModel | None = None
         self._strong: LanguageModel | None = None
-        usd = number(settings.budget, "budget")
-        self._budget = Budget(usd=usd) if usd is not None else None
+        self._budget = budget_of(settings)
         self._cascade = yes_or_no(settings.cascade, "cascade")
-        self._limits = limits_from(settings)
+        self._limits: Limits | None = None
 
     async def open(self, needs: Collection[Need]) -> Tools:
         places = places_of(self._settings)
@@ -97,6 +102,11 @@ class Toolbox:
         return self._pages
 
     async def _open_model(self, settings: Settings) -> LanguageModel | None:
+        if settings.model.strip() == BUILTIN and not settings.model_fallback.strip():
+            return None
+        from tablewright.models.build import build, limits_from
+
+        self._limits = self._limits or limits_from(settings)
         offline = yes_or_no(settings.offline, "offline")
         model = build(settings, self._store.cache, self._budget, limits=self._limits, replay_only=offline)
         return await self._stack.enter_async_context(model) if model is not None else None
@@ -105,6 +115,15 @@ class Toolbox:
     def unpriced(self) -> Sequence[str]:
         """Models that were asked under a cap on dollars although their price is not known."""
         return sorted(self._budget.unpriced) if self._budget else []
+
+
+def budget_of(settings: Settings) -> Budget | None:
+    usd = number(settings.budget, "budget")
+    if usd is None:
+        return None
+    from tablewright.models.budget import Budget
+
+    return Budget(usd=usd)
 
 
 def places_of(settings: Settings) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -23,7 +23,7 @@ from tablewright.corpus.parse.pool import DEFAULT, parse_files
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
 from tablewright.store.documents import ReadDocument
-from tablewright.store.records import new_id, now
+from tablewright.store.records import new_id, now, printable
 from tablewright.store.store import Store
 from tablewright.store.vectors import Target
 from tablewright.table.corpus import Annotation, Document
@@ -71,18 +71,17 @@ class Ingest:
         """All files of the paths that are new or have changed. A file that fails costs nobody else anything."""
         started = time.monotonic()
         files = await asyncio.to_thread(lambda: list(dict.fromkeys(find_files(paths))))
-        known = await self._store.documents.known()
         watch(Reading(done=0, total=len(files)))
-        fresh, tally = await self._compare(files, known)
+        fresh, tally = await self._compare(files)
         done = len(files) - len(fresh)
         batch: list[tuple[Document, Digest | None]] = []
         flushed = time.monotonic()
         async for path, result in self._digests(list(fresh)):
             done += 1
             watch(Reading(done=done, total=len(files), path=str(path)))
-            identity, is_new = known.get(str(path), ("", ""))[0], str(path) not in known
-            document = described(path, identity or new_id("doc_"), fresh[path], result)
-            tally.count(document, result, is_new=is_new)
+            file_hash, identity = fresh[path]
+            document = described(path, identity or new_id("doc_"), file_hash, result)
+            tally.count(document, result, is_new=not identity)
             batch.append((document, None if isinstance(result, Unreadable) else result))
             waiting = sum(len(each.segments) for _, each in batch if each is not None)
             if waiting >= BATCH_SEGMENTS or time.monotonic() - flushed > BATCH_SECONDS:
@@ -91,25 +90,37 @@ class Ingest:
         await self._write(batch)
         return tally.total(time.monotonic() - started)
 
-    async def _compare(self, files: Sequence[Path], known: dict[str, tuple[str, str]]) -> tuple[dict[Path, str], Tally]:
-        """The files to read, each with its hash, and what is settled without reading."""
+    async def _compare(self, files: Sequence[Path]) -> tuple[dict[Path, Fresh], Tally]:
+        """The files to read, and what is settled without reading. One that could not be read is tried again, as it may
+        not have been its own fault; one that was moved stays the document that it was."""
+        known = await self._store.documents.known()
+        unread = {document.path for document in await self._store.documents.all(readable=False)}
         tally = Tally()
-        there = {file_hash: path for path, (_, file_hash) in known.items() if file_hash}
-        fresh: dict[Path, str] = {}
+        # The same bytes are read in another way under another ending.
+        there = {(file_hash, ending(path)): path for path, (_, file_hash) in known.items() if file_hash}
+        fresh: dict[Path, Fresh] = {}
         for path in files:
-            file_hash = await asyncio.to_thread(hash_of, path)
-            if file_hash and known.get(str(path), ("", ""))[1] == file_hash:
+            file_hash, name = await asyncio.to_thread(hash_of, path), str(path)
+            identity, known_hash = known.get(name, ("", ""))
+            other = there.get((file_hash, ending(name)), name)
+            if file_hash and file_hash == known_hash and name not in unread:
                 tally.unchanged += 1
-            elif file_hash and (other := there.get(file_hash)) and other != str(path) and Path(other).exists():
-                tally.same.append((str(path), other))
+            elif other != name and Path(other).exists():
+                tally.same.append((printable(name), other))
             else:
-                fresh[path] = file_hash
+                moved, _ = known.get(other, ("", ""))
+                fresh[path] = Fresh(file_hash=file_hash, identity=identity or moved)
                 if file_hash:
-                    there[file_hash] = str(path)
+                    there[file_hash, ending(name)] = name
         return fresh, tally
 
-    def _digests(self, files: list[Path]) -> AsyncIterator[tuple[Path, Digest | Unreadable]]:
-        return parse_files(files, then=digest, workers=self._workers, limits=self._limits)
+    async def _digests(self, files: Sequence[Path]) -> AsyncIterator[tuple[Path, Digest | Unreadable]]:
+        """Each file as soon as it is read. The workers are sent its name as text, which not every name is."""
+        nameable = [path for path in files if printable(str(path)) == str(path)]
+        for path in set(files).difference(nameable):
+            yield path, Unreadable("Its name is not text.", advice="Give it another name.")
+        async for outcome in parse_files(nameable, then=digest, workers=self._workers, limits=self._limits):
+            yield outcome
 
     async def _write(self, batch: list[tuple[Document, Digest | None]]) -> None:
         if not batch:
@@ -139,6 +150,13 @@ class Ingest:
         await self._store.documents.add_many(read)
 
 
+class Fresh(NamedTuple):
+    """A file to read. `identity` is the id of the document that it is already, if any."""
+
+    file_hash: str
+    identity: str
+
+
 class Tally:
     """Counts on the way."""
 
@@ -149,7 +167,7 @@ class Tally:
 
     def count(self, document: Document, result: Digest | Unreadable, *, is_new: bool) -> None:
         if isinstance(result, Unreadable):
-            self.unreadable.append((document.path, document.problem))
+            self.unreadable.append((printable(document.path), document.problem))
             return
         self.added += is_new
         self.changed += not is_new
@@ -217,6 +235,7 @@ def find_files(paths: Sequence[Path]) -> Iterator[Path]:
     """The files, and those in the folders, in order; what is hidden is left alone unless it was named."""
     for path in paths:
         path = path.expanduser().absolute()
+        path = path.resolve() if path.is_dir() else path.parent.resolve() / path.name
         if not path.exists():
             raise NotFound(f"There is no {path}.", advice="Name files or folders that exist.")
         if not path.is_dir():
@@ -238,6 +257,10 @@ def hash_of(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
+
+
+def ending(path: str) -> str:
+    return Path(path).suffix.lower()
 
 
 def size_of(path: Path) -> int:

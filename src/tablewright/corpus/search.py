@@ -15,7 +15,7 @@ from tablewright.table.model import Noun
 
 Scope: TypeAlias = Literal["segment", "summary"]
 
-DEEP = 1_000
+DEEP = 200
 """Hits of each arm that a hybrid search puts together."""
 VECTOR_SHARE = 0.3
 """What nearness in meaning counts beside the words. All these figures were chosen on the three data sets of

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from math import ceil
 
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.table.corpus import Segment
@@ -125,12 +124,11 @@ def is_heading(parsed: Parsed, marked: list[int], start: int, end: int) -> bool:
 
 
 def parts(text: str, start: int, end: int) -> Iterator[Piece]:
-    """Without the space around; in parts of like size, at most `MOST` words."""
+    """Without the space around; in parts of at most `MOST` words, none a crumb."""
     words = [(word.start(), word.end()) for word in _WORD.finditer(text, start, end)]
     while len(words) > MOST:
-        like = len(words) / ceil(len(words) / MOST)
-        most = min(MOST, int(like * 1.1) + 1)
-        cuts = [cut.end() for cut in _SENTENCE_END.finditer(text, words[int(like * 0.6)][0], words[most - 1][1])]
+        most = MOST if len(words) >= MOST + FEW else len(words) * 2 // 3
+        cuts = [cut.end() for cut in _SENTENCE_END.finditer(text, words[most // 2][0], words[most - 1][1])]
         cut = cuts[-1] if cuts else words[most][0]
         count = next(index for index, (begin, _) in enumerate(words) if begin >= cut)
         yield Piece(start=words[0][0], end=words[count - 1][1], words=count)

@@ -52,7 +52,7 @@ def members_of(
     labelled = any(label for condition in question.conditions for label in condition.of.labels) or question.of
     if not called and not labelled:
         return Members(readable, "all documents")
-    if called and any(called <= stems(each.kind) for each in readable):
+    if called and any(called <= stems(each.kind) or called <= stems(_folder_name(each)) for each in readable):
         return _of_kind(question.things, called, readable, named)
     holding = {each.id for each in readable if _holds(each, called, named)}
     kinds = Counter(each.kind for each in readable if each.kind)
@@ -67,9 +67,9 @@ def members_of(
 
 
 def _of_kind(things: str, called: frozenset[str], readable: Sequence[Document], named: Collection[str]) -> Members:
-    """Kinds are read from texts, and a till may print "tax invoice" on what all others call a receipt: the odd one in a
-    folder of receipts is taken for one, and that is said."""
-    kinds = {each.kind for each in readable if called <= stems(each.kind)}
+    """Kinds are read from texts, and a till may print "tax invoice" on what all others call a receipt: what its owner
+    filed in a folder of that name is one; the odd one among many is taken for one, and that is said."""
+    kinds = {each.kind for each in readable if called <= stems(each.kind)} or {things}
     family = frozenset().union(*(each for each in SIBLINGS if each & kinds))
     folders: dict[str, Counter[bool]] = {}
     for each in readable:
@@ -79,7 +79,9 @@ def _of_kind(things: str, called: frozenset[str], readable: Sequence[Document], 
     chosen: list[Document] = []
     odd: dict[str, str] = {}
     for each in readable:
-        if each.kind in kinds or (not each.kind and _holds(each, called, named)) or _is_sheet_of(each, called):
+        is_filed = called <= stems(_folder_name(each)) and (not each.kind or each.kind in family)
+        is_meant = not each.kind and _holds(each, called, named)
+        if each.kind in kinds or is_filed or is_meant or _is_sheet_of(each, called):
             chosen.append(each)
         elif each.kind in family and _folder(each) in mostly:
             chosen.append(each)
@@ -90,6 +92,10 @@ def _of_kind(things: str, called: frozenset[str], readable: Sequence[Document], 
 
 def _folder(document: Document) -> str:
     return document.path.rpartition("/")[0]
+
+
+def _folder_name(document: Document) -> str:
+    return _folder(document).rpartition("/")[2]
 
 
 def _is_sheet_of(document: Document, called: frozenset[str]) -> bool:

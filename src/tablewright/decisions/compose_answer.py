@@ -18,8 +18,7 @@ from tablewright.decisions.citations import OPENERS, cite, unsupported
 from tablewright.decisions.decision import Outcome, Prompt, Tell, Unusable, decide
 from tablewright.decisions.reader import answers
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders, is_tainted
-from tablewright.models.model import CUT_OFF
-from tablewright.models.tokens import estimate_tokens
+from tablewright.models.tokens import CUT_OFF, estimate_tokens
 from tablewright.table.corpus import Question
 from tablewright.table.evidence import locate
 from tablewright.table.model import Noun, Step

@@ -23,7 +23,7 @@ from tablewright.decisions.understand_question import Ask, Understand
 from tablewright.errors import RunError, UsageError
 from tablewright.journeys.answering import ROWS, Sources, columns_of, kept_rows, ledger_of, listed, shown_rows, told
 from tablewright.journeys.routes import Evidence, Routes
-from tablewright.models.cache import concerning
+from tablewright.models.concern import concerning
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.documents import Counts
 from tablewright.store.store import Store

@@ -15,6 +15,7 @@ from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.decision import decide
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.files import Imported, replacing
+from tablewright.models.concern import concerning
 from tablewright.store.results import ResultSet
 from tablewright.store.store import Store
 from tablewright.table.corpus import Annotation, Document, Property
@@ -111,8 +112,6 @@ async def annotate(
 
 
 async def further_facts(store: Store, model: LanguageModel, document: Document) -> list[Annotation]:
-    from tablewright.models.cache import concerning
-
     text = await store.documents.retrieved(document.id)
     known = await store.documents.annotations(document.id)
     new: list[Annotation] = []

@@ -16,6 +16,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from tablewright.errors import ModelUnavailable
+from tablewright.models.concern import concerned
 from tablewright.models.layer import Layer
 from tablewright.table.usage import Usage, spend
 
@@ -63,17 +64,7 @@ class MemoryCache:
 Unproven: TypeAlias = "list[tuple[AnswerCache, str, bytes]]"
 
 _unproven: ContextVar[Unproven | None] = ContextVar("unproven", default=None)
-_about: ContextVar[tuple[str, ...]] = ContextVar("about", default=())
 
-
-@contextmanager
-def concerning(documents: Sequence[str]) -> Iterator[None]:
-    """Inside, answers are made from these documents of the user's."""
-    token = _about.set((*_about.get(), *documents))
-    try:
-        yield
-    finally:
-        _about.reset(token)
 
 
 @contextmanager
@@ -90,7 +81,7 @@ def unproven_answers() -> Iterator[Unproven]:
 
 async def keep(answers: Unproven) -> None:
     for cache, key, value in answers:
-        await cache.put(KIND, key, value, about=_about.get())
+        await cache.put(KIND, key, value, about=concerned())
 
 
 class Cached(Layer):
@@ -121,7 +112,7 @@ class Cached(Layer):
             value = ModelMessagesTypeAdapter.dump_json([answer])
             waiting = _unproven.get()
             if waiting is None:
-                await self._cache.put(KIND, key, value, about=_about.get())
+                await self._cache.put(KIND, key, value, about=concerned())
             else:
                 waiting.append((self._cache, key, value))
         return answer
@@ -135,7 +126,7 @@ class Cached(Layer):
         """Keeps an answer that came another way, as if this question had been asked alone."""
         answer = ModelResponse(parts=[TextPart(content=said)], model_name=self.model_name, finish_reason="stop")
         key = key_of(self.wrapped, messages, settings, asked)
-        await self._cache.put(KIND, key, ModelMessagesTypeAdapter.dump_json([answer]), about=_about.get())
+        await self._cache.put(KIND, key, ModelMessagesTypeAdapter.dump_json([answer]), about=concerned())
 
 
 def key_of(

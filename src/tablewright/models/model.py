@@ -14,11 +14,11 @@ from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadAnswer, ModelRefused
 from tablewright.models.cache import WHOLE, Cached, keep, unproven_answers
+from tablewright.models.tokens import CUT_OFF
 
 T = TypeVar("T", bound=BaseModel)
 
 REPAIR = "This answer cannot be used: {problem}\nAnswer the same question again, with the JSON object only."
-CUT_OFF = "it was cut off at {limit} tokens. Be shorter."
 PROBLEMS_SHOWN = 5
 
 

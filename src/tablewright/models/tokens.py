@@ -17,6 +17,8 @@ WHOLE = 2_048
 """Characters that are counted in full; a longer text is counted in slices, spread over it. Counting a page of 8,000
 characters would take 3 ms of CPU, as much as asking a model."""
 SLICES = 4
+CUT_OFF = "it was cut off at {limit} tokens. Be shorter."
+"""What a model is told whose answer did not end."""
 
 
 def estimate_tokens(text: str) -> int:

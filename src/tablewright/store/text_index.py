@@ -180,12 +180,11 @@ def is_among(segments: Positions, documents: Collection[int]) -> NDArray[np.bool
 
 
 def best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
-    """Those above 0."""
-    if len(scores) > limit:
-        top = np.argpartition(scores, len(scores) - limit)[-limit:]
-    else:
-        top = np.arange(len(scores))
-    top = top[scores[top] > 0]
+    """The best of those above 0, in no order; of equals, any."""
+    top = np.flatnonzero(scores > 0)
+    if len(top) > limit:
+        values = scores[top]
+        top = top[np.argpartition(values, len(values) - limit)[-limit:]]
     return list(zip(ids[top].tolist(), scores[top].tolist(), strict=True))
 
 

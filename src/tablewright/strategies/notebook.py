@@ -19,6 +19,7 @@ from tablewright.decisions.judge_coverage import Answered, Coverage, Judge, Judg
 from tablewright.decisions.reader.about import Subject, about, shared_context
 from tablewright.decisions.reader.reader import ABOUT, Candidate
 from tablewright.errors import OverBudget, SearchError
+from tablewright.models.concern import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query, Source
 from tablewright.strategies.findings import Read, agree, checked, weigh
@@ -228,8 +229,6 @@ class Notebook:
             outcome = await self.seat.extract(asked, self.note)
             self.over_budget |= outcome.over_budget
             return outcome.decided
-        from tablewright.models.cache import concerning  # loaded with the model anyway
-
         with concerning(own):
             said: dict[str, list[Candidate]] = await self.decide(decision, asked)
         return said

@@ -258,8 +258,14 @@ _TILL = re.compile(
     r"\b(?:change|cashier|tender(?:ed)?|cash|thank you|come again|till|terminal|receipt)\b", re.IGNORECASE
 )
 _INVOICE = re.compile(
-    r"\b(?:due date|bill to|ship to|payment terms|iban|purchase order|invoice (?:date|number|no)|vat)\b", re.IGNORECASE
+    r"\b(?:due date|bill to|ship to|payment terms|iban|purchase order|vat|"
+    r"invoice|rechnung|factuur|facture|fattura|factura)\b",
+    re.IGNORECASE,
 )
+_PAID = re.compile(
+    r"\bpaid\s+(?:by|in|with|via|on)\b|\breceived with thanks\b|\bpayment received\b|\bamount paid\b", re.IGNORECASE
+)
+"""An invoice that says that it was paid is the receipt."""
 _DEAR = re.compile(r"^\s*dear\b.{2,60}$", re.IGNORECASE | re.MULTILINE)
 _HEAD = 300
 
@@ -273,7 +279,8 @@ def kind_of(parsed: Parsed, annotations: tuple[Annotation, ...]) -> str:
     text, head = parsed.text, f"{parsed.title}\n{parsed.text[:_HEAD]}"
     if any(each.by == "slip" for each in annotations):
         till = len({word.casefold() for word in _TILL.findall(text)})
-        return "receipt" if till >= 2 or (till and not _INVOICE.search(text)) else "invoice"
+        is_receipt = till >= 2 or _PAID.search(text) or not _INVOICE.search(text)
+        return "receipt" if is_receipt else "invoice"
     if _DEAR.search(text[:2_000]) and len(text) < 12_000:
         return "letter"
     if len(_CONTRACT_WORD.findall(text[:20_000])) >= 5:

@@ -13,7 +13,7 @@ from tablewright.decisions.reader.found import Found
 from tablewright.decisions.reader.slips import Line, Slip, read_slip
 from tablewright.decisions.reader.wanted import wanted
 from tablewright.table.corpus import Annotation, Property, Typed
-from tablewright.table.currencies import currency_of
+from tablewright.table.currencies import CODES, currency_of
 from tablewright.table.dates import read_dates
 from tablewright.table.model import Field
 from tablewright.table.typed import dated
@@ -213,8 +213,19 @@ _MARK = re.compile(
 )
 
 
+_NAMED = re.compile(
+    rf"\b(?:totals?|amount|due|balance|sum|currency|prices)\b[\s:(]{{1,4}}(?:due|in|amount)?[\s:(]{{0,3}}"
+    rf"(?P<code>{'|'.join(sorted(CODES))})\b",
+    re.IGNORECASE,
+)
+"""A code beside what it is the currency of: elsewhere PEN and ALL are words."""
+
+
 def currency_in(text: str) -> Property | None:
-    """The mark that stands most often, at its first place."""
+    """What the total or the slip itself names; else the mark that stands most often, at its first place."""
+    if named := _NAMED.search(text):
+        value = Typed(raw=named["code"], currency=currency_of(named["code"]))
+        return Property(label="Currency", value=value, start=named.start("code"), end=named.end("code"))
     marks = Counter(mark[0].upper() for mark in _MARK.finditer(text))
     if not marks:
         return None

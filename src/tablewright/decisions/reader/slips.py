@@ -7,7 +7,7 @@ line is named, by where it stands (after the rounding, outside the tax summary),
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from tablewright.decisions.reader.found import Found
@@ -17,6 +17,7 @@ from tablewright.table.dates import DateText, read_dates
 from tablewright.table.model import Noun
 
 LONGEST = 12_000  # characters; a longer text is a report, not a slip
+SHORT = 3_000  # characters; so short is a slip that says of itself only that its amounts add up
 MOST_LINES = 400
 LONGEST_HEADING = 120
 CENT = 0.006
@@ -61,13 +62,33 @@ _TOTAL_WORD = re.compile(r"total\b|\b(?:amount|balance) due\b|\bpayable\b", re.I
 
 @lru_cache(maxsize=128)
 def slip(text: str) -> Slip | None:
-    """The text as a slip, or None where it is something else: a slip names a total, and money stands at line ends."""
+    """The text as a slip, or None where it is something else: a slip names a total, and money stands at line ends; and
+    it uses the words of slips, or the total is the sum of what stands above it."""
     if len(text) > LONGEST or not _TOTAL_WORD.search(text):
         return None
-    if len({word.casefold() for word in _SLIP.findall(text)}) < 2:
+    speaks = len({word.casefold() for word in _SLIP.findall(text)}) >= 2
+    if not speaks and len(text) > SHORT:
         return None
     lines = tuple(_lines(text))
-    return Slip(lines=lines) if sum(1 for line in lines if line.amounts) >= 2 else None
+    if sum(1 for line in lines if line.amounts) < 2:
+        return None
+    return Slip(lines=lines) if speaks or _adds_up(lines) else None
+
+
+def _adds_up(lines: Sequence[Line]) -> bool:
+    """Whether a line calls itself the total and is the sum of the items above; "5 x 4.20" under an item is none."""
+    items: list[float] = []
+    for line in lines:
+        if not line.amounts or not line.text.endswith(line.amounts[-1].written):
+            continue
+        if items and _TOTAL.search(line.label) and abs(sum(items) - line.amounts[-1].value) < CENT:
+            return True
+        if not _TIMES.match(line.text):
+            items.append(line.amounts[-1].value)
+    return False
+
+
+_TIMES = re.compile(r"\d+(?:[.,]\d+)?\s*(?:x|×|@|à|\*)\s", re.IGNORECASE)
 
 
 def read_slip(want: Wanted, document: Slip) -> list[Found] | None:

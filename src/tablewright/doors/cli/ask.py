@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.table.reply import Reply
 
+SHOWN = 20
+"""Rows that a terminal is filled with."""
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
 
 
@@ -81,9 +83,11 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
     console = output.stdout()
     console.print(output.plain(reply.answer, 20_000), highlight=False, soft_wrap=True)
     if reply.rows:
-        lines = [[str(row.source or ""), row.title, str(row.page or ""), *row.values] for row in reply.rows]
+        lines = [[str(row.source or ""), row.title, str(row.page or ""), *row.values] for row in reply.rows[:SHOWN]]
         columns = ["Source", "Document", "Page", *reply.columns]
         console.print(output.grid("", columns, lines))
+        if (count := reply.count or 0) > SHOWN and len(reply.rows) > SHOWN:
+            output.say(f"{count - SHOWN:,} more: --export FILE writes all, \"show the rest\" goes on.")
     if reply.citations and not reply.rows:
         for cited in reply.citations:
             page = f", page {cited.page}" if cited.page else ""

@@ -1,0 +1,518 @@
+"""The whole path over the user's documents: files are added, questions asked, tables filled, answers checked.
+
+    python evals/documents.py [--data DIR] [--model MODEL] [--only NAME,…] [--questions N] [--show wrong] [--record]
+
+    receipts  counts, sums, sets and extremes over 220 receipts
+    solar     exact sets over 408 data sheets of four layouts
+    ntsb      23 columns from 12 accident reports (PDF); `blank` is the share of what the report leaves blank
+    invoices  up to 7 columns from 11 invoices (PDF)
+    kleister  party, jurisdiction, effective date and term of 60 agreements
+    squad     questions to 35 articles, of which 30 % have no answer and must be refused
+    manuals   questions to a manual of 259 sections
+    finance   questions to the 1,644 pages of 9 filings
+
+Every citation of every answer is checked: it must stand where it says, and say what it is cited for. Exits 1 where one
+does not, or where a figure has fallen more than 0.02 under the recorded baseline; 2 where the data is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import csv
+import gzip
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from baseline import settle
+from tablewright.app import Operation, Tablewright
+from tablewright.decisions.citations import check_citations
+from tablewright.settings import Settings
+from tablewright.store.store import Store
+from tablewright.table.dates import read_date
+from tablewright.table.model import Field, Value
+from tablewright.table.numbers import read_numbers
+from tablewright.table.reply import Citation, Reply
+from web import judge, words
+
+ROOT = Path(__file__).resolve().parent.parent
+TOLERANCE = 0.02
+QUESTIONS = 200
+UNANSWERABLE = 0.3
+"""Of the questions to articles."""
+
+File: TypeAlias = tuple[str, str | bytes]
+"""A name with its folder, and what is in it."""
+
+
+@dataclass(kw_only=True)
+class Bench:
+    """What the parts have in common, and what they found wrong."""
+
+    data: Path
+    model: str
+    questions: int
+    show: bool
+    exceptions: list[str] = field(default_factory=list)
+    citations: int = 0
+
+    @asynccontextmanager
+    async def library(self, files: Iterable[File]) -> AsyncIterator[Library]:
+        with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as name:
+            folder = Path(name)
+            paths = [write(folder / "files" / file, content) for file, content in files]
+            settings = Settings(home=str(folder / "home"), model=self.model, model_timeout="600", sources="docs")
+            async with Tablewright.open(settings) as tablewright:
+                added = await tablewright.add_documents(paths)
+                print(
+                    f"{added.added} documents, {added.pages} pages, {added.segments} segments, {added.facts} facts "
+                    f"in {added.seconds:.0f} s; {len(added.unreadable)} not readable",
+                    flush=True,
+                )
+                names = {document.id: Path(document.path).stem for document in await tablewright.documents()}
+                yield Library(bench=self, tablewright=tablewright, settings=settings, names=names)
+
+    def wrong(self, *told: object) -> None:
+        if self.show:
+            print("  wrong", *told, sep=" | ", flush=True)
+
+
+@dataclass(kw_only=True)
+class Library:
+    """The documents of one part; `names` are their file names without the ending."""
+
+    bench: Bench
+    tablewright: Tablewright
+    settings: Settings
+    names: Mapping[str, str]
+
+    async def ask(self, question: str) -> Reply:
+        reply = await self.tablewright.ask(question)
+        await self._check(reply)
+        return reply
+
+    async def _check(self, reply: Reply) -> None:
+        bench = self.bench
+        bench.citations += len(reply.citations)
+        sources = {cited.number: f"{cited.title}\n{cited.quote}" for cited in reply.citations}
+        problems = [f"{each.what}: {each.statement!r}" for each in check_citations(reply.answer, sources)]
+        problems += [f"[source {row.source}] of a row is not there" for row in reply.rows if row.source not in sources]
+        for cited in reply.citations:
+            text = await self.tablewright.stored_text(cited.content_hash) or ""
+            if not stands_there(cited, text):
+                problems.append(f"[source {cited.number}] does not stand at {cited.start}:{cited.end}")
+        for problem in problems:
+            bench.exceptions.append(f"{reply.question[:80]} | {problem}")
+
+    async def all_rows(self, reply: Reply) -> set[str]:
+        """The names of the documents of the whole result, of which a reply shows a part."""
+        if not reply.result_id:
+            return set()
+        path = self.settings.home_folder / "result.csv"
+        await self.tablewright.export_result(reply.result_id, path)
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return {self.names[row["id"]] for row in csv.DictReader(file)}
+
+    def cited(self, reply: Reply) -> set[str]:
+        return {self.names[cited.document_id] for cited in reply.citations}
+
+    async def read(self, reply: Reply) -> set[str]:
+        """The names of the documents of which passages were read for the answer."""
+        async with await Store.open(self.settings.database) as store:
+            turn = (await store.conversations.get(reply.conversation)).turns[-1]
+            return {self.names[each.document_id] for each in await store.documents.segments(turn.segments)}
+
+    async def fill(self, fields: Sequence[Field]) -> dict[tuple[str, str], Operation]:
+        """A table of the documents, filled: the proposed cells by name of the document and field."""
+        table = (await self.tablewright.table_of_documents("documents")).table
+        fill = await self.tablewright.plan_enrich(table.id, fields, "documents")
+        filled = await fill.run()
+        rows = {row.id: Path(str(row.cell("File").value)).stem for row in (await self.tablewright.load(table.id)).rows}
+        operations = await self.tablewright.operations(filled.proposal_id, limit=100_000)
+        return {(rows[each.row_id], each.field): each for each in operations}
+
+
+def stands_there(cited: Citation, text: str) -> bool:
+    """A long quote is its telling lines, with " … " between them."""
+    passage = text[cited.start : cited.end]
+    return bool(passage) and (passage == cited.quote or all(part in passage for part in cited.quote.split(" … ")))
+
+
+# ── sets and sums ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def receipts(bench: Bench) -> Figures:
+    files = [(f"{row['id']}.txt", row["text"]) for row in lines(bench.data / "receipts_sroie.jsonl")]
+    counts: Counter[bool] = Counter()
+    async with bench.library(files) as library:
+        for row in lines(bench.data / "receipts_sroie_questions.jsonl"):
+            reply = await library.ask(row["question"])
+            right, said = await judged(row, reply, library)
+            counts[right] += 1
+            if not right:
+                bench.wrong(row["question"], f"gold {shortened(row['answer'])}", said, told(reply))
+    return {"receipts": {"right": share(counts)}}
+
+
+async def judged(row: Mapping[str, Any], reply: Reply, library: Library) -> tuple[bool, str]:
+    """Whether it is right, and what it says."""
+    gold = row["answer"]
+    if row["kind"] in ("count", "count_zero"):
+        return reply.count == gold, f"count {reply.count}"
+    if row["kind"] == "sum":
+        numbers = [number.value for number in read_numbers(reply.answer)]
+        return any(abs(value - gold) <= row["tolerance"] for value in numbers), reply.answer[:120]
+    if row["kind"] == "set":
+        found = await library.all_rows(reply)
+        return found == set(gold), difference(found, set(gold))
+    wanted = set(gold.get("ids") or [gold["id"]])
+    found = await library.all_rows(reply)
+    values = [value for key, value in gold.items() if key not in ("id", "ids")]
+    return found == wanted and all(says(reply.answer, value) for value in values), reply.answer[:160]
+
+
+async def solar(bench: Bench) -> Figures:
+    sheets = lines(bench.data / "solar_datasheets.jsonl")
+    files = [(f"{row['id']}.{'md' if row['layout'] == 2 else 'txt'}", row["text"]) for row in sheets]
+    counts: Counter[bool] = Counter()
+    async with bench.library(files) as library:
+        for row in lines(bench.data / "solar_questions.jsonl"):
+            reply = await library.ask(row["question"])
+            found, gold = await library.all_rows(reply), set(row["gold_ids"])
+            counts[found == gold] += 1
+            if found != gold:
+                bench.wrong(row["question"], difference(found, gold), told(reply))
+    return {"solar": {"right": share(counts)}}
+
+
+# ── columns ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+NTSB = {
+    "accident_number": Field(name="Accident number"),
+    "location": Field(name="Location"),
+    "city": Field(name="City"),
+    "state_or_country": Field(name="State or country"),
+    "date": Field(name="Date", type="date"),
+    "registration": Field(name="Registration"),
+    "aircraft_make": Field(name="Aircraft make"),
+    "aircraft_model": Field(name="Aircraft model"),
+    "aircraft_damage": Field(name="Aircraft damage"),
+    "injuries": Field(name="Injuries"),
+    "pilot_age": Field(name="Pilot age", type="number"),
+    "pilot_certificate": Field(name="Pilot certificate"),
+    "pilot_total_hours": Field(name="Pilot total hours", type="number"),
+    "serial_number": Field(name="Serial number"),
+    "landing_gear": Field(name="Landing gear"),
+    "seats": Field(name="Seats", type="number"),
+    "max_gross_weight_lb": Field(name="Max gross weight", type="number", unit="lb"),
+    "engine_manufacturer": Field(name="Engine manufacturer"),
+    "engine_model": Field(name="Engine model"),
+    "rated_power": Field(name="Rated power"),
+    "year_of_manufacture": Field(name="Year of manufacture", type="number"),
+    "amateur_built": Field(name="Amateur built"),
+    "probable_cause": Field(name="Probable cause"),
+}
+INVOICE = {
+    "issuer": Field(name="Issuer"),
+    "invoice_number": Field(name="Invoice number"),
+    "date": Field(name="Date", type="date"),
+    "amount": Field(name="Amount", type="number"),
+    "amount_untaxed": Field(name="Amount untaxed", type="number"),
+    "currency": Field(name="Currency"),
+    "vat": Field(name="VAT number"),
+}
+AGREEMENT = {
+    "party": Field(name="Party", type="list"),
+    "jurisdiction": Field(name="Jurisdiction"),
+    "effective_date": Field(name="Effective date", type="date"),
+    "term": Field(name="Term"),
+}
+
+
+async def ntsb(bench: Bench) -> Figures:
+    return {"ntsb": await columns(bench, "pdf_ntsb.gold.jsonl", NTSB, blanks=True)}
+
+
+async def invoices(bench: Bench) -> Figures:
+    return {"invoices": await columns(bench, "pdf_invoices.gold.jsonl", INVOICE, blanks=False)}
+
+
+async def kleister(bench: Bench) -> Figures:
+    records = list(lines(bench.data / "contracts_kleister_nda.jsonl.gz"))
+    verdicts: Counter[str] = Counter()
+    async with bench.library((f"{row['id']}.txt", row["text"]) for row in records) as library:
+        cells = await library.fill(list(AGREEMENT.values()))
+        for row in records:
+            for key, asked in AGREEMENT.items():
+                operation = cells[row["id"], asked.name]
+                verdict = judge_listed(operation.cell.value, row["gold"][key])
+                note(bench, verdicts, verdict, key, row["id"], row["gold"][key], operation)
+    return {"kleister": of_columns(verdicts)}
+
+
+async def columns(bench: Bench, file: str, fields: Mapping[str, Field], *, blanks: bool) -> dict[str, float]:
+    """What is right of what the gold states; with `blanks`, what the gold has as null must stay empty."""
+    records = list(lines(bench.data / file))
+    verdicts: Counter[str] = Counter()
+    async with bench.library((row["pdf"], (bench.data / row["pdf"]).read_bytes()) for row in records) as library:
+        cells = await library.fill(list(fields.values()))
+        for row in records:
+            for key, asked in fields.items():
+                gold = row["gold"].get(key)
+                if gold is None and not (blanks and key in row["gold"]):
+                    continue
+                operation = cells[row["id"], asked.name]
+                verdict = judge(operation.cell.value, None if gold is None else [str(gold)])
+                note(bench, verdicts, verdict, key, row["id"], gold, operation)
+    return of_columns(verdicts)
+
+
+def judge_listed(value: Value, golds: Sequence[str]) -> str:
+    """The gold may have several: all of them and no other is right, some of them near."""
+    if not golds or value is None:
+        return judge(value, None if not golds else list(golds))
+    verdicts = [judge(each, list(golds)) for each in (value if isinstance(value, tuple) else (value,))]
+    if len(verdicts) == len(golds) and set(verdicts) == {"right"}:
+        return "right"
+    return "near" if {"right", "near"} & set(verdicts) else "wrong"
+
+
+def note(
+    bench: Bench, verdicts: Counter[str], verdict: str, key: str, name: str, gold: object, operation: Operation
+) -> None:
+    verdicts[verdict] += 1
+    verdicts[f"{verdict} {key}"] += 1
+    if verdict in ("wrong", "near", "empty", "filled"):
+        cell = operation.cell
+        quote = " ".join(cell.evidence[0].quote.split())[:120] if cell.evidence else cell.error
+        bench.wrong(verdict, key, name, f"gold {shortened(gold)}", shortened(cell.value), cell.confidence, quote)
+
+
+def of_columns(verdicts: Counter[str]) -> dict[str, float]:
+    print({verdict: count for verdict, count in verdicts.items() if " " not in verdict or verdict == "rightly empty"})
+    known = verdicts["right"] + verdicts["near"] + verdicts["wrong"] + verdicts["empty"]
+    given = known - verdicts["empty"] + verdicts["filled"]
+    absent = verdicts["filled"] + verdicts["rightly empty"]
+    figures = {
+        "right": verdicts["right"] / max(1, known),
+        "right or near": (verdicts["right"] + verdicts["near"]) / max(1, known),
+        "precision": verdicts["right"] / max(1, given),
+    }
+    return figures | ({"blank": verdicts["rightly empty"] / absent} if absent else {})
+
+
+# ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def squad(bench: Bench) -> Figures:
+    """An article is a file; whether a citation is of the right paragraph is seen from its words."""
+    paragraphs = list(lines(bench.data / "reading_squad2.corpus.jsonl"))
+    articles: dict[str, list[str]] = {}
+    for row in paragraphs:
+        articles.setdefault(row["title"], []).append(row["text"])
+    texts = {row["_id"]: row["text"] for row in paragraphs}
+    asked = list(lines(bench.data / "reading_squad2.jsonl"))
+    refused = round(bench.questions * UNANSWERABLE)
+    answerable = drawn([row for row in asked if row["answerable"]], bench.questions - refused)
+    answered: Counter[bool] = Counter()
+    gold: Counter[bool] = Counter()
+    silent: Counter[bool] = Counter()
+    files = ((f"{plain_name(title)}.txt", "\n\n".join([title, *texts])) for title, texts in articles.items())
+    async with bench.library(files) as library:
+        for row in answerable:
+            reply = await library.ask(row["question"])
+            right = any(says(reply.answer, answer) for answer in row["answers"])
+            answered[right] += 1
+            if reply.citations:
+                gold[any(is_from(cited, texts[row["context_id"]]) for cited in reply.citations)] += 1
+            if not right:
+                bench.wrong(row["question"], f"gold {row['answers'][0]}", reply.answer[:240], told(reply))
+        for row in drawn([row for row in asked if not row["answerable"]], refused):
+            reply = await library.ask(row["question"])
+            silent[not reply.citations] += 1
+            if reply.citations:
+                bench.wrong("should be refused", row["question"], reply.answer[:240], told(reply))
+    figures = {"answered": share(answered), "refused": share(silent), "citation of the paragraph": share(gold)}
+    return {f"squad {bench.questions}": figures}
+
+
+async def manuals(bench: Bench) -> Figures:
+    """One Markdown file with a heading for each section."""
+    sections = {row["_id"]: row for row in lines(bench.data / "manuals_emqa" / "corpus_tv.jsonl")}
+    whole = "\n\n".join(f"# {row['title']}\n\n{row['text']}" for row in sections.values())
+    asked = drawn(list(lines(bench.data / "manuals_emqa" / "questions.jsonl")), bench.questions)
+    cites: Counter[bool] = Counter()
+    overlap = 0.0
+    async with bench.library([("tv.md", whole)]) as library:
+        for row in asked:
+            reply = await library.ask(row["question"])
+            section = sections[row["gold_section"]]
+            there = any(is_from(cited, f"{section['title']}\n{section['text']}") for cited in reply.citations)
+            cites[there] += 1
+            overlap += shared_words(reply.answer, row["gold_answer"]) / len(asked)
+            if not there:
+                bench.wrong(row["question"], f"gold {section['title']}", reply.answer[:240], told(reply))
+    return {f"manuals {len(asked)}": {"section cited": share(cites), "words of the answer": overlap}}
+
+
+async def finance(bench: Bench) -> Figures:
+    """A file for each page, so that the page is known by its name."""
+    pages = list(lines(bench.data / "financebench_pages.jsonl.gz"))
+    filings = {row["doc_name"] for row in pages}
+    asked = [row for row in lines(bench.data / "financebench.jsonl") if row["doc_name"] in filings]
+    asked = drawn(asked, bench.questions)
+    cites: Counter[bool] = Counter()
+    reads: Counter[bool] = Counter()
+    numbers: Counter[bool] = Counter()
+    files = ((f"{row['doc_name']}/{page_name(row)}.txt", row["text"]) for row in pages)
+    async with bench.library(files) as library:
+        for row in asked:
+            reply = await library.ask(row["question"])
+            gold = {page_name(evidence) for evidence in row["evidence"]}
+            there = bool(gold & library.cited(reply))
+            cites[there] += 1
+            reads[bool(gold & await library.read(reply))] += 1
+            if read_numbers(row["answer"]):
+                numbers[any(says(reply.answer, number) for number in stated_numbers(row["answer"]))] += 1
+            if not there:
+                bench.wrong(row["question"], f"gold {sorted(gold)}", reply.answer[:240], told(reply))
+    figures = {"page cited": share(cites), "page read": share(reads), "number said": share(numbers)}
+    return {f"finance {len(asked)}": figures}
+
+
+def page_name(row: Mapping[str, Any]) -> str:
+    return f"{row['doc_name']} page {row['page_zero_indexed'] + 1}"
+
+
+def stated_numbers(text: str) -> list[float]:
+    """The numbers of an answer that are no years."""
+    values = [number.value for number in read_numbers(text)]
+    return [value for value in values if not (value.is_integer() and 1990 <= value <= 2030)]
+
+
+def is_from(cited: Citation, text: str) -> bool:
+    """Whether it is of this passage: a part of its quote stands there, or the passage in it."""
+    whole = words(text)
+    parts = (words(part) for part in re.split(r" … |\n", cited.quote))
+    return any(part in whole for part in parts if len(part.split()) >= 4) or words(cited.quote) in whole
+
+
+def shared_words(answer: str, gold: str) -> float:
+    """The share of the words of the gold answer that the answer says too."""
+    wanted = set(words(gold).split())
+    return len(wanted & set(words(answer).split())) / max(1, len(wanted))
+
+
+def says(answer: str, gold: object) -> bool:
+    """The same words, the same number or the same date stand in it."""
+    if isinstance(gold, int | float):
+        return any(abs(number.value - gold) <= 0.005 * max(1.0, abs(gold)) for number in read_numbers(answer))
+    if f" {words(str(gold))} " in f" {words(answer)} ":
+        return True
+    date = read_date(str(gold))
+    return date is not None and date.iso in answer
+
+
+# ── the data and the figures ─────────────────────────────────────────────────────────────────────────────────────────
+
+Figures: TypeAlias = dict[str, dict[str, float]]
+
+PARTS: dict[str, tuple[str, Callable[[Bench], Awaitable[Figures]]]] = {
+    "receipts": ("receipts_sroie_questions.jsonl", receipts),
+    "solar": ("solar_questions.jsonl", solar),
+    "ntsb": ("pdf_ntsb.gold.jsonl", ntsb),
+    "invoices": ("pdf_invoices.gold.jsonl", invoices),
+    "kleister": ("contracts_kleister_nda.jsonl.gz", kleister),
+    "squad": ("reading_squad2.jsonl", squad),
+    "manuals": ("manuals_emqa/questions.jsonl", manuals),
+    "finance": ("financebench.jsonl", finance),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
+    parser.add_argument("--data", type=Path, default=Path(default), help="folder with the data files")
+    parser.add_argument("--model", default="builtin")
+    parser.add_argument("--only", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
+    parser.add_argument("--questions", type=int, default=QUESTIONS, help="to squad, manuals and finance, each, at most")
+    parser.add_argument("--show", default="", choices=["", "wrong"], help="print what is wrong")
+    parser.add_argument("--record", action="store_true", help="write the result as the new baseline")
+    args = parser.parse_args()
+    chosen = args.only.split(",")
+    if unknown := [name for name in chosen if name not in PARTS]:
+        parser.error(f"there is no part {', '.join(unknown)}")
+    if missing := [str(args.data / PARTS[name][0]) for name in chosen if not (args.data / PARTS[name][0]).is_file()]:
+        print(f"No data: {', '.join(missing)}. Give its folder with --data or TABLEWRIGHT_EVAL_DATA.", file=sys.stderr)
+        return 2
+    bench = Bench(data=args.data, model=args.model, questions=args.questions, show=args.show == "wrong")
+    measured = asyncio.run(measure(bench, chosen))
+    print(f"{bench.citations} citations, {len(bench.exceptions)} exceptions")
+    for exception in bench.exceptions:
+        print(f"EXCEPTION {exception}", file=sys.stderr)
+    fallen = settle("documents", measured, record=args.record, tolerance=TOLERANCE)
+    return 1 if bench.exceptions else fallen
+
+
+async def measure(bench: Bench, chosen: Sequence[str]) -> Figures:
+    measured: Figures = {}
+    kind = bench.model.partition(":")[0]
+    for name in chosen:
+        started = time.monotonic()
+        figures = {f"{group} {kind}": of for group, of in (await PARTS[name][1](bench)).items()}
+        for group, of in figures.items():
+            said = "  ".join(f"{what} {value:.3f}" for what, value in of.items())
+            print(f"{group:24} {said}  ({time.monotonic() - started:.0f} s)", flush=True)
+        measured |= figures
+    return measured
+
+
+def share(counts: Counter[bool]) -> float:
+    return counts[True] / max(1, counts.total())
+
+
+def drawn(rows: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    return random.Random(1).sample(rows, min(count, len(rows)))
+
+
+def difference(found: set[str], gold: set[str]) -> str:
+    return f"missing {sorted(gold - found)[:8]}, too many {sorted(found - gold)[:8]}"
+
+
+def told(reply: Reply) -> str:
+    return f"{reply.intent}, {reply.route}, {reply.completeness}, {reply.ledger or reply.reason}"
+
+
+def shortened(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 100 else f"{text[:100]}…"
+
+
+def plain_name(title: str) -> str:
+    return re.sub(r"[^\w -]+", "_", title)
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    yield from map(json.loads, content.splitlines())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
