@@ -7,7 +7,7 @@
     ntsb      23 columns from 12 accident reports (PDF); `blank` is the share of what the report leaves blank
     invoices  up to 7 columns from 11 invoices (PDF)
     kleister  party, jurisdiction, effective date and term of 60 agreements
-    squad     questions to 35 articles, of which 30 % have no answer and must be refused
+    squad     questions to 11 articles, of which 30 % have no answer and must be refused
     manuals   questions to a manual of 259 sections
     finance   questions to the 1,644 pages of 9 filings
 
@@ -28,6 +28,7 @@ import re
 import sys
 import tempfile
 import time
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -51,6 +52,7 @@ TOLERANCE = 0.02
 QUESTIONS = 200
 UNANSWERABLE = 0.3
 """Of the questions to articles."""
+YEARS = range(1990, 2031)
 
 File: TypeAlias = tuple[str, str | bytes]
 """A name with its folder, and what is in it."""
@@ -132,6 +134,11 @@ class Library:
         async with await Store.open(self.settings.database) as store:
             turn = (await store.conversations.get(reply.conversation)).turns[-1]
             return {self.names[each.document_id] for each in await store.documents.segments(turn.segments)}
+
+    async def passages(self, name: str, openings: Mapping[str, str]) -> Passages:
+        identity = next(id for id, known in self.names.items() if known == name)
+        document = (await self.tablewright.document(identity)).document
+        return Passages(await self.tablewright.stored_text(document.text_hash) or "", openings)
 
     async def fill(self, fields: Sequence[Field]) -> dict[tuple[str, str], Operation]:
         """A table of the documents, filled: the proposed cells by name of the document and field."""
@@ -316,34 +323,43 @@ def of_columns(verdicts: Counter[str]) -> dict[str, float]:
 
 
 async def squad(bench: Bench) -> Figures:
-    """An article is a file; whether a citation is of the right paragraph is seen from its words."""
-    paragraphs = list(lines(bench.data / "reading_squad2.corpus.jsonl"))
-    articles: dict[str, list[str]] = {}
-    for row in paragraphs:
-        articles.setdefault(row["title"], []).append(row["text"])
-    texts = {row["_id"]: row["text"] for row in paragraphs}
+    """An article is a file of paragraphs."""
+    articles: dict[str, dict[str, str]] = {}
+    for row in lines(bench.data / "reading_squad2.corpus.jsonl"):
+        articles.setdefault(row["title"], {})[row["_id"]] = row["text"]
     asked = list(lines(bench.data / "reading_squad2.jsonl"))
-    refused = round(bench.questions * UNANSWERABLE)
-    answerable = drawn([row for row in asked if row["answerable"]], bench.questions - refused)
+    unanswerable = round(bench.questions * UNANSWERABLE)
     answered: Counter[bool] = Counter()
-    gold: Counter[bool] = Counter()
     silent: Counter[bool] = Counter()
-    files = ((f"{plain_name(title)}.txt", "\n\n".join([title, *texts])) for title, texts in articles.items())
+    refused: Counter[bool] = Counter()
+    cites: Counter[bool] = Counter()
+    files = [(f"{plain_name(title)}.txt", "\n\n".join([title, *texts.values()])) for title, texts in articles.items()]
     async with bench.library(files) as library:
-        for row in answerable:
+        passages = {
+            plain_name(title): await library.passages(plain_name(title), {id: text[:60] for id, text in texts.items()})
+            for title, texts in articles.items()
+        }
+        for row in drawn([row for row in asked if row["answerable"]], bench.questions - unanswerable):
             reply = await library.ask(row["question"])
             right = any(says(reply.answer, answer) for answer in row["answers"])
             answered[right] += 1
-            if reply.citations:
-                gold[any(is_from(cited, texts[row["context_id"]]) for cited in reply.citations)] += 1
-            if not right:
-                bench.wrong(row["question"], f"gold {row['answers'][0]}", reply.answer[:240], told(reply))
-        for row in drawn([row for row in asked if not row["answerable"]], refused):
-            reply = await library.ask(row["question"])
             silent[not reply.citations] += 1
             if reply.citations:
+                cited = {passages[library.names[each.document_id]].of(each) for each in reply.citations}
+                cites[row["context_id"] in cited] += 1
+            if not right:
+                bench.wrong(row["question"], f"gold {row['answers'][0]}", reply.answer[:240], told(reply))
+        for row in drawn([row for row in asked if not row["answerable"]], unanswerable):
+            reply = await library.ask(row["question"])
+            refused[not reply.citations] += 1
+            if reply.citations:
                 bench.wrong("should be refused", row["question"], reply.answer[:240], told(reply))
-    figures = {"answered": share(answered), "refused": share(silent), "citation of the paragraph": share(gold)}
+    figures = {
+        "answered": share(answered),
+        "refused": share(refused),
+        "not refused": 1 - share(silent),
+        "paragraph cited": share(cites),
+    }
     return {f"squad {bench.questions}": figures}
 
 
@@ -355,14 +371,15 @@ async def manuals(bench: Bench) -> Figures:
     cites: Counter[bool] = Counter()
     overlap = 0.0
     async with bench.library([("tv.md", whole)]) as library:
+        passages = await library.passages("tv", {id: f"# {row['title']}\n" for id, row in sections.items()})
         for row in asked:
             reply = await library.ask(row["question"])
-            section = sections[row["gold_section"]]
-            there = any(is_from(cited, f"{section['title']}\n{section['text']}") for cited in reply.citations)
+            there = row["gold_section"] in {passages.of(cited) for cited in reply.citations}
             cites[there] += 1
             overlap += shared_words(reply.answer, row["gold_answer"]) / len(asked)
             if not there:
-                bench.wrong(row["question"], f"gold {section['title']}", reply.answer[:240], told(reply))
+                title = sections[row["gold_section"]]["title"]
+                bench.wrong(row["question"], f"gold {title}", reply.answer[:240], told(reply))
     return {f"manuals {len(asked)}": {"section cited": share(cites), "words of the answer": overlap}}
 
 
@@ -383,8 +400,8 @@ async def finance(bench: Bench) -> Figures:
             there = bool(gold & library.cited(reply))
             cites[there] += 1
             reads[bool(gold & await library.read(reply))] += 1
-            if read_numbers(row["answer"]):
-                numbers[any(says(reply.answer, number) for number in stated_numbers(row["answer"]))] += 1
+            if wanted := stated_numbers(row["answer"]):
+                numbers[any(says(reply.answer, number) for number in wanted)] += 1
             if not there:
                 bench.wrong(row["question"], f"gold {sorted(gold)}", reply.answer[:240], told(reply))
     figures = {"page cited": share(cites), "page read": share(reads), "number said": share(numbers)}
@@ -398,14 +415,22 @@ def page_name(row: Mapping[str, Any]) -> str:
 def stated_numbers(text: str) -> list[float]:
     """The numbers of an answer that are no years."""
     values = [number.value for number in read_numbers(text)]
-    return [value for value in values if not (value.is_integer() and 1990 <= value <= 2030)]
+    return [value for value in values if value not in YEARS]
 
 
-def is_from(cited: Citation, text: str) -> bool:
-    """Whether it is of this passage: a part of its quote stands there, or the passage in it."""
-    whole = words(text)
-    parts = (words(part) for part in re.split(r" … |\n", cited.quote))
-    return any(part in whole for part in parts if len(part.split()) >= 4) or words(cited.quote) in whole
+class Passages:
+    """Which passage a place in a text belongs to. They stand in this order, and each begins as it is known to."""
+
+    def __init__(self, text: str, openings: Mapping[str, str]) -> None:
+        self._ids = list(openings)
+        self._starts: list[int] = []
+        at = 0
+        for opening in openings.values():
+            at = max(at, text.find(opening, at))
+            self._starts.append(at)
+
+    def of(self, cited: Citation) -> str:
+        return self._ids[max(0, bisect_right(self._starts, cited.start) - 1)]
 
 
 def shared_words(answer: str, gold: str) -> float:
