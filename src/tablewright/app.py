@@ -264,13 +264,11 @@ class Tablewright:
 
     async def remove_documents(self, names: Sequence[str]) -> list[Document]:
         """With everything that was made of them; all of them or, where one is not there, none."""
-        found = [await self._store.documents.get(name) for name in names]
-        await self._store.documents.remove([document.id for document in found])
-        return found
+        found = {document.id: document for document in [await self._store.documents.get(name) for name in names]}
+        await self._store.documents.remove(list(found))
+        return list(found.values())
 
-    async def annotate_documents(
-        self, names: Sequence[str], watch: Callable[[Reading], None] = lambda _: None
-    ) -> int:
+    async def annotate_documents(self, names: Sequence[str], watch: Callable[[Reading], None] = lambda _: None) -> int:
         """Facts that the model finds beyond those of the rules; how many were new."""
         from tablewright.journeys import documents
 

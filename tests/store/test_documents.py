@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import random
 import zlib
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -154,6 +156,22 @@ async def test_properties_are_found_by_label_and_document(store: Store) -> None:
     assert await store.documents.properties(documents=[]) == []
 
 
+async def test_facts_that_are_found_later_stand_behind_the_others(store: Store) -> None:
+    first, second, third = fact("Width", "1 m"), fact("Mass", "2 kg"), fact("Colour", "blue")
+    given = replace(read("a.txt", "a", facts=(first,)), vectors={"fact": unit(1, 0, 0, 0)})
+    await store.documents.add_many([given, read("b.txt", "b", facts=(first,))])
+    query = np.array([0, 1, 0, 0], dtype=np.float32)
+    search = partial(store.documents.search_vector, query, 5, embedder=EMBEDDER, target="fact")
+    assert (await search()).found == []
+    await store.documents.add_annotations("d-a.txt", [second, third], unit(0, 1, 0, 0, 0, 0, 1, 0), EMBEDDER)
+    await store.documents.add_annotations("d-b.txt", [second], unit(0, 1, 1, 0), EMBEDDER)
+    assert await store.documents.annotations("d-a.txt") == [first, second, third]
+    properties = {each.annotation_id: each for each in await store.documents.properties()}
+    near = [properties[id] for id, _ in (await search()).found]
+    assert [(each.document_id, each.property.label) for each in near] == [("d-a.txt", "Mass"), ("d-b.txt", "Mass")]
+    assert (await store.documents.counts()).facts == 5
+
+
 async def test_every_segment_with_the_words_is_found_in_whatever_form(store: Store) -> None:
     many = [read(f"{number}.txt", f"receipt {number}: 2 TIRES, size 205/55 R16") for number in range(60)]
     await store.documents.add_many([*many, read("other.txt", "tiring work"), read("quoted.txt", "tire the receipt")])
@@ -182,6 +200,23 @@ async def test_a_rare_word_weighs_more_than_a_common_one(store: Store) -> None:
     assert best[0].document_id == "d-rare.txt"
     assert ranked[0][1] > ranked[1][1]
     assert await store.documents.search_text("nothing-like-it", 5) == []
+
+
+async def test_the_words_that_segments_have_in_common_and_others_have_not_are_told(store: Store) -> None:
+    others = [read(f"{number}.txt", f"the pump number {number}") for number in range(30)]
+    await store.documents.add_many(
+        [
+            *others,
+            read("a.txt", "the pump of the reactors is cooled, quickly"),
+            read("b.txt", "a pump and two reactors are cooled, slowly"),
+            read("c.txt", "a reactor"),
+        ]
+    )
+    both = dict(await store.documents.search_text("cooled", 5))
+    told = await store.documents.telling_words(both, 5)
+    assert set(told) == {"cool", "reactor"}, "pump is everywhere, quickly in one only"
+    assert max(told.values()) == 1
+    assert await store.documents.telling_words({}, 5) == {}
 
 
 async def test_a_search_keeps_to_the_documents_and_categories(store: Store) -> None:

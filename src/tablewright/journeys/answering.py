@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+import msgspec
+
 from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.found import Found, Thing, asked_of
 from tablewright.corpus.needs import shown_labels
 from tablewright.corpus.search import CorpusHit
 from tablewright.corpus.vocabulary import holds
+from tablewright.decisions.compose_answer import Statement
 from tablewright.journeys.routes import Evidence
 from tablewright.store.results import ResultRow
 from tablewright.table.corpus import Question
@@ -51,11 +54,12 @@ class Sources:
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
 
     async def of_hit(self, hit: CorpusHit) -> int:
-        return await self.cite(hit.document.id, [(hit.start, hit.end)])
+        """Exactly the passage that was read: a statement's place is counted from where it starts."""
+        return await self.cite(hit.document.id, [(hit.start, hit.end)], whole_lines=False)
 
-    async def cite(self, document_id: str, spans: Sequence[tuple[int, int]]) -> int:
+    async def cite(self, document_id: str, spans: Sequence[tuple[int, int]], *, whole_lines: bool = True) -> int:
         text = await self.text(document_id)
-        lines = sorted({line_of(text.text, start, end) for start, end in spans})
+        lines = sorted({line_of(text.text, *span) if whole_lines else span for span in spans})
         start, end = lines[0][0], max(end for _, end in lines)
         for known in self.citations:
             if (known.document_id, known.start, known.end) == (document_id, start, end):
@@ -81,6 +85,17 @@ class Sources:
             self.texts[document_id] = await self.corpus.documents.retrieved(document_id)
             self.paths[document_id] = (await self.corpus.documents.get(document_id)).path
         return self.texts[document_id]
+
+
+def quoted(cited: Citation, statements: Sequence[Statement]) -> Citation:
+    """The citation of a passage, narrowed to what the statements stand on."""
+    places = sorted({(each.start, each.end, each.quote) for each in statements})
+    return msgspec.structs.replace(
+        cited,
+        quote=" … ".join(quote for _, _, quote in places),
+        start=cited.start + places[0][0],
+        end=cited.start + max(end for _, end, _ in places),
+    )
 
 
 def sought(question: Question) -> list[tuple[str, ...]]:

@@ -21,7 +21,17 @@ from tablewright.decisions.follow_up import Exchange, Followed, FollowUp, Messag
 from tablewright.decisions.select_route import NEEDED, Route, RouteName, Select, SelectRoute
 from tablewright.decisions.understand_question import Ask, Understand
 from tablewright.errors import RunError, UsageError
-from tablewright.journeys.answering import ROWS, Sources, columns_of, kept_rows, ledger_of, listed, shown_rows, told
+from tablewright.journeys.answering import (
+    ROWS,
+    Sources,
+    columns_of,
+    kept_rows,
+    ledger_of,
+    listed,
+    quoted,
+    shown_rows,
+    told,
+)
 from tablewright.journeys.routes import Evidence, Routes
 from tablewright.models.concern import concerning
 from tablewright.store.conversations import Conversation, Turn
@@ -214,12 +224,11 @@ class Asker:
             composed: Composed = (await compose(asked, self._model, self._tell)).decided
         if not composed.cited:
             return None
-        used = {statement.source: statement for statement in composed.statements}
-        citations = []
-        for cited in sources.citations:
-            if (statement := used.get(cited.number)) is not None:
-                start, end = cited.start + statement.start, cited.start + statement.end
-                citations.append(msgspec.structs.replace(cited, quote=statement.quote, start=start, end=end))
+        citations = [
+            quoted(cited, [each for each in composed.statements if each.source == cited.number])
+            for cited in sources.citations
+            if cited.number in composed.cited
+        ]
         return Reply(
             question=evidence.question.text,
             answer=composed.text,

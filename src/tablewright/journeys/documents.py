@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -146,10 +147,19 @@ async def as_table(store: Store, name: str, *, kind: str, actor: str) -> Importe
     if not found:
         what = f"document of the kind {kind!r}" if kind else "document"
         raise NotFound(f"There is no {what}.", advice="`tablewright docs list` shows what there is.")
+    names = Counter(each.name for each in found)
     table = await store.tables.create(
         name,
         FIELDS,
-        ((given(each.path), given(each.title), given(each.kind or each.media), given(each.pages)) for each in found),
+        (
+            (
+                given(each.name if names[each.name] == 1 else each.path),
+                given(each.title),
+                given(each.kind or each.media),
+                given(each.pages),
+            )
+            for each in found
+        ),
         key_field="File",
         actor=actor,
         note=f"a row for each of {len(found)} documents",

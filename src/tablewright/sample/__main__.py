@@ -13,7 +13,8 @@ from tablewright.sample.server import SampleWeb
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tablewright.sample", description="Serves the sample web, or writes the sample papers.")
+    about = "Serves the sample web, or writes the sample papers."
+    parser = argparse.ArgumentParser(prog="python -m tablewright.sample", description=about)
     parser.add_argument("--port", type=int, default=8899, help="0 takes a free one (default: %(default)s)")
     parser.add_argument("--papers", type=Path, metavar="FOLDER", help="write the sample papers there, and end")
     options = parser.parse_args()

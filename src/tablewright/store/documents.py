@@ -37,7 +37,7 @@ from tablewright.store.properties import (
 )
 from tablewright.store.records import now, printable, to_text
 from tablewright.store.text_index import K1, Ranked, TextIndex, postings_of
-from tablewright.store.vectors import Half, Nearest, Target, VectorIndex, keep_vectors
+from tablewright.store.vectors import Half, Nearest, Target, VectorIndex, add_vectors, keep_vectors
 from tablewright.store.words import holds, in_common, phrases_of, weighty_words, words_of
 from tablewright.table.corpus import Annotation, Category, Document, Segment, Summary
 from tablewright.table.model import Noun
@@ -126,6 +126,26 @@ class Documents:
                 add(connection, each)
 
         if read:
+            await self._database.write(work)
+
+    async def add_annotations(self, id: str, annotations: Sequence[Annotation], vectors: Half, embedder: str) -> None:
+        """More of a document that is there, behind those it has; each with its vector."""
+
+        def work(connection: Connection) -> None:
+            next_version(connection)
+            documents, no = schema.documents, find_one(connection, id).no
+            facts = sum(annotation.shape == "fact" for annotation in annotations)
+            before = connection.execute(select(documents.c.facts, documents.c.rows).where(documents.c.no == no)).one()
+            known = before.facts + before.rows
+            connection.execute(
+                update(documents)
+                .where(documents.c.no == no)
+                .values(facts=before.facts + facts, rows=before.rows + len(annotations) - facts)
+            )
+            keep_annotations(connection, no, annotations, first=known)
+            add_vectors(connection, no, "fact", known, vectors, embedder)
+
+        if annotations:
             await self._database.write(work)
 
     async def remove(self, ids: Sequence[str]) -> int:

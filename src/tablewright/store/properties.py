@@ -43,10 +43,10 @@ class PropertyAt(Noun, frozen=True):
     end: int
 
 
-def keep_annotations(connection: Connection, no: int, annotations: Sequence[Annotation]) -> None:
+def keep_annotations(connection: Connection, no: int, annotations: Sequence[Annotation], first: int = 0) -> None:
     records: list[dict[str, Any]] = []
     properties: list[dict[str, Any]] = []
-    for number, annotation in enumerate(annotations):
+    for number, annotation in enumerate(annotations, start=first):
         annotation_id = part_id(no, number)
         records.append(
             {

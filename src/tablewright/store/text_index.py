@@ -190,20 +190,21 @@ def best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
 
 def read_block(connection: Connection, documents: Sequence[int]) -> Block:
     words = schema.words
-    postings: list[bytes] = []
+    keys: list[NDArray[np.uint64]] = []
     lengths: list[NDArray[np.uint32]] = []
     segments: list[Positions] = []
+    base = 0
     for batch in in_batches(documents, READ_AT_ONCE):
         query = select(words).where(words.c.document_no.in_(batch)).order_by(words.c.document_no)
         for record in connection.execute(query):
             of = np.frombuffer(record.lengths, dtype=np.uint32)
+            keys.append(np.frombuffer(record.postings, dtype=np.uint64) + np.uint64(base << 8))
             lengths.append(of)
             segments.append((record.document_no << SHIFT) + np.arange(len(of), dtype=np.int64))
-            postings.append(record.postings)
-    bases = np.cumsum([0, *map(len, lengths)])[:-1].astype(np.uint64) << np.uint64(8)
-    keys = np.frombuffer(bytearray().join(postings), dtype=np.uint64)
-    keys += np.repeat(bases, [len(each) // 8 for each in postings])
-    return block_of(keys, np.concatenate(lengths).astype(np.float32), np.concatenate(segments))
+            base += len(of)
+    together = np.concatenate(keys)
+    keys.clear()
+    return block_of(together, np.concatenate(lengths).astype(np.float32), np.concatenate(segments))
 
 
 def block_of(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: Positions) -> Block:

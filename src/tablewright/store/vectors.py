@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many
@@ -87,18 +87,19 @@ class Gathered:
     def __init__(self) -> None:
         self.version = -1
         self.blocks: tuple[Block, ...] = ()
-        self._documents: set[int] = set()
+        self._sizes: dict[int, int] = {}
+        """Of each document's matrix, in bytes: facts are added later."""
 
     def update(self, connection: Connection, target: Target, embedder: str) -> None:
         vectors = schema.vectors
-        query = select(vectors.c.document_no).where(vectors.c.target == target, vectors.c.embedder == embedder)
-        present = set(connection.execute(query).scalars())
-        if gone := self._documents - present:
+        query = select(vectors.c.document_no, func.length(vectors.c.matrix).label("size"))
+        found = connection.execute(query.where(vectors.c.target == target, vectors.c.embedder == embedder))
+        present = {record.document_no: int(record.size) for record in found}
+        if gone := {no for no, size in self._sizes.items() if present.get(no) != size}:
             self.blocks = tuple(block for block in (without(block, gone) for block in self.blocks) if block.size)
-            self._documents -= gone
-        if new := sorted(present - self._documents):
+        if new := sorted(no for no in present if no in gone or no not in self._sizes):
             self.blocks = grown((*self.blocks, read_block(connection, target, new)), lambda block: block.size, merged)
-            self._documents |= set(new)
+        self._sizes = present
         all_of_them = sum(block.size for block in self.blocks) <= COMPARED_ALL
         self.blocks = tuple(prepared(block, compare_all=all_of_them) for block in self.blocks)
 
@@ -179,3 +180,16 @@ def keep_vectors(connection: Connection, document_no: int, vectors: Mapping[Targ
         if len(matrix)
     ]
     insert_many(connection, insert(schema.vectors), records)
+
+
+def add_vectors(connection: Connection, document_no: int, target: Target, known: int, new: Half, embedder: str) -> None:
+    """Behind those of the `known` parts. Where these have none of this embedder, theirs are near to nothing."""
+    vectors = schema.vectors
+    mine = (vectors.c.document_no == document_no, vectors.c.target == target)
+    found = connection.execute(select(vectors.c.matrix, vectors.c.embedder).where(*mine)).first()
+    if found is not None and found.embedder == embedder:
+        before = np.frombuffer(found.matrix, dtype=np.float16).reshape(-1, new.shape[1])
+    else:
+        before = np.zeros((known, new.shape[1]), dtype=np.float16)
+    connection.execute(delete(vectors).where(*mine))
+    keep_vectors(connection, document_no, {target: np.concatenate((before, new))}, embedder)

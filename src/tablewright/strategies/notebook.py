@@ -29,7 +29,7 @@ from tablewright.strategies.tools import Tools
 from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Evidence, Field, Finding, Reason, Step
 from tablewright.table.retrieved import Refusal, Retrieved, content_hash, is_document
-from tablewright.table.text import shortened, show
+from tablewright.table.text import plural, shortened, show
 
 FAMILIAR = 0.5
 """The share of a row's other cells that a page must know to be surely about this one of several of the name."""
@@ -173,7 +173,7 @@ class Notebook:
                 self.note(
                     Step(
                         type="fetch",
-                        detail=f"Read “{page.title or origin}” ({page.domain}).",
+                        detail=f"Read “{page.title or origin}”{f' ({page.domain})' if page.domain else ''}.",
                         data={"url": page.origin},
                     )
                 )
@@ -244,7 +244,8 @@ class Notebook:
             self._reads[field.name].append(read)
             if not noted:
                 quote = shortened(read.source.text[read.candidate.start : read.candidate.end], QUOTED)
-                where = f"{read.source.domain}{' (search result)' if read.source.kind == 'snippet' else ''}"
+                where = read.source.domain or read.source.title
+                where += " (search result)" if read.source.kind == "snippet" else ""
                 detail = f"{where} says {show(read.value)}: “{quote}”"
                 self.note(Step(type="thinking", detail=detail, data={"url": read.source.origin}), field.name)
 
@@ -259,9 +260,10 @@ class Notebook:
         return tuple(field for field in self.fields if not self._reads[field.name])
 
     def leave_out_namesakes(self) -> None:
-        """A site that knows nothing of the row but its name, and contradicts one that does, speaks of another."""
+        """A site that knows nothing of the row but its name, and contradicts one that does, speaks of another. The
+        user's own documents are about what the user has."""
         known: dict[str, float] = {}
-        for page in self.pages:
+        for page in (page for page in self.pages if page.kind != "document"):
             share = shared_context(self.subject, page.title, page.text)
             known[page.domain] = max(share, known.get(page.domain, 0.0))
         familiar = {domain for domain, share in known.items() if share >= FAMILIAR}
@@ -331,13 +333,11 @@ class Notebook:
         """Where it was looked for, and why that was not enough."""
         if self._failed_search and not self.hits:
             return f"The search failed: {self._failed_search}"
-        if not self.hits:
+        if not self.hits and not self._tried:
             return f"No search result for {' or '.join(repr(query) for query in self.queries)}."
         said = [f"{refusal.origin}: {refusal.detail.rstrip('.')}." for refusal in self._refusals]
         if self.pages:
-            domains = ", ".join(dict.fromkeys(page.domain for page in self.pages))
-            pages = "1 page" if len(self.pages) == 1 else f"{len(self.pages)} pages"
-            said.append(f"Read without finding it: {pages} of {domains}.")
+            said.append(f"Read without finding it: {read_places(self.pages)}.")
         elif not self._tried and any(self._fit(hit) >= ABOUT for hit in self.hits.values()):
             said.append(f"None of {len(self.hits)} search results says it in its snippet.")
         return " ".join(said) or f"None of {len(self.hits)} search results is about {self.subject.name}."
@@ -361,6 +361,15 @@ class Notebook:
         coverage: Coverage = await self.decide(Judge(), asked) if ask else Judge().rule(asked)
         self.note(Step(type="coverage", detail=described(coverage, asked), data={"rating": coverage.rating}))
         return coverage
+
+
+def read_places(pages: Sequence[Retrieved]) -> str:
+    """ "2 pages of acme.example, manual.pdf"."""
+    documents = list(dict.fromkeys(page.title for page in pages if page.kind == "document"))
+    web = [page for page in pages if page.kind != "document"]
+    domains = ", ".join(dict.fromkeys(page.domain for page in web))
+    named = [f"{len(web)} {plural('page', len(web))} of {domains}"] if web else []
+    return ", ".join((*named, *documents))
 
 
 def described(coverage: Coverage, asked: JudgeCoverage) -> str:

@@ -24,6 +24,8 @@ HELD = 0.35
 """How much of a question a sentence and what stands before it must hold. Measured on questions about paragraphs: 0.3
 answers 2 % more of those that have an answer and refuses 4 % fewer whose paragraph is missing; 0.5 the other way, -12
 and +8 %."""
+FEW = 2
+"""Telling words of a question, of which none may be missing around the answer."""
 BESIDE = 0.6
 """A further sentence is given along if it is worth this share of the best."""
 LONGEST_SENTENCE = 600
@@ -187,6 +189,7 @@ def _answers(asked: _Question, sentence: _Said, rarity: dict[str, float]) -> boo
         own + 0.5 * before >= HELD
         and asked.numbers <= known
         and not asked.names - sentence.around
+        and not (len(asked.words) <= FEW and asked.words - sentence.around)
         and not (asked.denied and not _DENIES_IT.search(sentence.written))
         and not any(_opposed(word, sentence.words) for word in asked.words - known)
         and not (asked.strict and not _of_kind(asked, sentence))
