@@ -339,14 +339,17 @@ async def squad(bench: Bench) -> Figures:
             plain_name(title): await library.passages(plain_name(title), {id: text[:60] for id, text in texts.items()})
             for title, texts in articles.items()
         }
+
+        def passages_of(cited: Citation) -> set[str]:
+            return passages[library.names[cited.document_id]].of(cited)
+
         for row in drawn([row for row in asked if row["answerable"]], bench.questions - unanswerable):
             reply = await library.ask(row["question"])
             right = any(says(reply.answer, answer) for answer in row["answers"])
             answered[right] += 1
             silent[not reply.citations] += 1
             if reply.citations:
-                cited = {passages[library.names[each.document_id]].of(each) for each in reply.citations}
-                cites[row["context_id"] in cited] += 1
+                cites[any(row["context_id"] in passages_of(each) for each in reply.citations)] += 1
             if not right:
                 bench.wrong(row["question"], f"gold {row['answers'][0]}", reply.answer[:240], told(reply))
         for row in drawn([row for row in asked if not row["answerable"]], unanswerable):
@@ -374,7 +377,7 @@ async def manuals(bench: Bench) -> Figures:
         passages = await library.passages("tv", {id: f"# {row['title']}\n" for id, row in sections.items()})
         for row in asked:
             reply = await library.ask(row["question"])
-            there = row["gold_section"] in {passages.of(cited) for cited in reply.citations}
+            there = any(row["gold_section"] in passages.of(cited) for cited in reply.citations)
             cites[there] += 1
             overlap += shared_words(reply.answer, row["gold_answer"]) / len(asked)
             if not there:
@@ -422,6 +425,7 @@ class Passages:
     """Which passage a place in a text belongs to. They stand in this order, and each begins as it is known to."""
 
     def __init__(self, text: str, openings: Mapping[str, str]) -> None:
+        self._text = text
         self._ids = list(openings)
         self._starts: list[int] = []
         at = 0
@@ -429,8 +433,10 @@ class Passages:
             at = max(at, text.find(opening, at))
             self._starts.append(at)
 
-    def of(self, cited: Citation) -> str:
-        return self._ids[max(0, bisect_right(self._starts, cited.start) - 1)]
+    def of(self, cited: Citation) -> set[str]:
+        """Of all parts of the quote."""
+        places = [self._text.find(part, cited.start, cited.end) for part in cited.quote.split(" … ")]
+        return {self._ids[max(0, bisect_right(self._starts, place) - 1)] for place in places if place >= 0}
 
 
 def shared_words(answer: str, gold: str) -> float:

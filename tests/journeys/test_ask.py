@@ -9,6 +9,7 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,12 @@ async def test_each_sentence_of_one_passage_has_a_source_that_says_it(library: L
     assert "square key" in reply.answer
 
 
+@pytest.mark.xfail(strict=True, reason="sentences that only name the subject are taken for the answer")
+async def test_a_known_subject_is_not_an_answer(library: Library) -> None:
+    reply = await library.ask("How do I repaint the pump P9?")
+    assert reply.citations == ()
+
+
 async def test_a_question_without_an_answer_is_refused_and_says_what_was_tried(library: Library) -> None:
     reply = await library.ask(UNANSWERED)
     assert reply.citations == ()
@@ -204,6 +211,14 @@ async def test_show_the_rest_of_nothing_is_not_looked_for_in_the_documents(libra
     assert reply.answer != "The documents do not say."
 
 
+@pytest.mark.xfail(strict=True, reason="the joined words of both turns are read again as one question")
+async def test_a_narrowed_question_is_widened_with_its_conditions(library: Library) -> None:
+    reply = await library.ask(RECEIPTS, "only 2024", "search all documents")
+    assert reply.count == LATE
+    reply = await library.ask(RECEIPTS, "which of those are above 130 EUR?", "search all documents")
+    assert reply.count == 5
+
+
 async def test_a_conversation_is_gone_on_with_by_another_process(library: Library) -> None:
     first = await library.ask(RECEIPTS)
     async with library.open() as tablewright:
@@ -252,6 +267,7 @@ async def test_a_removed_document_is_in_no_later_answer_result_or_conversation(l
         listed = await asked_of(tablewright, RECEIPTS)
         told = await asked_of(tablewright, CAPTAIN_OF.replace("Who was", "Tell me who was"), listed.conversation)
         assert told.citations
+        assert "Ottoline" in dump(library)
         gone = await tablewright.remove_documents(["story.txt", "r001.txt", "r054.txt"])
         assert len(gone) == 3
         assert (await asked_of(tablewright, CAPTAIN_OF)).citations == ()
@@ -268,6 +284,33 @@ async def test_a_document_named_twice_is_removed_once(library: Library) -> None:
     async with library.open() as tablewright:
         gone = await tablewright.remove_documents(["story.txt", "story.txt", str(library.folder / "story.txt")])
     assert [document.name for document in gone] == ["story.txt"]
+
+
+@pytest.mark.xfail(strict=True, reason="the turn is kept although what it quotes was removed meanwhile")
+async def test_a_document_that_is_removed_while_a_question_waits_leaves_no_trace(
+    library: Library, endpoint: Endpoint
+) -> None:
+    endpoint.otherwise = composing(who_the_captain_was)
+    endpoint.open_gate.clear()
+    async with library.with_model(endpoint).open() as tablewright:
+        asking = asyncio.create_task(tablewright.ask(CAPTAIN_OF))
+        await composing_begins(endpoint)
+        await tablewright.remove_documents(["story.txt"])
+        endpoint.open_gate.set()
+        with suppress(NotFound):
+            await asking
+    assert ["Ottoline" in held for held in (dump(library), answers_kept(library))] == [False, False]
+
+
+async def composing_begins(endpoint: Endpoint) -> None:
+    """Lets all questions pass but the one for the answer, which waits at the gate."""
+    while True:
+        await endpoint.somebody_waits.wait()
+        endpoint.somebody_waits.clear()
+        if "Snippets:" in sent_to(endpoint.asked[-1]):
+            return
+        endpoint.open_gate.set()
+        endpoint.open_gate.clear()
 
 
 async def test_of_several_to_remove_all_go_or_none(library: Library) -> None:
@@ -435,3 +478,18 @@ def answers_kept(library: Library) -> str:
         values = [value for (value,) in connection.execute("SELECT value FROM cache")]
     connection.close()
     return "\n".join(zlib.decompress(value).decode() for value in values)
+
+
+async def test_a_model_adds_only_facts_that_stand_in_the_text(library: Library, endpoint: Endpoint) -> None:
+    point = {"label": "Bleeding point", "value": "upper valve", "quote": "is bled through the upper valve"}
+    price = {"label": "Price", "value": "900 EUR", "quote": "It costs 900 EUR"}
+    endpoint.otherwise = answer({"facts": [point, price]})
+    async with library.with_model(endpoint).open() as tablewright:
+        assert await tablewright.annotate_documents(["pump.md"]) == 1
+        assert await tablewright.annotate_documents(["pump.md"]) == 0
+        facts = (await tablewright.document("pump.md")).facts
+    (added,) = [fact for fact in facts if fact.by == "model"]
+    assert (added.label, added.value) == ("Bleeding point", "upper valve")
+    assert "bled through the upper valve" in added.quote
+    assert any(fact.label == "Pump pressure" for fact in facts)
+    assert all("upper valve" not in outside_blocks(prompt) for prompt in prompts(endpoint))

@@ -32,7 +32,7 @@ class Corpus:
         self.source = DocumentSource(store.documents, self.search)
 
     async def named(self, name: str) -> list[str]:
-        """The document that is called so: by its id, its path, or its file name with or without the ending."""
+        """The document that is called so, by its id, its path or its file name, if only one is."""
         try:
             return [(await self.documents.get(name)).id]
         except NotFound:

@@ -23,7 +23,7 @@ MOST_TOKENS = 20_000
 WORDS = 150
 SHORTEST, LONGEST = 6, 60
 """Words of a sentence that may stand in a summary."""
-SENTENCES = 600
+SENTENCES = 300
 """Sentences of a chunk that are weighed, spread over it."""
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？](?!\s|$)[^.!?。！？\n]*|\n(?!\s*\n)[^.!?。！？\n]+)*[.!?。！？]*")
@@ -72,10 +72,11 @@ def summary_of(chunk: Sequence[Segment], title: str = "") -> str:
     head = [each for each in dict.fromkeys((title, *(segment.heading for segment in chunk))) if each]
     opening = cut(". ".join(head), WORDS // 3)
     room = WORDS - len(opening.split())
-    sentences = [sentence for segment in chunk for sentence in sentences_of(segment)]
-    if len(sentences) > SENTENCES:
-        step = len(sentences) / SENTENCES
-        sentences = [sentences[int(number * step)] for number in range(SENTENCES)]
+    spans = [(segment, match.span()) for segment in chunk for match in _SENTENCE.finditer(segment.text)]
+    if len(spans) > SENTENCES:  # before they are looked at more closely, which takes as long as parsing the page
+        step = len(spans) / SENTENCES
+        spans = [spans[int(number * step)] for number in range(SENTENCES)]
+    sentences = [sentence for segment, span in spans for sentence in sentences_of(segment, *span)]
     chosen = sorted(best(sentences, room), key=lambda sentence: sentence.place)
     body = " ".join(sentence.text for sentence in chosen)
     if not body:  # a table, a list: no sentences at all
@@ -83,16 +84,15 @@ def summary_of(chunk: Sequence[Segment], title: str = "") -> str:
     return f"{opening}. {body}" if opening else body
 
 
-def sentences_of(segment: Segment) -> Iterator[Sentence]:
-    for match in _SENTENCE.finditer(segment.text):
-        text = " ".join(match.group().split())
-        if SHORTEST <= len(text.split()) <= LONGEST and is_said(text):
-            yield Sentence(place=segment.start + match.start(), text=text, words=tuple(set(weighty_words(text))))
+def sentences_of(segment: Segment, start: int, end: int) -> Iterator[Sentence]:
+    words = segment.text[start:end].split()
+    if SHORTEST <= len(words) <= LONGEST and is_said(text := " ".join(words)):
+        yield Sentence(place=segment.start + start, text=text, words=tuple(set(weighty_words(text))))
 
 
 def is_said(text: str) -> bool:
     """A sentence rather than a row of a table: mostly letters, and, in English, with words that hold it together."""
-    letters = sum(letter.isalpha() or letter == " " for letter in text)
+    letters = sum(map(str.isalpha, text)) + text.count(" ")
     if letters < 0.8 * len(text):
         return False
     return not text.isascii() or any(word in FUNCTION_WORDS for word in text.lower().split())

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from tablewright.decisions.grounds import close, numbers_in
 from tablewright.decisions.reader.answers import roots
+from tablewright.table.currencies import CODES, currency_of
 from tablewright.table.dates import read_dates
 from tablewright.table.evidence import stands_in
 from tablewright.table.model import Noun
@@ -31,6 +32,7 @@ _CITED = re.compile(r"\[source (\d{1,6})\]")
 _MEANT = re.compile(r"\[\s*sources?\b[^\]]*\]", re.IGNORECASE)
 _NAME = re.compile(r"\b[^\W\d_a-z][\w’'&-]*")
 _OPENS = re.compile(r"(?:^|[.!?:;]\s|[-•*]\s|[\"“(])\s*$")
+_MARK = re.compile(r"[^\W\d_]+|[^\w\s]")
 _VERBAL = ("ed", "ing", "ly")
 
 
@@ -77,7 +79,8 @@ def unsupported(statement: str, source: str) -> str:
     known = set(roots(source))
     if missing := [written for written in _numbers_not_in(rest, pieces) if not stands_in(written, source)]:
         return f"the source does not say {', '.join(missing)}"
-    if missing := [name for name in _names(rest) if name not in source and not set(roots(name)) <= known]:
+    strange = [name for name in _names(rest) if name not in source and not set(roots(name)) <= known]
+    if missing := [name for name in strange if not _is_currency_of(name, source)]:
         return f"the source does not say {', '.join(missing)}"
     telling = set(roots(rest, telling=True))
     if len(telling & known) < LEAST_SHARE * len(telling):
@@ -104,6 +107,11 @@ def _names(statement: str) -> Iterator[str]:
         word = match[0].casefold()
         if not (opens and (word in OPENERS or word.endswith(_VERBAL))) and match[0] != "I":
             yield match[0]
+
+
+def _is_currency_of(name: str, source: str) -> bool:
+    """ "MYR" is said by "RM"."""
+    return name in CODES and any(currency_of(mark) == name for mark in _MARK.findall(source))
 
 
 def _without_known_dates(statement: str, pieces: list[str]) -> str:

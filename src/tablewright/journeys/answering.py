@@ -212,14 +212,14 @@ async def _values(found: Found, sources: Sources) -> str:
     lines = []
     for thing in found.matches:
         for value in asked_of(of, thing):
-            name = " and ".join(of.labels) if of else ""
+            name = spoken(found.question) if of else ""
             lines.append(f"{thing.title}: {name} {value.raw} [source {await sources.of_thing(thing, found.question)}]")
     return "\n".join(lines[:ROWS])
 
 
 async def _amounts(aggregated: Aggregated, found: Found, sources: Sources) -> str:
     question = found.question
-    of = " and ".join(question.of.labels) if question.of else "value"
+    of = spoken(question)
     things = question.things or "document"
     lines = []
     for group in aggregated.groups:
@@ -233,7 +233,7 @@ async def _amounts(aggregated: Aggregated, found: Found, sources: Sources) -> st
 
 async def _amount(amount: Amount, question: Question, sources: Sources) -> str:
     value = f"{shown(amount.value)} {amount.unit}".strip()
-    of = " and ".join(question.of.labels) if question.of else "value"
+    of = spoken(question)
     if question.aggregate not in EXTREMES:
         name = "sum" if question.aggregate == "sum" else "average"
         count = f"{len(amount.things):,} {plural(question.things or 'document', len(amount.things))}"
@@ -245,6 +245,12 @@ async def _amount(amount: Amount, question: Question, sources: Sources) -> str:
     ]
     more = f" and {len(amount.things) - NAMED:,} more" if len(amount.things) > NAMED else ""
     return f"The {which} {of} is {value}: {', '.join(named)}{more}."
+
+
+def spoken(question: Question) -> str:
+    """What is asked of the things, as the question writes it: in a sentence a capital letter is that of a name."""
+    labels = question.of.labels if question.of else ("value",)
+    return " and ".join(label.lower() if label.lower() in question.text else label for label in labels)
 
 
 def besides(thing: Thing, question: Question) -> str:

@@ -9,15 +9,18 @@ from collections.abc import Collection, Sequence
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.decisions.extract import ExtractFields
-from tablewright.decisions.reader.about import Subject
+from tablewright.decisions.reader.about import Subject, about
+from tablewright.decisions.reader.reader import ABOUT
 from tablewright.errors import UsageError
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Field, Finding, Row, Step
+from tablewright.table.model import Field, Finding, Row
 from tablewright.table.retrieved import Retrieved
 
+SETTLED = 0.7
+"""What a stated value must score for nothing else to be read for its field."""
 DOCUMENTS = 5
 """Opened for a row, at most, unless the user says otherwise."""
 
@@ -67,13 +70,17 @@ class DocumentsStrategy(Strategy):
 async def about_row(
     corpus: Corpus, tools: Tools, subject: Subject, fields: tuple[Field, ...], tell: Tell, most: int
 ) -> list[Finding]:
+    """What a document states under a label that means the field counts; only the others are read for."""
     named = await corpus.named(subject.name)
     if named:
         subject = Subject(name="", context=subject.context, column=subject.column)
     notebook = Notebook(subject, fields, tools, corpus.source, tell)
     pages = await notebook.open(named[:most]) if named else await searched(notebook, fields, most)
-    await notebook.read(ExtractFields(), fields, pages)
-    await stated(corpus, notebook, fields, pages)
+    own = tuple(page for page in pages if about(subject, page.title, page.text) >= ABOUT)
+    for field in fields:
+        notebook.take(field, await corpus.candidates(field, own), own)
+    unsettled = tuple(field for field in fields if notebook.score(field) < SETTLED)
+    await notebook.read(ExtractFields(), unsettled, pages)
     findings = [await notebook.finding(field) for field in fields]
     await notebook.rate(findings)
     return findings
@@ -85,16 +92,3 @@ async def searched(notebook: Notebook, fields: tuple[Field, ...], most: int) -> 
     await notebook.search(f"{notebook.subject.name} {words}")
     await notebook.search(notebook.subject.name)
     return await notebook.open(await notebook.choose(fields, most))
-
-
-async def stated(
-    corpus: Corpus, notebook: Notebook, fields: tuple[Field, ...], pages: tuple[Retrieved, ...]
-) -> None:
-    """What the annotations of the documents say, where their labels mean the field."""
-    for field in fields:
-        candidates = await corpus.candidates(field, pages)
-        if candidates:
-            notebook.take(field, candidates, pages)
-            notebook.note(
-                Step(type="thinking", detail=f"{len(candidates)} stated as {field.name} in the documents."), field.name
-            )

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tablewright.app import Tablewright
     from tablewright.table.reply import Reply
 
-SHOWN = 20
-"""Rows that a terminal is filled with."""
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
 
 
@@ -40,17 +38,18 @@ def ask(
     Follow-ups work on the last result: "show the rest", "export that table", "only 2024", "new topic".
     """
     from tablewright.doors.cli import output
-    from tablewright.errors import UsageError
+    from tablewright.errors import TablewrightError, UsageError
+    from tablewright.table.files import target_format
 
     flags = {"model": model, "budget": budget}
     if not question and (json or not sys.stdin.isatty()):
         raise UsageError("There is no question.", advice='Say it: tablewright ask "…".')
 
     async def once(tablewright: Tablewright) -> Reply:
-        reply = await tablewright.ask(question, conversation=conversation)
         if export is not None:
-            count = await tablewright.export_result(reply.result_id, export)
-            output.say(f"Wrote {output.many(count, 'row')} to {export}.")
+            target_format(export)  # what cannot be written is said before anything is asked
+        reply = await tablewright.ask(question, conversation=conversation)
+        await write_rows(tablewright, reply, export)
         return reply
 
     async def chat(tablewright: Tablewright) -> None:
@@ -63,9 +62,13 @@ def ask(
                 return
             if not said or said.casefold() in LEAVE:
                 return
-            reply = await tablewright.ask(said, conversation=known)
-            known = reply.conversation
-            print_reply(reply, trace=trace)
+            try:
+                reply = await tablewright.ask(said, conversation=known)
+                known = reply.conversation
+                print_reply(reply, trace=trace)
+                await write_rows(tablewright, reply)
+            except TablewrightError as error:
+                output.show_error(error)
 
     if not question:
         with_app(chat, flags)
@@ -77,17 +80,27 @@ def ask(
         print_reply(reply, trace=trace)
 
 
+async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None = None) -> None:
+    """All rows of the reply to the file that was asked for, by the option or in words: "export that table to x.csv"."""
+    from tablewright.doors.cli import output
+
+    target = wanted or (Path(reply.export).expanduser() if reply.export else None)
+    if target is not None:
+        count = await tablewright.export_result(reply.result_id, target)
+        output.say(f"Wrote {output.many(count, 'row')} to {target}.")
+
+
 def print_reply(reply: Reply, *, trace: bool) -> None:
     from tablewright.doors.cli import output
 
     console = output.stdout()
     console.print(output.plain(reply.answer, 20_000), highlight=False, soft_wrap=True)
     if reply.rows:
-        lines = [[str(row.source or ""), row.title, str(row.page or ""), *row.values] for row in reply.rows[:SHOWN]]
+        lines = [[str(row.source or ""), row.title, str(row.page or ""), *row.values] for row in reply.rows]
         columns = ["Source", "Document", "Page", *reply.columns]
         console.print(output.grid("", columns, lines))
-        if (count := reply.count or 0) > SHOWN and len(reply.rows) > SHOWN:
-            output.say(f"{count - SHOWN:,} more: --export FILE writes all, \"show the rest\" goes on.")
+        if reply.route and (more := (reply.count or 0) - len(reply.rows)) > 0:
+            output.say(f"{more:,} more: --export FILE writes all, “show the rest” goes on.")
     if reply.citations and not reply.rows:
         for cited in reply.citations:
             page = f", page {cited.page}" if cited.page else ""
