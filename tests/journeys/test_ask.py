@@ -192,26 +192,22 @@ async def test_a_new_topic_with_a_question_forgets_what_was_before(library: Libr
     assert reply.count == OTHERS
 
 
-@pytest.mark.xfail(strict=True, reason="the last turn is still gone on from")
 async def test_after_a_new_topic_there_is_nothing_to_narrow(library: Library) -> None:
     reply = await library.ask(RECEIPTS, "new topic", "only 2024")
     assert reply.count != LATE
 
 
-@pytest.mark.xfail(strict=True, reason="a kept result does not know how complete it is")
 async def test_the_rest_of_an_incomplete_answer_is_not_called_exact(library: Library) -> None:
     reply = await library.ask(RECEIPTS, "show the rest")
     assert reply.completeness == "incomplete"
 
 
-@pytest.mark.xfail(strict=True, reason="it is taken for a question")
 async def test_show_the_rest_of_nothing_is_not_looked_for_in_the_documents(library: Library) -> None:
     reply = await library.ask("show the rest")
     assert reply.attempts == ()
     assert reply.answer != "The documents do not say."
 
 
-@pytest.mark.xfail(strict=True, reason="the joined words of both turns are read again as one question")
 async def test_a_narrowed_question_is_widened_with_its_conditions(library: Library) -> None:
     reply = await library.ask(RECEIPTS, "only 2024", "search all documents")
     assert reply.count == LATE
@@ -286,7 +282,6 @@ async def test_a_document_named_twice_is_removed_once(library: Library) -> None:
     assert [document.name for document in gone] == ["story.txt"]
 
 
-@pytest.mark.xfail(strict=True, reason="the turn is kept although what it quotes was removed meanwhile")
 async def test_a_document_that_is_removed_while_a_question_waits_leaves_no_trace(
     library: Library, endpoint: Endpoint
 ) -> None:

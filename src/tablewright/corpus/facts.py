@@ -138,6 +138,7 @@ def decide(question: Question, gathered: Gathered) -> Found:
         completeness=completeness,
         reason=reason,
         about=members.because,
+        vague=members.vague,
         labels=labels,
     )
 

@@ -68,6 +68,8 @@ class Found(Noun, frozen=True):
     reason: str
     about: str = ""
     """In words, which things were looked at."""
+    vague: bool = False
+    """Whether they are only documents that hold the word for them."""
     labels: tuple[LabelRead, ...] = ()
 
     @property

@@ -30,6 +30,8 @@ class Members(NamedTuple):
     because: str
     odd: frozenset[str] = frozenset()
     guess: str = ""
+    vague: bool = False
+    """Whether only a word in their texts made them members: a text may well speak of things that it is none of."""
 
 
 def universe(members: Members, shelves: Mapping[str, Shelf]) -> Iterable[tuple[Document, int]]:
@@ -63,7 +65,8 @@ def members_of(
     parts = ["that state something of what is asked"] if stating else []
     parts += [f'that hold the word "{question.things}"'] if holding else []
     parts += [f"of the kind {kind}" for kind in sorted(typical)]
-    return Members(chosen, f"documents {', or '.join(parts)}" if parts else "")
+    is_vague = bool(called) and not stating and not typical
+    return Members(chosen, f"documents {', or '.join(parts)}" if parts else "", vague=is_vague)
 
 
 def _of_kind(things: str, called: frozenset[str], readable: Sequence[Document], named: Collection[str]) -> Members:

@@ -20,7 +20,7 @@ from tablewright.decisions.decision import decide
 from tablewright.decisions.follow_up import Exchange, Followed, FollowUp, Message, Remember
 from tablewright.decisions.select_route import NEEDED, Route, RouteName, Select, SelectRoute
 from tablewright.decisions.understand_question import Ask, Understand
-from tablewright.errors import RunError, UsageError
+from tablewright.errors import NotFound, RunError, UsageError
 from tablewright.journeys.answering import (
     ROWS,
     Sources,
@@ -40,12 +40,15 @@ from tablewright.store.store import Store
 from tablewright.table.corpus import Question
 from tablewright.table.model import Step
 from tablewright.table.reply import Reply, ReplyRow, Tried
+from tablewright.table.text import plural
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
 LABELS = 60
 """The commonest labels that a question is understood with."""
+GOING_ON = ("rest", "export", "widen", "text search")
+NOTHING = Question(text="", intent="conceptual")
 TEXTS = Route(route="long-text", fallbacks=("hybrid",), reason="the texts were asked for")
 TOO_MANY = 200
 """Matches beyond which one is asked to narrow the question."""
@@ -86,18 +89,31 @@ class Asker:
             labels=labels,
         )
         followed = await self._followed(message)
-        if followed.kind in ("rest", "export") and last and last.result_id:
+        if followed.kind in GOING_ON and (last is None or message.last is None):
+            return await self._said(conversation.id, text, "There is nothing yet to go on from. Ask a question first.")
+        if followed.kind in ("rest", "export") and last is not None:
             return await self._go_on(conversation.id, last, followed, text)
         if followed.kind == "new topic":
             conversation = msgspec.structs.replace(conversation, summary="")
             message = msgspec.structs.replace(message, last=None, summary="")
             if not followed.text:
-                await self._store.conversations.set_summary(conversation.id, "")
-                return Reply(question=text, answer="A new topic. What is the question?", conversation=conversation.id)
-        question = followed.question or await self._understood(message, followed.text or text)
+                return await self._said(conversation.id, text, "A new topic. What is the question?")
+        if followed.kind in ("widen", "text search") and message.last is not None:
+            question = message.last
+        else:
+            question = followed.question or await self._understood(message, followed.text or text)
         if followed.kind == "widen":
             question = msgspec.structs.replace(question, things="", kinds=())
-        return await self._answer(question, conversation, counts, in_texts=followed.kind == "text search")
+        in_texts = followed.kind == "text search"
+        try:
+            return await self._answer(question, conversation, counts, in_texts=in_texts)
+        except NotFound:  # a document was removed between finding and quoting it
+            return await self._answer(question, conversation, counts, in_texts=in_texts)
+
+    async def _said(self, conversation_id: str, text: str, answer: str) -> Reply:
+        """A turn that asks nothing of the documents, and that the next does not go on from."""
+        await self._store.conversations.add_turn(conversation_id, Turn(question=text, answer=answer), summary="")
+        return Reply(question=text, answer=answer, conversation=conversation_id)
 
     # ── understanding ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -109,6 +125,10 @@ class Asker:
         return tuple(dict.fromkeys(use.label for use in uses))[:LABELS]
 
     async def _followed(self, message: Message) -> Followed:
+        if message.last is None:
+            command = FollowUp().rule(msgspec.structs.replace(message, last=NOTHING))
+            if command.kind in GOING_ON:
+                return command
         if FollowUp().is_plain(message):
             return FollowUp().rule(message)
         followed: Followed = await self._decide(FollowUp(), message)
@@ -153,7 +173,7 @@ class Asker:
                 if reply is not None:
                     break
         if reply is None:
-            reply = await self._nothing(evidence)
+            reply, taken = await self._nothing(evidence), route.route
         reply = msgspec.structs.replace(
             reply,
             intent=question.intent,
@@ -256,34 +276,44 @@ class Asker:
     # ── going on ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _go_on(self, conversation_id: str, last: Turn, followed: Followed, text: str) -> Reply:
-        kept = await self._store.results.page(last.result_id, last.shown if followed.kind == "rest" else 0, ROWS)
-        documents = {each.id: each for each in await self._store.documents.find({row.document_id for row in kept.rows})}
+        """More of the kept result, or all of it for a file; as complete as the answer was that it belongs to."""
+        if not last.result_id:
+            return await self._said(conversation_id, text, "The last answer has no rows to go on with.")
+        sources = Sources(corpus=self._corpus)
+        is_export = followed.kind == "export"
+        kept = await self._store.results.page(last.result_id, 0 if is_export else last.shown, 0 if is_export else ROWS)
         rows = tuple(
-            ReplyRow(document_id=row.document_id, title=row.values[0], values=row.values[1:], page=row.page)
-            for row in kept.rows
-            if row.document_id in documents
+            [
+                ReplyRow(
+                    document_id=row.document_id,
+                    title=row.values[0],
+                    values=row.values[1:],
+                    page=row.page,
+                    source=await sources.cite(row.document_id, [(row.start, row.end)]),
+                )
+                for row in kept.rows
+            ]
         )
-        if followed.kind == "export":
-            where = f" to {followed.path}" if followed.path else ""
-            answer = f"{kept.total:,} rows can be exported{where}."
-            rows = ()
+        until = last.shown + len(rows)
+        if is_export:
+            named = f" to {followed.path}" if followed.path else "; name a file, such as: export that table to rows.csv"
+            answer = f"{kept.total:,} {plural('row', kept.total)} can be exported{named}."
         else:
-            until = last.shown + len(rows)
             answer = f"Rows {last.shown + 1:,} to {until:,} of {kept.total:,}." if rows else "That was all."
         reply = Reply(
             question=text,
             answer=answer,
+            citations=tuple(sources.citations),
             columns=kept.columns[1:],
             rows=rows,
             count=kept.total,
-            completeness="exact",
+            completeness=last.completeness,
             result_id=kept.id,
-            export=followed.path if followed.kind == "export" else "",
+            export=followed.path if is_export else "",
             conversation=conversation_id,
         )
-        turn = msgspec.structs.replace(
-            last, question=text, answer=answer, shown=last.shown + len(rows), documents=tuple(documents), at=""
-        )
+        shown = tuple(dict.fromkeys((*last.documents, *(row.document_id for row in rows))))
+        turn = msgspec.structs.replace(last, question=text, answer=answer, shown=until, documents=shown, at="")
         await self._store.conversations.add_turn(conversation_id, turn)
         return reply
 
@@ -305,5 +335,6 @@ class Asker:
             result_id=reply.result_id,
             understood=question,
             shown=len(reply.rows),
+            completeness=reply.completeness,
         )
         await self._store.conversations.add_turn(conversation.id, turn, summary=summary)

@@ -37,9 +37,10 @@ class Evidence:
 
     @property
     def decides(self) -> bool:
-        """Whether the facts answer the question: some thing was decided, and a value that was asked for is there."""
+        """Whether the facts answer the question: some thing was decided, and a value that was asked for is there.
+        Documents that merely hold a word are not the things it means."""
         found = self.found
-        if found is None or not (found.matches or found.rejected):
+        if found is None or found.vague or not (found.matches or found.rejected):
             return False
         if self.question.intent == "numeric":
             return any(asked_of(self.question.of, thing) for thing in found.matches)

@@ -18,6 +18,7 @@ from tablewright.errors import StoreError
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
+from tablewright.store.parts import existing
 from tablewright.store.records import now
 
 NO_TIME = timedelta(0)
@@ -87,6 +88,10 @@ class Cache:
         values: dict[tuple[str, str], bytes],
         about: dict[tuple[str, str], tuple[str, ...]],
     ) -> None:
+        there = existing(connection, [document for documents in about.values() for document in documents])
+        values = {place: value for place, value in values.items() if there.issuperset(about.get(place, ()))}
+        if not values:
+            return
         at = now()
         records = [
             {"kind": kind, "key": key, "value": zlib.compress(value, 1), "created_at": at}
@@ -96,6 +101,7 @@ class Cache:
         made_from = [
             {"kind": kind, "key": key, "document_id": document}
             for (kind, key), documents in sorted(about.items())
+            if (kind, key) in values
             for document in sorted(set(documents))
         ]
         if made_from:

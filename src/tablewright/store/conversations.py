@@ -9,8 +9,9 @@ from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many
+from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, to_text
-from tablewright.table.corpus import Question
+from tablewright.table.corpus import Completeness, Question
 from tablewright.table.model import Noun
 
 
@@ -27,6 +28,7 @@ class Turn(Noun, frozen=True):
     documents: tuple[str, ...] = ()
     segments: tuple[int, ...] = ()
     result_id: str = ""
+    completeness: Completeness = "approximate"
     shown: int = 0
     """Rows of the result set that were shown so far."""
     understood: Question | None = None
@@ -77,10 +79,12 @@ class Conversations:
         return await self._database.read(lambda connection: connection.execute(query).scalar())
 
     async def add_turn(self, id: str, turn: Turn, *, summary: str | None = None) -> int:
-        """Its number, from 1. `summary` is what the conversation is about from now on."""
+        """Its number, from 1. `summary` is what the conversation is about from now on. What quotes a document that was
+        removed meanwhile is not kept."""
 
         def work(connection: Connection) -> int:
             conversations = schema.conversations
+            is_gone = bool(set(turn.documents) - existing(connection, turn.documents))
             mine = conversations.c.id == id
             number = connection.execute(
                 update(conversations)
@@ -90,6 +94,8 @@ class Conversations:
             ).scalar()
             if number is None:
                 raise missing(id)
+            if is_gone:
+                return int(number)
             kept = msgspec.structs.replace(turn, at=turn.at or now())
             connection.execute(insert(schema.turns).values(conversation_id=id, number=number, turn=to_text(kept)))
             quoted = [

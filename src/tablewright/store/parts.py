@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, false, or_
+from sqlalchemy import ColumnElement, Connection, false, or_, select
+
+from tablewright.store import schema
 
 T = TypeVar("T")
 
@@ -31,6 +33,15 @@ def number_of(part: int) -> int:
 def parts_of(column: ColumnElement[int], document_nos: Sequence[int]) -> ColumnElement[bool]:
     """Those of these documents, found by the order of their ids."""
     return or_(false(), *(column.between(no << SHIFT, (no << SHIFT) + MOST - 1) for no in document_nos))
+
+
+def existing(connection: Connection, ids: Collection[str]) -> set[str]:
+    """Those of the documents that are there, and stay until this is written: nothing about one may outlive it."""
+    found: set[str] = set()
+    for some in in_batches(sorted(set(ids))):
+        query = select(schema.documents.c.id).where(schema.documents.c.id.in_(some)).with_for_update(read=True)
+        found.update(connection.execute(query).scalars())
+    return found
 
 
 def in_batches(ids: Sequence[T], size: int = AT_ONCE) -> Iterator[Sequence[T]]:

@@ -12,6 +12,7 @@ from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many
+from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, printable, to_text
 from tablewright.table.corpus import Truth
 from tablewright.table.model import Noun
@@ -67,7 +68,9 @@ class Results:
                     id=result_id, question=printable(question), columns=to_text(list(columns)), created_at=now()
                 )
             )
-            insert_many(connection, insert(schema.result_rows), records)
+            there = existing(connection, [row.document_id for row in rows])
+            kept = [record for record in records if record["document_id"] in there]
+            insert_many(connection, insert(schema.result_rows), kept)
 
         await self._database.write(work)
         return result_id
