@@ -17,7 +17,7 @@ from .conftest import TABLEWRIGHT, Shell
 
 RECEIPTS = "all receipts that contain tires"
 REPLY = {
-    "question", "answer", "intent", "citations", "columns", "rows", "count", "completeness", "reason", "ledger",
+    "question", "answer", "intent", "more", "citations", "columns", "rows", "count", "completeness", "reason", "ledger",
     "route", "route_reason", "fallbacks", "attempts", "relaxed", "result_id", "export", "clarification",
     "conversation",
 }  # fmt: skip
@@ -62,7 +62,7 @@ def test_without_a_question_nobody_waits_for_one(library: Shell) -> None:
 def test_the_reply_as_json_has_everything(library: Shell) -> None:
     reply = library.json("ask", RECEIPTS)
     assert set(reply) == REPLY
-    assert (reply["count"], len(reply["rows"]), reply["intent"]) == (53, 50, "enumeration")
+    assert (reply["count"], len(reply["rows"]), reply["intent"], reply["more"]) == (53, 50, "enumeration", 3)
     assert set(reply["ledger"]) == {
         "things", "total", "matched", "no_match", "not_stated", "unreadable", "undecided",
     }  # fmt: skip

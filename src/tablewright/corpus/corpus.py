@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablewright.corpus.facts import Facts
-from tablewright.corpus.labels import match_labels
 from tablewright.corpus.search import CorpusSearch
 from tablewright.corpus.source import DocumentSource
+from tablewright.corpus.stated import answer_of, blanks_of
 from tablewright.decisions.reader.reader import Candidate
 from tablewright.errors import NotFound
 from tablewright.models.embedder import Embedder
-from tablewright.store.properties import LabelUse, PropertyAt
+from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store
-from tablewright.table.model import Field
+from tablewright.table.model import Field, Noun
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.typed import typed
 
-STATED = 0.9
-"""How much a value is worth that stands under a label which means exactly what is asked."""
-LEAST = 0.75
-"""How well a label must fit the field."""
+
+class Answers(Noun, frozen=True):
+    """The values that documents state for a field; where there are none, the label that one of them leaves blank."""
+
+    candidates: tuple[Candidate, ...] = ()
+    blank: str = ""
 
 
 class Corpus:
@@ -38,41 +39,30 @@ class Corpus:
         except NotFound:
             return []
 
-    async def candidates(self, field: Field, pages: Sequence[Retrieved]) -> list[Candidate]:
-        """What the documents state under labels that mean the field, the best of each."""
-        places = {page.origin: number for number, page in enumerate(pages) if page.kind == "document"}
-        if not places:
-            return []
-        stated = [at for at in await self.documents.properties(documents=list(places)) if at.shape == "fact"]
-        matches = {
-            (match.label, match.context): match.score
-            for match in match_labels(field.name, uses_of(stated), base=typed(f"1 {field.unit}").base)
-            if match.score >= LEAST
-        }
-        best: dict[str, tuple[float, PropertyAt]] = {}
-        for at in stated:
-            score = matches.get((at.property.label, at.property.context), 0.0)
-            if score > best.get(at.document_id, (0.0, None))[0]:
-                best[at.document_id] = (score, at)
-        return [
-            Candidate(
-                field=field.name,
-                value=at.property.value.raw,
-                source=places[document_id],
-                start=at.start,
-                end=at.end,
-                score=round(STATED * score, 4),
-                how="fact",
+    async def answers(self, fields: Sequence[Field], pages: Sequence[Retrieved]) -> dict[str, Answers]:
+        """What the documents among the pages state for each field, and which of its labels they leave blank."""
+        own = [(number, page) for number, page in enumerate(pages) if page.kind == "document"]
+        facts: dict[str, list[PropertyAt]] = {page.origin: [] for _, page in own}
+        for at in await self.documents.properties(documents=list(facts)) if facts else ():
+            if at.shape == "fact":
+                facts[at.document_id].append(at)
+        blanks = {page.origin: blanks_of(page.text) for _, page in own}
+        found: dict[str, Answers] = {}
+        for field in fields:
+            answered = [(n, answer_of(field, page.text, facts[page.origin], blanks[page.origin])) for n, page in own]
+            candidates = tuple(
+                Candidate(
+                    field=field.name,
+                    value=said.value,
+                    source=number,
+                    start=said.start,
+                    end=said.end,
+                    score=said.score,
+                    how="fact",
+                )
+                for number, answer in answered
+                if (said := answer.stated) is not None
             )
-            for document_id, (score, at) in best.items()
-        ]
-
-
-def uses_of(stated: Sequence[PropertyAt]) -> list[LabelUse]:
-    found = {(at.property.label, at.property.context, at.property.value.base): at for at in stated}
-    return [
-        LabelUse(
-            label=label, context=context, base=base, shape="fact", documents=1, uses=1, samples=(at.property.value.raw,)
-        )
-        for (label, context, base), at in found.items()
-    ]
+            blank = next((answer.blank for _, answer in answered if answer.blank), "")
+            found[field.name] = Answers(candidates=candidates, blank="" if candidates else blank)
+        return found

@@ -19,6 +19,7 @@ from tablewright.corpus.vocabulary import (
     OPPOSITES,
     PHRASES,
     PLACEHOLDERS,
+    SECTIONS,
     SILENT,
     stem,
     synonymous,
@@ -37,7 +38,9 @@ ALIKE = 0.62
 """The cosine from which two labels are taken for one: of 30 pairs of one meaning and 30 of different ones, those that
 share a word left aside, the nearest different pair ("latitude", "longitude") reached 0.60. A third of the same did."""
 
-SAME, INITIALS, WRITTEN_OUT, SYNONYM, UNIT, ABOVE, BEHIND = 1.0, 0.97, 0.96, 0.92, 0.85, 0.6, 0.95
+SAME, INITIALS, WRITTEN_OUT, SYNONYM, UNIT, BEHIND = 1.0, 0.97, 0.96, 0.92, 0.85, 0.95
+ABOVE, ALL_ABOVE = 0.6, 0.85
+"""What a word is worth that stands in the heading above, among others and as all that it says."""
 EXTRA, EXTRA_NEUTRAL, OTHER_HEAD, NO_UNIT = 0.15, 0.02, 0.3, 0.1
 NEUTRAL_WEIGHT = 0.3
 
@@ -92,11 +95,12 @@ def match_labels(
 
 class Term(NamedTuple):
     """A word of a label; `behind` a joint or in brackets it only qualifies. `means` is what it is short for, the thing
-    itself first."""
+    itself first. Words of one `choice` stand for each other or side by side: those of "Model/Series", "Date & Time"."""
 
     word: str
     behind: bool
     means: tuple[str, ...]
+    choice: int = 0
 
 
 class Phrase(NamedTuple):
@@ -122,6 +126,9 @@ NO_ALIASES = Aliases({})
 
 _BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]?")
 _NUMBER_OF = re.compile(r"^\s*(?:the\s+)?(?:total\s+)?(?:number|no\.?|nr\.?|count)\s+of\s+", re.IGNORECASE)
+_CHOICE = re.compile(r"\s*/\s*|\s+(?:&|and|or)\s+", re.IGNORECASE)
+_ALL_OF = re.compile(r"\b(?:all|any|every)\s+\S+", re.IGNORECASE)
+"""What narrows nothing: "Total, all aircraft"."""
 _UNIT_BEHIND = re.compile(r"(?:,|\s+in|/)\s+(\S{1,8})$")
 
 
@@ -172,32 +179,38 @@ def _phrase_of(text: str, aliases: Aliases) -> Phrase:
     terms: list[Term] = []
     raw: list[str] = []
     joined = False
-    for word in tokens(outside):
-        if word in JOINTS:
-            joined = joined or bool(terms)
-        elif word not in SILENT:
-            raw.append(word)
-            _add(terms, word, joined, known)
+    for number, part in enumerate(_CHOICE.split(outside)):
+        if number and terms and not joined:
+            terms[-1] = terms[-1]._replace(choice=terms[-1].choice or number)
+        choice = terms[-1].choice if terms and not joined else 0
+        for word in tokens(part):
+            if word in JOINTS:
+                joined = joined or bool(terms)
+            elif word not in SILENT:
+                raw.append(word)
+                _add(terms, word, joined, known, 0 if joined else choice)
     core = [term.word for term in terms if not term.behind]
     head = next((word for word in reversed(core) if word not in NEUTRAL), core[-1] if core else "")
     for inside in _BRACKETS.findall(text):
         if not _is_unit(inside):
-            for word in tokens(inside):
+            for word in tokens(_ALL_OF.sub(" ", inside)):
                 if word not in JOINTS and word not in SILENT:
                     _add(terms, word, behind=stem(word) not in known, known=known)
     is_open = bool(core) and core[-1] in PLACEHOLDERS
     return Phrase(tuple(terms), head, frozenset(term.word for term in terms), _runs(raw), is_open)
 
 
-def _add(terms: list[Term], word: str, behind: bool, known: Mapping[str, tuple[str, ...]]) -> None:
+def _add(
+    terms: list[Term], word: str, behind: bool, known: Mapping[str, tuple[str, ...]], choice: int = 0
+) -> None:
     one = stem(word)
     means = tuple(map(stem, written_out(word) or written_out(one))) or known.get(one, ())
     if len(means) == 1:
         one, means = means[0], ()
     if terms and not terms[-1].behind and not behind and (whole := PHRASES.get((terms[-1].word, one))):
-        terms[-1] = Term(whole, False, ())
+        terms[-1] = Term(whole, False, (), choice)
     else:
-        terms.append(Term(one, behind, means))
+        terms.append(Term(one, behind, means, choice))
 
 
 def _runs(words: Sequence[str]) -> frozenset[str]:
@@ -217,11 +230,13 @@ def _compare(wanted: Phrase, use: Use, aliases: Aliases, quiet: frozenset[str]) 
     if not wanted.terms or not label.terms or _opposed(wanted, label):
         return None
     extras = _extras(wanted, label, quiet)
+    met = {term.choice for term in label.terms if term.choice and term not in extras}
     told = IMPLIED.get(use.base, frozenset()) if wanted.is_open else frozenset()
     telling = [
         term.word
         for term in extras
         if term.word not in NEUTRAL and "standard" not in term.means and told.isdisjoint((term.word, *term.means))
+        and term.choice not in met
     ]
     if not _head_is_met(wanted, label, use.base, telling):
         return None
@@ -238,7 +253,8 @@ def _compare(wanted: Phrase, use: Use, aliases: Aliases, quiet: frozenset[str]) 
         weight += share
         if not how_well and share == 1.0:
             missing.append(term.word)
-    score = total / weight - min(0.3, EXTRA * len(telling)) - EXTRA_NEUTRAL * (len(extras) - len(telling))
+    much = EXTRA * min(1.0, 2 / len(wanted.terms))
+    score = total / weight - min(2 * much, much * len(telling)) - EXTRA_NEUTRAL * (len(extras) - len(telling))
     if label.head in telling:
         score -= OTHER_HEAD
     if missing:
@@ -305,7 +321,7 @@ def _covered(asked: Term, label: Phrase, wanted: Phrase) -> float:
 def _covered_above(asked: Term, context: str, wanted: Phrase) -> float:
     words, initials = _heading(context)
     if asked.word in words or (_is_short(asked.word) and asked.word in initials):
-        return ABOVE
+        return ALL_ABOVE if words - wanted.words <= NEUTRAL | SECTIONS else ABOVE
     return ABOVE if any(len(word) > 2 for word in words & wanted.initials) else 0.0
 
 

@@ -13,6 +13,8 @@ from tablewright.table.corpus import Document, Question
 SHEETS = frozenset(("csv", "tsv", "xlsx", "xls", "ods"))
 OFTEN = 0.3
 """The share of the documents of a kind that hold a word, from which all of them are taken for what it means."""
+SEVERAL = 3
+"""Documents of a kind that must hold the word for it to be typical of the kind."""
 MOSTLY = 0.9
 """The share of a folder that is of one kind, from which the few of a sibling kind are taken for the same."""
 SIBLINGS: tuple[frozenset[str], ...] = (
@@ -59,7 +61,7 @@ def members_of(
     holding = {each.id for each in readable if _holds(each, called, named)}
     kinds = Counter(each.kind for each in readable if each.kind)
     held = Counter(each.kind for each in readable if each.kind and each.id in holding)
-    typical = {kind for kind, times in held.items() if times >= OFTEN * kinds[kind]}
+    typical = {kind for kind, times in held.items() if times >= max(SEVERAL, OFTEN * kinds[kind])}
     stating = {id for id, shelf in shelves.items() if shelf.facts or shelf.rows}
     chosen = [each for each in readable if each.id in stating or each.id in holding or each.kind in typical]
     parts = ["that state something of what is asked"] if stating else []

@@ -146,6 +146,9 @@ NEUTRAL = frozenset(
 )
 """Words that seldom tell two labels of one document apart: not having them costs little, nor does having them."""
 
+SECTIONS = frozenset("information summary overview section history record part form".split())
+"""What headings add to what they are about: "Pilot Information"."""
+
 PLACEHOLDERS = frozenset("rating value level figure".split())
 
 OPPOSITES = tuple(
@@ -236,6 +239,7 @@ _SYNONYMS: tuple[str, ...] = (
     "telephone mobile",
     "postcode zip",
     "duration period term",
+    "time hour",
     "start begin beginning commencement effective",
     "end expiry expiration termination",
     "birth born",

@@ -21,6 +21,7 @@ from tablewright.decisions.compose_answer import Statement
 from tablewright.journeys.routes import Evidence
 from tablewright.store.results import ResultRow
 from tablewright.table.corpus import Question
+from tablewright.table.currencies import is_currency
 from tablewright.table.reply import Citation, Ledger, ReplyRow
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import plural
@@ -232,7 +233,7 @@ async def _amounts(aggregated: Aggregated, found: Found, sources: Sources) -> st
 
 
 async def _amount(amount: Amount, question: Question, sources: Sources) -> str:
-    value = f"{shown(amount.value)} {amount.unit}".strip()
+    value = f"{shown(amount.value, is_money=is_currency(amount.unit))} {amount.unit}".strip()
     of = spoken(question)
     if question.aggregate not in EXTREMES:
         name = "sum" if question.aggregate == "sum" else "average"
@@ -261,12 +262,13 @@ def besides(thing: Thing, question: Question) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def shown(value: Decimal | str) -> str:
+def shown(value: Decimal | str, *, is_money: bool = False) -> str:
     """2041.38; an average with no more digits than make sense."""
     if isinstance(value, str):
         return value
     exponent = value.as_tuple().exponent
-    rounded = round(value, 4) if isinstance(exponent, int) and exponent < -4 else value
+    places = 2 if is_money else 4
+    rounded = round(value, places) if isinstance(exponent, int) and exponent < -places else value
     text = f"{rounded:,f}"
     whole, point, cents = text.partition(".")
     return f"{whole}{point}{cents.rstrip('0').ljust(2, '0')}" if point and cents.strip("0") else whole

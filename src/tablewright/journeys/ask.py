@@ -224,6 +224,7 @@ class Asker:
             reason=aggregated.reason if aggregated else found.reason,
             ledger=ledger_of(found),
             result_id=result_id,
+            more=len(things) - len(rows),
             clarification=clarification,
         )
 
@@ -309,6 +310,7 @@ class Asker:
             count=kept.total,
             completeness=last.completeness,
             result_id=kept.id,
+            more=max(0, kept.total - until),
             export=followed.path if is_export else "",
             conversation=conversation_id,
         )

@@ -70,20 +70,31 @@ class DocumentsStrategy(Strategy):
 async def about_row(
     corpus: Corpus, tools: Tools, subject: Subject, fields: tuple[Field, ...], tell: Tell, most: int
 ) -> list[Finding]:
-    """What a document states under a label that means the field counts; only the others are read for."""
+    """What a document states under a label that means the field counts, also where it states nothing; only the others
+    are read for."""
     named = await corpus.named(subject.name)
     if named:
         subject = Subject(name="", context=subject.context, column=subject.column)
     notebook = Notebook(subject, fields, tools, corpus.source, tell)
     pages = await notebook.open(named[:most]) if named else await searched(notebook, fields, most)
     own = tuple(page for page in pages if about(subject, page.title, page.text) >= ABOUT)
+    answers = await corpus.answers(fields, own)
     for field in fields:
-        notebook.take(field, await corpus.candidates(field, own), own)
-    unsettled = tuple(field for field in fields if notebook.score(field) < SETTLED)
+        notebook.take(field, answers[field.name].candidates, own)
+    blank = {field.name: answers[field.name].blank for field in fields if answers[field.name].blank}
+    unsettled = tuple(field for field in fields if field.name not in blank and notebook.score(field) < SETTLED)
     await notebook.read(ExtractFields(), unsettled, pages)
-    findings = [await notebook.finding(field) for field in fields]
+    findings = [
+        left_blank(field, blank[field.name]) if field.name in blank else await notebook.finding(field)
+        for field in fields
+    ]
     await notebook.rate(findings)
     return findings
+
+
+def left_blank(field: Field, label: str) -> Finding:
+    """What has a place of its own in a form, and stands not there, stands nowhere else in it."""
+    return Finding(field=field.name, reason="not_found", error=f"The form leaves it blank: “{label}”.")
 
 
 async def searched(notebook: Notebook, fields: tuple[Field, ...], most: int) -> tuple[Retrieved, ...]:

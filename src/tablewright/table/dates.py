@@ -41,6 +41,10 @@ class DateText(Noun, frozen=True):
     note: str = ""
 
 
+OTHER_READING = re.compile(r"may be day or month first; (\S+) is the other reading")
+"""In the `note` of a date whose order is not known."""
+
+
 def read_date(text: str) -> DateText | None:
     """The first date of the text."""
     return next(iter(read_dates(text)), None)
@@ -77,7 +81,7 @@ _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
 _DAY_2 = r"(?P<day2>\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
 _YEAR = r"(?P<year>\d{4})(?!\d)"
 _SHORT = r"(?P<year>\d{4}|'?\d{2})(?![\d:]|\.\d)"
-_OF = r"(?:\s?(?:of|de|del|d'|den)\s|[\s.,/-])\s?"
+_OF = r"(?:(?:\s?day)?\s?(?:of|de|del|d'|den)\s|[\s.,/-])\s?"
 _OF_YEAR = r"(?:,?\s?(?:of|de|del)\s|[\s.,/-]{1,3})(?=['\d])"
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -95,7 +99,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("named", rf"\b{_MONTH}\s{_DAY}{_TO}{_DAY_2}(?:,\s?|\s){_YEAR}"),
         ("named", rf"(?<!\d){_DAY}{_OF}{_MONTH}{_OF_YEAR}{_SHORT}"),
         ("named", rf"(?<!\d){_DAY}{_MONTH}(?P<year>\d{{4}}|\d{{2}})(?!\d)"),
-        ("named", rf"\b{_MONTH}[\s-]?{_DAY}(?:,\s?|\s|-|/){_SHORT}"),
+        ("named", rf"\b{_MONTH}[\s-]?{_DAY}(?:\s?,\s?|\s|-|/){_SHORT}"),
         ("named", rf"(?<![\d-]){_YEAR}[\s,-]{{1,2}}{_MONTH}[\s-]{_DAY}(?!\d)"),
         ("named", rf"\b{_MONTH}{_TO}{_MONTH_2}{_OF_YEAR}{_YEAR}"),
         ("named", rf"\b{_MONTH}{_OF_YEAR}(?P<year>\d{{4}}|'\d{{2}})(?!\d)"),
@@ -113,7 +117,11 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("span", r"(?<![\d.,$€£¥₹#:/-])(?P<year>[12]\d{3})\s?(?P<dash>[-–—/])\s?(?P<year2>\d{2})(?![\d%]|[.,]\d)"),
         ("decade", r"(?<![\d.,])(?P<year>[12]\d{2}0)'?s\b"),
         ("dead", r"(?<!\d)\d{1,4}\s?(?:BCE?|B\.C\.)"),
-        ("year", r"(?<![\d.,$€£¥₹#:])(?<![^\W\d_])(?P<year>1\d{3}|2[01]\d{2})(?![\d%]|[.,:]\d|[^\W\d_])"),
+        (
+            "year",
+            r"(?<![\d.,$€£¥₹#:])(?<![^\W\d_])(?P<year>1\d{3}|2[01]\d{2})(?![\d%]|[.,:]\d|[^\W\d_])"
+            r"(?!\s(?-i:[ECMPA][SD]T|AK[SD]T|HST|GMT|UTC)\b)",  # 1430 EST is a time of day
+        ),
     )
 )
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from tablewright.table.choices import exact_option, read_boolean
 from tablewright.table.coerce import coerce
-from tablewright.table.dates import read_dates
+from tablewright.table.currencies import CODES, meanings_of
+from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.model import Evidence, Field, Money, Value
 from tablewright.table.money_text import read_amounts
@@ -117,6 +118,8 @@ def _text_follows(value: str, quote: str) -> str:
     number = read_numbers(value)
     if len(number) == 1 and number[0].clean and _equal_number(number[0].value, quote, ""):
         return "number"
+    if value in CODES and any(value in meanings_of(mark) for mark in quote.split()):
+        return "currency"
     words, said = set(tokenize(fold(value))), set(tokenize(fold(quote)))
     return "words" if len(words) > 1 and words <= said else ""
 
@@ -154,10 +157,13 @@ def _money_follows(wanted: Value, quote: str, field: Field) -> str:
 
 
 def _dates(quote: str) -> Iterator[str]:
+    """Both readings of 03/05/2021: which of them is meant, the quote does not say."""
     for date in read_dates(quote):
         yield date.iso
         if date.last:
             yield date.last
+        if other := OTHER_READING.search(date.note):
+            yield other[1]
 
 
 def _close(one: int | float, other: int | float) -> bool:

@@ -85,6 +85,8 @@ class Reply(Noun, frozen=True):
     attempts: tuple[Tried, ...] = ()
     relaxed: tuple[str, ...] = ()
     result_id: str = ""
+    more: int = 0
+    """Rows of the kept set that come after these."""
     export: str = ""
     """The file that the person asked to have all rows in, if any."""
     clarification: str = ""

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from tablewright.table.corpus import Typed
 from tablewright.table.currencies import AFTER, BEFORE, currency_of, meanings_of
-from tablewright.table.dates import DateText, read_dates
+from tablewright.table.dates import OTHER_READING, DateText, read_dates
 from tablewright.table.measures import Measure, in_unit, read_measures
 from tablewright.table.money_text import MoneyText, read_money
 from tablewright.table.months import MONTHS
@@ -242,7 +242,6 @@ def _rounded(value: float) -> float:
 _NUMERIC_DATE = re.compile(r"\d[./\s-]{1,2}\d{1,2}[./\s-]{1,2}\d|\d{4}[-/.]\d\d?(?!\d)|[年月년]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _AFTER_DATE = re.compile(r"\s*(?:$|[,;(.T]|\d{1,2}[:.h]\d\d|[-–]\s?\d{1,2}:\d\d|at\b|\d{4}\s?[A-Z]{3}\b)")
-OTHER_READING = re.compile(r"may be day or month first; (\S+) is the other reading")
 
 
 def _looks_like_a_date(value: str, is_date: bool) -> bool:

@@ -6,9 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from tablewright.table.dates import read_dates
+from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.model import Noun
-from tablewright.table.typed import OTHER_READING
 
 LOOKED_AT_FOR_DATES = 200_000  # characters
 

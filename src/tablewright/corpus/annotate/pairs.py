@@ -28,7 +28,18 @@ class Pair(Noun, frozen=True):
 
 def pairs_in(text: str, lines: Sequence[Line]) -> tuple[list[Pair], set[int]]:
     """The pairs of the lines in order, and which of the lines they took."""
+    found, taken, _ = _scan(text, lines)
+    return found, taken
+
+
+def blanks_in(text: str, lines: Sequence[Line]) -> list[Pair]:
+    """The labels that have no value: what a form leaves blank."""
+    return _scan(text, lines)[2]
+
+
+def _scan(text: str, lines: Sequence[Line]) -> tuple[list[Pair], set[int], list[Pair]]:
     found: list[Pair] = []
+    blank: list[Pair] = []
     taken: set[int] = set()
     heading = ""
     number = 0
@@ -43,6 +54,9 @@ def pairs_in(text: str, lines: Sequence[Line]) -> tuple[list[Pair], set[int]]:
             pair, used = _with_value_below(text, lines, number, open_label)
             if pair:
                 here.append(pair)
+            else:
+                nothing = Cell(text="", start=line.end)
+                blank.append(Pair(label=open_label, value=nothing, start=line.start, end=line.end, heading=heading))
             taken.add(number)
             taken.update(range(number + 1, number + 1 + used))
             number += used
@@ -58,7 +72,7 @@ def pairs_in(text: str, lines: Sequence[Line]) -> tuple[list[Pair], set[int]]:
         elif not open_label and len(line.text) > LONGEST_PROSE:
             heading = ""
         number += 1
-    return found, taken
+    return found, taken, blank
 
 
 def _breaks_off(line: Line) -> bool:
@@ -227,7 +241,7 @@ def _with_value_below(text: str, lines: Sequence[Line], number: int, label: str)
 
 def _may_be_value(lines: Sequence[Line], number: int) -> bool:
     line = lines[number]
-    if len(line.cells) != 1 or line.is_heading or _starts_label(line):
+    if len(line.cells) != 1 or line.is_heading or starts_label(line):
         return False
     if _names_a_section(line) and not _goes_on(lines, number):
         return False
@@ -238,7 +252,7 @@ def _names_a_section(line: Line) -> bool:
     return line.text[:1].isupper() and len(line.text) <= LONGEST_LABEL and _HEADING_WORD.search(line.text) is not None
 
 
-def _starts_label(line: Line) -> bool:
+def starts_label(line: Line) -> bool:
     """Whether a line begins with a label of its own; "Part 91: General Aviation" is a value."""
     if not line.cells:
         return False
@@ -254,7 +268,7 @@ def _goes_on(lines: Sequence[Line], number: int) -> bool:
         return False
     following = lines[number + 1]
     return bool(following.text) and not (
-        following.is_heading or _starts_label(following) or _names_a_section(following)
+        following.is_heading or starts_label(following) or _names_a_section(following)
     )
 
 

@@ -32,7 +32,7 @@ LONGEST_SENTENCE = 600
 
 
 class Telling(Noun, frozen=True):
-    """A sentence that answers: `start:end` of the text with that number, counted from 0."""
+    """What answers, a sentence or several: `start:end` of the text with that number, counted from 0."""
 
     text: int
     start: int
@@ -41,13 +41,16 @@ class Telling(Noun, frozen=True):
 
 
 def tell(question: str, texts: Sequence[tuple[str, str]]) -> list[Telling]:
-    """The best sentences of the texts (each a title and a text), the best first; none, if none answers."""
+    """The best sentences of the texts (each a title and a text), the best first; none, if none answers. How something
+    is done is told by the section that says so, whole."""
     asked = _asked(question)
     if not asked.words:
         return []
     said = [sentence for number, (title, text) in enumerate(texts) for sentence in _sentences(number, title, text)]
     rarity = _rarity(asked, said)
-    worth = [(_worth(asked, sentence, rarity), sentence) for sentence in said]
+    if _ASKS_THE_WAY.search(question) and (way := _way(asked, said, texts, rarity)):
+        return [way]
+    worth = [(_worth(asked, sentence, rarity), sentence) for sentence in said if not sentence.names]
     ranked = sorted(worth, key=lambda entry: (-entry[0], entry[1].text, entry[1].start))
     chosen: list[tuple[float, _Said]] = []
     for value, sentence in ranked:
@@ -56,28 +59,24 @@ def tell(question: str, texts: Sequence[tuple[str, str]]) -> list[Telling]:
         if is_tainted(texts[sentence.text][1], sentence.start, sentence.end):
             continue
         if _answers(asked, sentence, rarity):
-            chosen.append((value, sentence))
+            if all(sentence.words != other.words for _, other in chosen):
+                chosen.append((value, sentence))
         elif not chosen:
             return []
-    if chosen and _ASKS_THE_WAY.search(question):
-        chosen = [(chosen[0][0], sentence) for sentence in _from_here(chosen[0][1], said, texts)]
     return [
         Telling(text=sentence.text, start=sentence.start, end=sentence.end, worth=round(value, 4))
         for value, sentence in chosen
     ]
 
 
+# ── how something is done ────────────────────────────────────────────────────────────────────────────────────────────
+
 _ASKS_THE_WAY = re.compile(
-    r"\bhow (?:do|does|can|could|should|to|would)\b|\b(?:procedure|steps?|process|instructions?)\b", re.IGNORECASE
+    r"\bhow (?:do|does|can|could|should|to|would|is|are)\b|\b(?:procedure|steps?|process|instructions?)\b|"
+    r"\b(?:can|could|may|should|do|want to|need to|like to) (?:i|we|you)\b|\bi (?:want|need|would like) to\b|"
+    r"\bis it possible to\b",
+    re.IGNORECASE,
 )
-
-
-def _from_here(best: _Said, said: Sequence[_Said], texts: Sequence[tuple[str, str]]) -> list[_Said]:
-    """How something is done takes more than a sentence: those that follow belong to it."""
-    following = [sentence for sentence in said if sentence.text == best.text and sentence.start >= best.start][:MOST]
-    return [each for each in following if not is_tainted(texts[each.text][1], each.start, each.end)]
-
-
 # ── the question ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -286,52 +285,3 @@ def _opposed(word: str, words: frozenset[str]) -> bool:
         return True
     without = {word[len(prefix) :] for prefix in _DENYING if word.startswith(prefix) and len(word) > len(prefix) + 3}
     return bool(words & (without | {prefix + word for prefix in _DENYING if len(word) > 3}))
-
-
-# ── where sentences begin and end ────────────────────────────────────────────────────────────────────────────────────
-
-WRAPPED = 60
-"""A line as long as this that ends in no full stop goes on in the next."""
-_BREAK = re.compile(r"\n+")
-_STOP = re.compile(r"(?<=[.!?])[\"”’')\]]*\s+(?=[\"“‘'(\[]?[^\W_a-z])")
-_SHORTENED = re.compile(
-    r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|vs|ca|cf|e\.g|i\.e|U\.S|U\.K|Jr|Sr|Prof|Gen|Col|Capt|Lt|Fig|p|pp|Art)\.$"
-)
-_GOES_ON = re.compile(
-    r"(?:,|\b(?:by|the|and|of|to|a|an|in|on|for|or|with|then|from|at|your|is|are|as))\s*$", re.IGNORECASE
-)
-
-
-def sentences(text: str) -> list[tuple[int, int]]:
-    """Also those that run over several lines, as texts of paged documents have them."""
-    return [place for start, end in _paragraphs(text) for place in _in_paragraph(text, start, end)]
-
-
-def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    start = line = 0
-    for match in _BREAK.finditer(text):
-        above = text[line : match.start()]
-        goes_on = len(match[0]) == 1 and (
-            text[match.end() : match.end() + 1].islower()
-            or bool(_GOES_ON.search(above))
-            or (len(above) >= WRAPPED and not above.rstrip().endswith((".", "!", "?", ":")))
-        )
-        if not goes_on:
-            yield start, match.start()
-            start = match.end()
-        line = match.end()
-    yield start, len(text)
-
-
-def _in_paragraph(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for match in _STOP.finditer(text, start, end):
-        if not _SHORTENED.search(text, start, match.start()):
-            yield from _trimmed(text, start, match.start() + len(match[0].rstrip()))
-            start = match.end()
-    yield from _trimmed(text, start, end)
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    piece = text[start:end]
-    if piece.strip():
-        yield start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

@@ -12,8 +12,10 @@ import typer
 from tablewright.doors.cli.root import Json, app, with_app
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from tablewright.app import Tablewright
-    from tablewright.table.reply import Reply
+    from tablewright.table.reply import Citation, Reply
 
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
 
@@ -96,11 +98,15 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
     console = output.stdout()
     console.print(output.plain(reply.answer, 20_000), highlight=False, soft_wrap=True)
     if reply.rows:
-        lines = [[str(row.source or ""), row.title, str(row.page or ""), *row.values] for row in reply.rows]
+        links = {cited.number: link_to(cited) for cited in reply.citations}
+        lines: list[list[str | Text]] = []
+        for row in reply.rows:
+            title = output.linked(row.title, links.get(row.source, ""))
+            lines.append([str(row.source or ""), title, str(row.page or ""), *row.values])
         columns = ["Source", "Document", "Page", *reply.columns]
         console.print(output.grid("", columns, lines))
-        if reply.route and (more := (reply.count or 0) - len(reply.rows)) > 0:
-            output.say(f"{more:,} more: --export FILE writes all, “show the rest” goes on.")
+        if reply.more:
+            output.say(f"{reply.more:,} more: --export FILE writes all, “show the rest” goes on.")
     if reply.citations and not reply.rows:
         for cited in reply.citations:
             page = f", page {cited.page}" if cited.page else ""
@@ -124,6 +130,12 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
             output.say(f"  {tried.tool}({tried.asked}): {output.many(tried.matches, 'match')}{bound}{note}")
     if reply.result_id or reply.conversation:
         output.say(f'Go on with `tablewright ask --conversation {reply.conversation} "…"`.')
+
+
+def link_to(cited: Citation) -> str:
+    """The file at its page, for terminals that open links."""
+    page = f"#page={cited.page}" if cited.page else ""
+    return f"{Path(cited.path).as_uri()}{page}"
 
 
 def because(reason: str) -> str:

@@ -49,6 +49,13 @@ def plain(text: str, limit: int = 200) -> Text:
     return Text(_UNSAFE.sub("\ufffd", cut))
 
 
+def linked(text: str, address: str) -> Text:
+    shown = plain(text)
+    if address:
+        shown.stylize(f"link {address}")
+    return shown
+
+
 def print_json(result: Any) -> None:
     sys.stdout.write(json.dumps(document(result), ensure_ascii=False, indent=2) + "\n")
 
