@@ -103,7 +103,11 @@ PROSE = (
     "The company was founded in 1987 by two engineers and has its headquarters in Bristol, where about 1,200 people "
     "work on turbines for small rivers. Revenue: £48.2 million (2023). It is led by Ann Lee, who joined in 2011. "
 )
-QUOTE = "The company was founded in 1987 by two engineers and has its headquarters in Bristol"
+QUOTE = (
+    "The company was founded in 1987 by two engineers and has its headquarters in Bristol, where about 1,200 people "
+    "work on turbines for small rivers and for the pumps of old mills"
+)
+"""Models quote whole sentences, whatever they are told."""
 WRITTEN = {
     "answer": f'"Headquarters": {{"value": "Bristol", "quote": "{QUOTE}"}}, ',
     "turn": f'{{"name": "answer", "arguments": {{"value": "Bristol", "quote": "{QUOTE}"}}}}',
@@ -138,9 +142,9 @@ def of_group(task: Task, tools: Tools, column: str, fields: Sequence[Field]) -> 
     rows = int(task.params.get("rows_a_call", ROWS))
     weak = fields[: max(1, round(WEAK_FIELDS * len(fields)))]
     return Expected(
-        row=first + read(tools, subject, fields, rows),
+        row=first + read(tools, subject, fields, rows, cascade=tools.cascade),
         once=plan,
-        again=again + read(tools, subject, weak, rows),
+        again=again + read(tools, subject, weak, rows, cascade=False),
         again_once=planned(tools.model, subject, fields[:1]) * len(fields),
     )
 
@@ -152,11 +156,12 @@ def planned(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> 
     return one_call(model, Plan().prompt(asked), WRITTEN["plan"])
 
 
-def read(tools: Tools, subject: Subject, fields: Sequence[Field], rows: int) -> Effort:
-    """One call for all fields of the row, or a part of one that it shares with others."""
+def read(tools: Tools, subject: Subject, fields: Sequence[Field], rows: int, *, cascade: bool) -> Effort:
+    """One call for all fields of the row, or a part of one that it shares with others. With `cascade` only for those
+    of which the built-in reader is not sure; of weak ones it never is."""
     assert tools.model is not None
     asked, rows_asked = list(fields), ROWS_WITH_TEXT
-    if tools.cascade:
+    if cascade:
         rows_asked *= 1 - (1 - UNSURE) ** len(fields)
         asked = asked[: max(1, round(UNSURE * len(fields)))]
     frame = ExtractFields().prompt(Extract(subject=subject, fields=tuple(asked), sources=()))
