@@ -417,3 +417,18 @@ async def test_a_conversation_keeps_its_turns_and_its_summary(store: Store) -> N
 )  # fmt: skip
 def test_forms_of_a_word_have_one_stem(words: str, stemmed: str) -> None:
     assert " ".join(map(stem, words.split())) == stemmed
+
+
+async def test_summaries_are_replaced_with_their_vectors(store: Store) -> None:
+    near, far = unit(1, 0, 0, 0), unit(0, 0, 0, 1)
+    first = replace(read("one.txt", "An anchor holds the ship.", summary="Ships."), vectors={"summary": near})
+    await store.documents.add(first)
+    query = far[0].astype(np.float32)
+    before = await store.documents.search_vector(query, 1, embedder=EMBEDDER, target="summary")
+    assert before.found[0][1] == pytest.approx(0, abs=0.01)
+    await store.documents.set_summaries(
+        "d-one.txt", [Summary(number=0, first=0, last=0, text="Anchors.")], far, EMBEDDER
+    )
+    assert [each.summary.text for each in await store.documents.summaries_of("d-one.txt")] == ["Anchors."]
+    after = await store.documents.search_vector(query, 1, embedder=EMBEDDER, target="summary")
+    assert after.found[0][1] == pytest.approx(1, abs=0.01)

@@ -103,7 +103,7 @@ class Asker:
         else:
             question = followed.question or await self._understood(message, followed.text or text)
         if followed.kind == "widen":
-            question = msgspec.structs.replace(question, things="", kinds=())
+            question = msgspec.structs.replace(question, things="")
         in_texts = followed.kind == "text search"
         try:
             return await self._answer(question, conversation, counts, in_texts=in_texts)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from tablewright.corpus.annotate.annotate import is_sound
@@ -14,6 +15,7 @@ from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.ingest import Reading, Watch, serialised
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.decision import decide
+from tablewright.decisions.summarise_text import Summarise, SummariseText
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.files import Imported, replacing
 from tablewright.models.concern import concerning
@@ -92,7 +94,7 @@ async def annotate(
     store: Store, corpus: Corpus, model: LanguageModel | None, names: Sequence[str], watch: Watch
 ) -> int:
     """Facts that the model finds beyond those of the rules, each checked against the text; how many were new. What is
-    there stays, and a document is kept as soon as it is done."""
+    there stays, and a document is kept as soon as it is done. Its summaries are written anew."""
     if model is None:
         raise UsageError(
             "The rules have found what they can; for more a model is needed.",
@@ -108,6 +110,7 @@ async def annotate(
             vectors = await corpus.embedder.embed([serialised(each) for each in new])
             await documents.add_annotations(document.id, new, vectors.astype(np.float16), corpus.embedder.name)
         count += len(new)
+        await summarise(store, corpus, model, document)
     watch(Reading(done=len(chosen), total=len(chosen)))
     return count
 
@@ -140,6 +143,23 @@ async def further_facts(store: Store, model: LanguageModel, document: Document) 
             if is_sound(annotation, text.text):
                 new.append(annotation)
     return new
+
+
+async def summarise(store: Store, corpus: Corpus, model: LanguageModel, document: Document) -> None:
+    """The large parts of a long document in the model's words, as far as the text bears them."""
+    told = [each.summary for each in await store.documents.summaries_of(document.id)]
+    if "long" not in document.categories or not told:
+        return
+    segments = [each.segment for each in await store.documents.segments_of(document.id)]
+    new = []
+    for summary in told:
+        text = "\n".join(segment.text for segment in segments if summary.first <= segment.number <= summary.last)
+        asked = SummariseText(text=text, extract=summary.text, title=document.title)
+        with concerning([document.id]):
+            said = (await decide(Summarise(), asked, model, lambda _: None)).decided
+        new.append(msgspec.structs.replace(summary, text=said))
+    vectors = (await corpus.embedder.embed([summary.text for summary in new])).astype(np.float16)
+    await store.documents.set_summaries(document.id, new, vectors, corpus.embedder.name)
 
 
 async def as_table(store: Store, name: str, *, kind: str, actor: str) -> Imported:

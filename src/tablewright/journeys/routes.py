@@ -91,7 +91,7 @@ class Routes:
             if len(question.conditions) > 1
         ]
         if question.things:
-            looser.append((f"that it is a {question.things}", msgspec.structs.replace(question, things="", kinds=())))
+            looser.append((f"that it is a {question.things}", msgspec.structs.replace(question, things="")))
         for dropped, wider in looser:
             with self._noting("annotations_search", asked_for(wider)) as note:
                 found = await self._corpus.facts.annotations_search(wider)
@@ -101,22 +101,11 @@ class Routes:
                 self._evidence.relaxed.append(f"Without {dropped} {count}.")
 
     async def _texts(self) -> None:
-        question = self._question
-        query = wording(question)
+        query = wording(self._question)
         with self._noting("search_text + search_vector(segment)", query) as note:
-            found = await self._corpus.search.hybrid(query, SNIPPETS, categories=question.kinds)
+            found = await self._corpus.search.hybrid(query, SNIPPETS)
             note(len(found.hits), f"top {SNIPPETS}, {found.completeness}")
-        hits = found.hits
-        if question.kinds and len(hits) < SNIPPETS // 2:
-            with self._noting("search_text + search_vector(segment)", query) as note:
-                wider = await self._corpus.search.hybrid(query, SNIPPETS)
-                note(len(wider.hits), "relaxed: all kinds of documents")
-            added = [hit for hit in wider.hits if hit.id not in {known.id for known in hits}]
-            if added:
-                kinds = ", ".join(question.kinds)
-                self._evidence.relaxed.append(f"Searched all documents, not only {kinds}: {len(added)} passages more.")
-            hits = (*hits, *added)[:SNIPPETS]
-        self._evidence.hits = hits
+        self._evidence.hits = found.hits
 
     async def _long_texts(self) -> None:
         """The summaries that fit, then the best passages of their documents, beside the best of all."""

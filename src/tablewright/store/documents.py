@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import Connection, delete, insert, or_, select, update
 from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
@@ -147,6 +147,21 @@ class Documents:
 
         if annotations:
             await self._database.write(work)
+
+    async def set_summaries(self, id: str, summaries: Sequence[Summary], vectors: Half, embedder: str) -> None:
+        """In place of those it has."""
+
+        def work(connection: Connection) -> None:
+            next_version(connection)
+            no = find_one(connection, id).no
+            connection.execute(delete(schema.summaries).where(parts_of(schema.summaries.c.id, [no])))
+            keep_summaries(connection, no, summaries)
+            old = schema.vectors.c.document_no == no, schema.vectors.c.target == "summary"
+            connection.execute(delete(schema.vectors).where(*old))
+            keep_vectors(connection, no, {"summary": vectors}, embedder)
+
+        await self._database.write(work)
+        self._vector_index.forget("summary")
 
     async def remove(self, ids: Sequence[str]) -> int:
         """With every trace: parts, texts, vectors, rows of result sets, turns that quote them and models' answers about

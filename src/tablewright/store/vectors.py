@@ -71,6 +71,12 @@ class VectorIndex:
         exact = all(block.signs is None for block in blocks)
         return Nearest(found=sorted(found, key=lambda each: (-each[1], each[0]))[:limit], exact=exact)
 
+    def forget(self, target: Target) -> None:
+        """Read again by the next who searches: matrices of the same size have changed."""
+        with self._lock:
+            for known in [known for known in self._of if known[0] == target]:
+                del self._of[known]
+
     def _fresh(self, connection: Connection, target: Target, embedder: str) -> tuple[Block, ...]:
         version = connection.execute(select(schema.corpus.c.version)).scalar_one()
         with self._lock:

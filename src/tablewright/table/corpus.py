@@ -143,4 +143,3 @@ class Question(Noun, frozen=True):
     of: Quantity | None = None
     group_by: str = ""
     show: tuple[str, ...] = ()
-    kinds: tuple[Category, ...] = ()
