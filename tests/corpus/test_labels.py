@@ -42,6 +42,11 @@ def labels(asked: str, uses: Sequence[LabelUse], base: str = "") -> list[str]:
         ("Impp", "Imp"),
         ("cells in series", "Cells in series"),
         ("temperature coefficient of Pmax", "Tk (Pmpp)"),
+        ("model", "Model/Series"),
+        ("date", "Date & Time"),
+        ("total hours", "Time (Total, all vessels)"),
+        ("order number", "Ordernummer"),
+        ("invoice date", "Rechnungsdatum"),
     ],
 )
 def test_one_meaning_has_many_labels(asked: str, label: str) -> None:
@@ -64,6 +69,7 @@ def test_one_meaning_has_many_labels(asked: str, label: str) -> None:
         ("seller address", "Buyer address"),
         ("Pmax", "Voltage at Pmax"),
         ("stc", "Pmpp (STC)"),
+        ("series", "Date of series/model approval"),
     ],
 )
 def test_labels_that_share_a_word_may_mean_something_else(asked: str, label: str) -> None:
@@ -164,3 +170,12 @@ def test_words_that_only_begin_alike_do_not_stand_in_a_text() -> None:
 def test_an_index_of_stems_is_asked_for_each_spelling() -> None:
     assert "tyre" in writings("tires")
     assert "mono crystalline" in writings("monocrystalline")
+
+
+def test_a_date_that_is_called_otherwise_is_another_date() -> None:
+    assert labels("date", [use("Report Date"), use("Date & Time")]) == ["Date & Time", "Report Date"]
+
+
+def test_the_heading_that_is_only_about_the_asked_goes_before_one_that_says_more() -> None:
+    found = match_labels("crew age", [use("Age", "Student Crew Information"), use("Age", "Crew Information")])
+    assert [match.context for match in found] == ["Crew Information", "Student Crew Information"]

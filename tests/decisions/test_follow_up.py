@@ -56,6 +56,8 @@ def test_commands_are_told_from_questions(text: str, kind: str) -> None:
         ("export that table", ""),
         ("export it as CSV to out/tires.csv", "out/tires.csv"),
         ('save the full table to "my tires.xlsx"', "my tires.xlsx"),
+        ("export that table to out/tires.parquet", "out/tires.parquet"),
+        ("export all of it", ""),
     ],
 )
 def test_an_export_names_its_file_if_one_is_said(text: str, path: str) -> None:

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tablewright.decisions.decision import Unusable
 from tablewright.decisions.understand_question import Ask, Taken, Understand
@@ -176,6 +177,7 @@ def test_an_adjective_that_is_part_of_a_kind_s_name_demands_nothing() -> None:
         ("Total amount per vendor in 2023", PAPERS, "", "sum", "total", "vendor"),
         ("How much did we spend on tires last quarter?", PAPERS, "", "sum", "total", ""),
         ("Which receipt has the largest total?", PAPERS, "receipt", "max", "total", ""),
+        ("receipt with the largest total", PAPERS, "receipt", "max", "total", ""),
         ("What is the earliest invoice date?", PAPERS, "invoice", "min", "date", ""),
         ("What is the cheapest bike with hydraulic brakes?", BIKES, "bike", "min", "price", ""),
         ("Which machine is the heaviest?", MACHINES, "machine", "max", "weight", ""),
@@ -252,6 +254,33 @@ def test_an_explanation_and_other_languages_are_left_to_the_search_of_texts(text
     assert question.terms
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How many sailors were drowned at Cape Vell?",  # a story, and no kind of document
+        "Which villages of Upper Merrin were rebuilt?",
+        "What is the largest town of Merrin?",  # nothing that is stated of towns
+        "What policy did Harrow follow after the war?",
+        "The edict helped weavers by lowering what?",
+    ],
+)
+def test_what_a_text_tells_of_is_no_list_although_documents_have_labels(text: str) -> None:
+    assert understood(text, **PAPERS).intent == "conceptual"
+
+
+@pytest.mark.parametrize(
+    ("text", "around"),
+    [
+        ("How many machines were made with a weight above 20 kg?", MACHINES),
+        ("How many employees were hired in 2020?", STAFF),
+        ("Which receipts were paid in March?", PAPERS),
+        ("How many panels are there?", MACHINES),
+    ],
+)
+def test_what_documents_state_is_a_list_in_the_past_tense_too(text: str, around: dict[str, Any]) -> None:
+    assert understood(text, **around).intent == "enumeration"
+
+
 def test_the_terms_are_the_words_to_search_for() -> None:
     assert understood("How do I replace the water filter?").terms == ("replace", "water", "filter")
     assert understood("Which receipts mentioning tires are over $500?", **PAPERS).terms == ("receipts", "tires")
@@ -283,9 +312,15 @@ def test_those_are_the_things_of_the_last_question() -> None:
 ASKED = Ask(text="Things bought at Globex in 2023 for 500 dollars or more", today=TODAY, **PAPERS)
 
 
-def test_the_prompt_names_kinds_and_labels() -> None:
-    assert Understand().prompt(ASKED).text == (
-        "Kinds of documents: invoice, receipt\nLabels: total, vendor, date, due date, paid\nToday: 2024-05-15\n"
+def test_the_prompt_has_kinds_labels_and_the_conversation_in_marked_blocks() -> None:
+    assert Understand().prompt(structs.replace(ASKED, summary="Asked: tires")).text == (
+        "What the documents have:\n"
+        "<<TEXT 0 0b224c4b>>\n"
+        "Kinds: invoice, receipt\nLabels:\ntotal\nvendor\ndate\ndue date\npaid\n"
+        "<<END TEXT 0 0b224c4b>>\n"
+        "Today: 2024-05-15\n"
+        "Conversation so far:\n"
+        "<<TEXT 1 ec1b5490>>\nAsked: tires\n<<END TEXT 1 ec1b5490>>\n"
         "Question: Things bought at Globex in 2023 for 500 dollars or more"
     )
 

@@ -122,7 +122,6 @@ async def test_each_sentence_of_one_passage_has_a_source_that_says_it(library: L
     assert "square key" in reply.answer
 
 
-@pytest.mark.xfail(strict=True, reason="sentences that only name the subject are taken for the answer")
 async def test_a_known_subject_is_not_an_answer(library: Library) -> None:
     reply = await library.ask("How do I repaint the pump P9?")
     assert reply.citations == ()
@@ -437,7 +436,6 @@ async def test_passages_reach_a_model_only_in_marked_blocks(library: Library, en
             assert said not in left, left
 
 
-@pytest.mark.xfail(strict=True, reason="“understand question” has the summary and the labels outside of blocks")
 async def test_labels_and_earlier_answers_reach_a_model_only_in_marked_blocks(
     library: Library, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -209,3 +209,31 @@ def calls(endpoint: Endpoint) -> int:
     sent = [str(each.body["messages"]) for each in endpoint.asked]
     assert all("<<TEXT" in text.partition("founded in 1987")[0] for text in sent if "founded in 1987" in text)
     return sum("founded in 1987" in text for text in sent)
+
+
+FORM = (
+    "Incident Report\n"
+    + "".join(f"Reading {n}: {n} m\n" for n in range(20))
+    + (
+        "Year of Manufacture:\nCall Sign: GH-7\n\n"
+        "The board, founded in 1967, has its seat in Port Merrin. Nobody saw the skipper and two guests.\n"
+    )
+)
+
+
+async def test_what_a_form_leaves_blank_is_not_read_elsewhere(settings: Settings, tmp_path: Path) -> None:
+    await add(settings, tmp_path, {"report.txt": FORM.encode()})
+    asked = ("Year of manufacture:number", "Skipper age:number", "Call sign")
+    cells, _, _ = await fill(settings, tmp_path, "File\nreport.txt\n", *asked, strategy="documents")
+    year = cells["Year of manufacture"]
+    assert (year.value, year.reason) == (None, "not_found")
+    assert year.error == "The form leaves it blank: “Year of Manufacture”."
+    assert cells["Skipper age"].value is None
+    assert cells["Call sign"].value == "GH-7"
+
+
+async def test_a_date_is_read_in_the_order_of_its_document(settings: Settings, tmp_path: Path) -> None:
+    text = "Harbour log\nDate & Time: 12/11/2007, 1430 EST\nReport Date: 01/31/2008\n"
+    await add(settings, tmp_path, {"log.txt": text.encode()})
+    cells, _, _ = await fill(settings, tmp_path, "File\nlog.txt\n", "Event date:date", strategy="documents")
+    assert cells["Event date"].value == "2007-12-11"

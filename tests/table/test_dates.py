@@ -23,7 +23,7 @@ DAY = Field(name="day", type="date")
                 "3 mai 2021", "3 maggio 2021", "3 maja 2021", "2021年5月3日", "2021년 5월 3일", "3 мая 2021",
                 "٢٠٢١-٠٥-٠٣", "Monday, 3 May 2021", "Mon May 3 2021", "2021-05-03T10:00:00Z",
                 "2021-05-03T10:00:00.123+02:00", "2021-05-03 10:00", "10:31:00 3 May 2021", "May 3, 2021 at 5pm",
-                "3 May 2021, 12:31 PM",
+                "3 May 2021, 12:31 PM", "May 3 , 2021", "3rd day of May, 2021",
             )
         ),
         ("25/12/2021", "2021-12-25"),
@@ -104,6 +104,7 @@ def test_a_period_gives_its_beginning_and_keeps_its_end(text: str, first: str, l
     [
         "2021-02-30", "31/02/2021", "13/13/2021", "29 February 2021", "January 32, 2021", "yesterday", "3 days ago",
         "May 3", "12", "$1998", "1,998", "1620000000", "44 BC", "v1.2.2021", "19th century", "2999", "1998%",
+        "1430 EST", "1200 UTC",
     ],
 )  # fmt: skip
 def test_what_is_no_date_gives_none(text: str) -> None:

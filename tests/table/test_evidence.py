@@ -78,6 +78,11 @@ def test_every_passage_of_a_text_is_located(text: str, data: st.DataObject) -> N
         ("boolean", "", "yes", "Keep warm: yes"),
         ("list", "", "steel; glass", "made of steel and glass"),
         ("url", "", "https://www.acme.example", "See acme.example for more"),
+        ("date", "", "2007-12-06", "Date & Time: 12/06/2007, 1308 CST"),
+        ("date", "", "2007-06-12", "Date & Time: 12/06/2007, 1308 CST"),
+        ("text", "", "EUR", "Total: € 12,50"),
+        ("text", "", "2 years", "for a period of two (2) years from the date hereof"),
+        ("text", "", "1 year", "shall remain in effect for one year"),
     ],
 )
 def test_a_value_that_the_quote_states_or_converts_to_follows(
@@ -101,6 +106,9 @@ def test_a_value_that_the_quote_states_or_converts_to_follows(
         ("list", "", "steel; gold", "made of steel and glass"),
         ("url", "", "https://evil.example", "See acme.example for more"),
         ("select", "", "Red", "It is blue"),
+        ("date", "", "2007-12-07", "Date & Time: 12/06/2007, 1308 CST"),
+        ("text", "", "USD", "Total: € 12,50"),
+        ("text", "", "3 years", "for a period of two (2) years from the date hereof"),
     ],
 )
 def test_a_value_that_the_quote_does_not_give_does_not_follow(

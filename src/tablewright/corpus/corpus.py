@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tablewright.corpus.facts import Facts
 from tablewright.corpus.search import CorpusSearch
 from tablewright.corpus.source import DocumentSource
-from tablewright.corpus.stated import answer_of, blanks_of
+from tablewright.corpus.stated import answer_of, blanks_of, is_form
 from tablewright.decisions.reader.reader import Candidate
 from tablewright.errors import NotFound
 from tablewright.models.embedder import Embedder
@@ -18,10 +18,14 @@ from tablewright.table.retrieved import Retrieved
 
 
 class Answers(Noun, frozen=True):
-    """The values that documents state for a field; where there are none, the label that one of them leaves blank."""
+    """The values that documents state for a field; where there are none, the label that one of them leaves blank.
+
+    `looked`: where it would stand is known and was looked at. `forms` are the numbers of the pages that are forms."""
 
     candidates: tuple[Candidate, ...] = ()
     blank: str = ""
+    looked: bool = False
+    forms: frozenset[int] = frozenset()
 
 
 class Corpus:
@@ -46,7 +50,8 @@ class Corpus:
         for at in await self.documents.properties(documents=list(facts)) if facts else ():
             if at.shape == "fact":
                 facts[at.document_id].append(at)
-        blanks = {page.origin: blanks_of(page.text) for _, page in own}
+        blanks = {page.origin: blanks_of(page.text, facts[page.origin]) for _, page in own}
+        forms = frozenset(number for number, page in own if is_form(facts[page.origin]))
         found: dict[str, Answers] = {}
         for field in fields:
             answered = [(n, answer_of(field, page.text, facts[page.origin], blanks[page.origin])) for n, page in own]
@@ -64,5 +69,10 @@ class Corpus:
                 if (said := answer.stated) is not None
             )
             blank = next((answer.blank for _, answer in answered if answer.blank), "")
-            found[field.name] = Answers(candidates=candidates, blank="" if candidates else blank)
+            found[field.name] = Answers(
+                candidates=candidates,
+                blank="" if candidates else blank,
+                looked=any(answer.looked for _, answer in answered),
+                forms=forms,
+            )
         return found

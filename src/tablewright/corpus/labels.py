@@ -200,9 +200,7 @@ def _phrase_of(text: str, aliases: Aliases) -> Phrase:
     return Phrase(tuple(terms), head, frozenset(term.word for term in terms), _runs(raw), is_open)
 
 
-def _add(
-    terms: list[Term], word: str, behind: bool, known: Mapping[str, tuple[str, ...]], choice: int = 0
-) -> None:
+def _add(terms: list[Term], word: str, behind: bool, known: Mapping[str, tuple[str, ...]], choice: int = 0) -> None:
     one = stem(word)
     means = tuple(map(stem, written_out(word) or written_out(one))) or known.get(one, ())
     if len(means) == 1:
@@ -235,7 +233,9 @@ def _compare(wanted: Phrase, use: Use, aliases: Aliases, quiet: frozenset[str]) 
     telling = [
         term.word
         for term in extras
-        if term.word not in NEUTRAL and "standard" not in term.means and told.isdisjoint((term.word, *term.means))
+        if term.word not in NEUTRAL
+        and "standard" not in term.means
+        and told.isdisjoint((term.word, *term.means))
         and term.choice not in met
     ]
     if not _head_is_met(wanted, label, use.base, telling):

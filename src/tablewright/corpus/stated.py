@@ -3,11 +3,13 @@ form leaves blank, where nothing else may be read for the field."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
-from tablewright.corpus.annotate.pairs import Pair, blanks_in, starts_label
+from tablewright.corpus.annotate.contracts import is_contract
 from tablewright.corpus.annotate.lines import Line, lines_in
+from tablewright.corpus.annotate.pairs import Pair, blanks_in, starts_label
 from tablewright.corpus.labels import match_labels
 from tablewright.corpus.vocabulary import stem, tokens
 from tablewright.decisions.reader.geography import COUNTRIES
@@ -15,7 +17,6 @@ from tablewright.store.properties import LabelUse, PropertyAt
 from tablewright.table.answers import is_not_found
 from tablewright.table.coerce import coerce
 from tablewright.table.corpus import Typed
-from tablewright.table.currencies import meanings_of
 from tablewright.table.model import Field, Noun
 from tablewright.table.typed import typed
 
@@ -23,6 +24,8 @@ STATED = 0.9
 """How much a value is worth that stands under a label which means exactly what is asked."""
 LEAST = 0.7
 """How well a label must fit the field."""
+LABELLED, FORM = 8, 20
+"""Labels with their values, from which on one without is left blank on purpose, and all of them together are a form."""
 DOUBTED = 0.7
 """What is left of the worth of a value that can be read in two ways."""
 
@@ -37,10 +40,12 @@ class Stated(Noun, frozen=True):
 
 
 class Answered(Noun, frozen=True):
-    """The best that a document states for a field, or the label under which its form says nothing."""
+    """The best that a document states for a field, or the label under which its form says nothing. `looked`: the reader
+    of such documents knows where it would stand."""
 
     stated: Stated | None = None
     blank: str = ""
+    looked: bool = False
 
 
 def answer_of(field: Field, text: str, facts: Sequence[PropertyAt], blanks: Sequence[Pair]) -> Answered:
@@ -52,26 +57,60 @@ def answer_of(field: Field, text: str, facts: Sequence[PropertyAt], blanks: Sequ
         for match in match_labels(name, uses, base=base):
             key = match.label, match.context
             fits[key] = max(match.score, fits.get(key, 0.0))
+    blanks = [each for each in blanks if "(" not in each.label or fits.get((each.label, each.heading), 0.0) >= STATED]
     blank = max(blanks, key=lambda each: fits.get((each.label, each.heading), 0.0), default=None)
     to_beat = fits.get((blank.label, blank.heading), 0.0) if blank else 0.0
     for fit, at in _ranked(facts, fits):
         if fit < max(LEAST, to_beat):
             break
-        if is_not_found(at.property.value.raw):
-            return Answered(blank=at.property.label)
         value, doubt = value_of(field, at.property.value)
+        if field.type == "list":
+            value = _listed(at, facts)
+        if is_not_found(value):
+            return Answered(blank=at.property.label)
         if coerce(value, field).value is not None:
             score = STATED * fit * (DOUBTED if doubt else 1.0)
             return Answered(stated=Stated(value=value, start=at.start, end=at.end, score=round(score, 4)))
     if blank and to_beat >= LEAST:
         return Answered(blank=blank.label)
-    return Answered(stated=_part_of_place(field, facts) or _under_heading(field, text))
+    stated = _part_of_place(field, facts) or _under_heading(field, text)
+    return Answered(stated=stated, looked=stated is None and _asks_party(field) and is_contract(text))
+
+
+def _asks_party(field: Field) -> bool:
+    """In agreements nearly every sentence has the word."""
+    return any(match.score >= STATED for match in match_labels(field.name, [_use("Party", "")]))
+
+
+def is_form(facts: Sequence[PropertyAt]) -> bool:
+    """Whether it is made of labels and values, so that a sentence is no place to look for one."""
+    return _labelled(facts) >= FORM
+
+
+def blanks_of(text: str, facts: Sequence[PropertyAt]) -> list[Pair]:
+    """The labels with nothing behind or below them, of a text that has enough others: elsewhere the value may only
+    stand apart from its label."""
+    return blanks_in(text, list(lines_in(text, 0, len(text)))) if _labelled(facts) >= LABELLED else []
+
+
+def _labelled(facts: Sequence[PropertyAt]) -> int:
+    return sum(1 for at in facts if at.by in ("pairs", "table"))
 
 
 def _ranked(facts: Sequence[PropertyAt], fits: dict[tuple[str, str], float]) -> list[tuple[float, PropertyAt]]:
-    """Of two that fit as well, what the reader of slips has weighed, then what stands first."""
+    """Of two that fit as well, what the reader of such documents has weighed, then what stands first."""
     fitting = [(fits.get((at.property.label, at.property.context), 0.0), at) for at in facts]
-    return sorted(fitting, key=lambda each: (-each[0], each[1].by != "slip", each[1].property.start))
+    return sorted(fitting, key=lambda each: (-each[0], each[1].by not in ("slip", "contract"), each[1].property.start))
+
+
+def _listed(first: PropertyAt, facts: Sequence[PropertyAt]) -> str:
+    """All that the same passage states under the label."""
+    here = [
+        at for at in facts if (at.property.label, at.start, at.end) == (first.property.label, first.start, first.end)
+    ]
+    if len(here) == 1 and first.by != "contract":
+        return first.property.value.raw
+    return json.dumps([" ".join(at.property.value.raw.split()) for at in here], ensure_ascii=False)
 
 
 def uses_of(facts: Sequence[PropertyAt]) -> list[LabelUse]:
@@ -86,20 +125,25 @@ def _use(label: str, context: str, base: str = "") -> LabelUse:
 # ── the names a field goes by ────────────────────────────────────────────────────────────────────────────────────────
 
 _AMOUNT = r"(?:amount|total|sum|price|value)"
-_NET = rf"(?:untaxed|net|excl\w*(?: (?:of )?(?:vat|tax\w*|gst))?|(?:before|without) (?:vat|tax\w*|gst)|pre tax|taxable)"
+_NET = r"(?:untaxed|net|excl\w*(?: (?:of )?(?:vat|tax\w*|gst))?|(?:before|without) (?:vat|tax\w*|gst)|pre tax|taxable)"
+_TAX = r"(?:vat|tax|gst|ust|tva|btw|iva)"
+_ISSUER = r"(?:vendor|supplier|seller|merchant|issuer|company|shop|store|biller)"
 _ALSO: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), label)
     for pattern, label in (
         (rf"(?:{_AMOUNT} )?{_NET}(?: {_AMOUNT})?|sub ?total", "Net amount"),
         (r"(?:(?:invoice|bill|gross|total|full) )?amount(?: (?:due|payable|incl\w*.*|with tax\w*))?", "Total"),
-        (r"(?:vat|tax|gst|ust|tva|btw|iva)(?: registration)? (?:number|no|nr|id|identification.*)|gstin|vat", "VAT number"),
-        (r"ust ?id(?: ?nr)?", "VAT number"),
+        (rf"{_TAX}(?: registration)? (?:number|no|nr|id|identification.*)|gstin|ust ?id(?: ?nr)?", "VAT number"),
+        (rf"{_TAX}(?: amount| total)?|(?:amount|total) of {_TAX}|total {_TAX}", "Tax amount"),
+        (r"(?:invoice|bill|billing|receipt|issue) date|date of (?:issue|(?:the )?invoice)|issued(?: on)?", "Date"),
+        (rf"{_ISSUER}(?: name)?|name of (?:the )?{_ISSUER}|issued by", "Merchant"),
+        (r"jurisdiction|(?:governing|applicable) (?:law|state)|choice of law", "Governing law"),
     )
-)  # fmt: skip
+)
 
 
 def names_of(field: Field) -> list[str]:
-    """Its own name, and what the facts of invoices are called that it means."""
+    """Its own name, and what the facts of invoices and agreements are called that it means."""
     name = " ".join(tokens(field.name))
     return [field.name, *(label for pattern, label in _ALSO if pattern.fullmatch(name))]
 
@@ -118,8 +162,13 @@ def value_of(field: Field, value: Typed) -> tuple[str, bool]:
         if same_unit and (value.currency or not value.ambiguity):
             return f"{_shown(value.number)} {field.unit}".strip(), False
     if field.type == "text" and is_sign:
-        return value.currency, bool(value.ambiguity) and len(meanings_of(value.raw)) > 1
-    return value.raw, False
+        return value.currency, bool(value.ambiguity)
+    if field.type == "text" and value.unit in _CALENDAR and value.number is not None:
+        return f"{_shown(value.number)} {_CALENDAR[value.unit]}{'s' if value.number != 1 else ''}", False
+    return " ".join(value.raw.split()) if field.type == "text" else value.raw, False
+
+
+_CALENDAR = {"yr": "year", "mo": "month"}
 
 
 def _shown(number: float) -> str:
@@ -188,7 +237,7 @@ def _paragraph(lines: Sequence[Line]) -> Iterator[Line]:
     """Until an empty line, a label, or a line that looks like the next heading."""
     above = ""
     for line in lines[:MOST_SECTION_LINES]:
-        is_heading = len(line.text) <= LONGEST_HEADING and line.text[:1].isupper() and not _ENDS.search(line.text)
+        is_heading = not line.wraps and line.text[:1].isupper() and not _ENDS.search(line.text)
         announces = line.text.endswith(":") and not above
         if not line.text or (is_heading and not (above and not _ENDS.search(above))):
             return
@@ -196,8 +245,3 @@ def _paragraph(lines: Sequence[Line]) -> Iterator[Line]:
             return
         yield line
         above = line.text
-
-
-def blanks_of(text: str) -> list[Pair]:
-    """The labels with nothing behind or below them."""
-    return blanks_in(text, list(lines_in(text, 0, len(text))))

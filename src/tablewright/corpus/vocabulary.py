@@ -184,6 +184,14 @@ _ABBREVIATIONS: dict[str, str] = {
     "exp": "expiry", "mgr": "manager", "org": "organization", "govt": "government", "intl": "international",
     "id": "number", "pos": "position", "cat": "category", "loc": "location", "lng": "length", "len": "length",
     "stc": "standard test condition",
+    "datum": "date", "factuurdatum": "invoice date", "factuurnummer": "invoice number", "ordernummer": "order number",
+    "orderdatum": "order date", "klantnummer": "customer number", "vervaldatum": "due date",
+    "leverdatum": "delivery date",
+    "rechnungsdatum": "invoice date", "rechnungsnummer": "invoice number", "rechnungsnr": "invoice number",
+    "kundennummer": "customer number", "kundennr": "customer number", "bestellnummer": "order number",
+    "bestelldatum": "order date", "lieferdatum": "delivery date", "fälligkeitsdatum": "due date",
+    "zahlungsziel": "due date", "nummer": "number", "betrag": "amount", "bedrag": "amount", "menge": "quantity",
+    "aantal": "quantity", "klant": "customer", "kunde": "customer", "numéro": "number", "numero": "number",
 }  # fmt: skip
 
 # Letters that stand for quantities, and what is written small behind them: Voc, Pmax, Umpp, Tmin.

@@ -24,6 +24,14 @@ HINTS: dict[Intent, tuple[str, ...]] = {
     ),
     "conceptual": ("other words for it", "the document or chapter it may stand in", "what it is needed for"),
 }
+WIDER: dict[Intent, tuple[str, ...]] = {
+    "enumeration": ("other words for it", "another kind of document", "a wider time range or limit"),
+    "numeric": HINTS["numeric"],
+    "conceptual": HINTS["conceptual"],
+}
+"""What helps where nothing was found; `HINTS` where there was too much."""
+MANY = 50
+"""Matches that make a question too wide. The passages that a text search returns are always fewer."""
 NOTHING = ("search all documents", "switch to text search")
 TOO_MUCH = ("filter by vendor ACME", "filter to 2024 only", "export the full CSV")
 
@@ -48,12 +56,16 @@ class AskClarification(Noun, frozen=True):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        return self.hints or HINTS[self.question.intent]
+        return self.hints or (HINTS if self.is_too_much else WIDER)[self.question.intent]
 
     @property
     def offered(self) -> tuple[str, ...]:
-        too_much = any(attempt.matches for attempt in self.attempts)
-        return self.examples or (TOO_MUCH if too_much else NOTHING)
+        return self.examples or (TOO_MUCH if self.is_too_much else NOTHING)
+
+    @property
+    def is_too_much(self) -> bool:
+        """What is found only without a filter is not too much of what was asked for."""
+        return any(each.matches > MANY and not each.threshold.startswith("relaxed") for each in self.attempts)
 
 
 class Wording(BaseModel):

@@ -17,6 +17,7 @@ from pydantic import Field as Key
 from tablewright.decisions.citations import OPENERS, cite, unsupported
 from tablewright.decisions.decision import Outcome, Prompt, Tell, Unusable, decide
 from tablewright.decisions.reader import answers
+from tablewright.decisions.reader.sections import readable, sentences
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders, is_tainted
 from tablewright.models.tokens import CUT_OFF, estimate_tokens
 from tablewright.table.corpus import Question
@@ -180,8 +181,9 @@ class Compose:
         for each in told:
             snippet = asked.snippets[each.text]
             quote = snippet.text[each.start : each.end]
-            if not unsupported(quote, asked.sources[snippet.source]):
-                found.append(Statement(text=quote, source=snippet.source, quote=quote, start=each.start, end=each.end))
+            text = readable(quote)
+            if not unsupported(text, asked.sources[snippet.source]):
+                found.append(Statement(text=text, source=snippet.source, quote=quote, start=each.start, end=each.end))
         return composed(asked, found, "") if found else refused(asked, _unheard(asked))
 
 
@@ -214,7 +216,7 @@ def fit(asked: ComposeAnswer) -> ComposeAnswer:
 
 def _cut(text: str, length: int) -> str:
     """At the end of a sentence, or of a word."""
-    ends = [end for _, end in answers.sentences(text) if end <= length]
+    ends = [end for _, end in sentences(text) if end <= length]
     return text[: ends[-1]] if ends else text[: max(0, text.rfind(" ", 0, length))]
 
 
@@ -265,7 +267,7 @@ def _place(statement: str, quote: str, snippet: Snippet) -> tuple[int, int] | No
     return next(
         (
             (start, end)
-            for start, end in answers.sentences(snippet.text)
+            for start, end in sentences(snippet.text)
             if not unsupported(statement, f"{snippet.title}\n{snippet.text[start:end]}")
         ),
         None,
@@ -274,7 +276,7 @@ def _place(statement: str, quote: str, snippet: Snippet) -> tuple[int, int] | No
 
 def _turned(statement: str, text: str, start: int, end: int) -> bool:
     """Whether the statement denies what the sentence of its quote does not deny, or the quote alone denies."""
-    around = " ".join(text[first:last] for first, last in answers.sentences(text) if first < end and last > start)
+    around = " ".join(text[first:last] for first, last in sentences(text) if first < end and last > start)
     if _DENIES.search(statement):
         return not _DENIES.search(around)
     return bool(_DENIES.search(text, start, end))

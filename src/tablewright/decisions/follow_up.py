@@ -103,7 +103,7 @@ class FollowUp:
             return Followed(kind="new question", text=text)
         if _EXPORT.match(text):
             file = _FILE.search(text)
-            return Followed(kind="export", text=text, path=(file[1] or file[2]) if file else "")
+            return Followed(kind="export", text=text, path=next(filter(None, file.groups())) if file else "")
         for kind, pattern in _COMMANDS:
             if pattern.fullmatch(text):
                 return Followed(kind=kind, text=asked.last.text)
@@ -129,7 +129,9 @@ _EXPORT = re.compile(
     re.IGNORECASE,
 )
 _FILE = re.compile(
-    r"\"([^\"]+\.\w{2,5})\"|((?:[\w~./\\-]|\\ )+\.(?:csv|tsv|json|jsonl|xlsx|md|html|txt))\b", re.IGNORECASE
+    r"\"([^\"]+\.\w{1,8})\"|((?:[\w~./\\-]|\\ )+\.(?:csv|tsv|json|jsonl|xlsx|md|html|txt))\b|"
+    r"\b(?:to|into|as|in)\s+(?:(?:a|the)\s+file\s+)?([\w~./\\-]+\.[a-z]\w{0,7})\b",
+    re.IGNORECASE,
 )
 _REST = (
     r"(?:(?:show|give|list|see|display|print|get|read)\s+)?(?:me\s+)?(?:the\s+)?(?:rest|remaining(?:\s+\w+)?|remainder|"

@@ -19,7 +19,7 @@ from tablewright.decisions.question.quantity import quantity
 from tablewright.decisions.question.things import demanded, is_known
 from tablewright.decisions.question.wording import LABEL_OF_VERB, dated_conditions, worded_conditions
 from tablewright.decisions.question.words import among, content, label, singular, words
-from tablewright.decisions.untrusted import clean
+from tablewright.decisions.untrusted import WARNING, block
 from tablewright.table.corpus import Aggregate, Comparator, Condition, Intent, Quantity, Question, Typed
 from tablewright.table.model import Noun
 from tablewright.table.periods import read_period
@@ -32,7 +32,7 @@ INSTRUCTIONS = (
     "explanation). things: what is asked for, in the singular. conditions: what the things must be, each with the "
     "label it is about (empty: the words must stand anywhere), a comparator and the value exactly as the question "
     "writes it, with its unit. of: the label that is summed, averaged, compared or looked up. Use only words of the "
-    "question, or a given label that means the same. Leave out what the question does not say."
+    "question, or a given label that means the same. Leave out what the question does not say. " + WARNING
 )
 
 
@@ -70,11 +70,17 @@ class Understand:
 
     def prompt(self, asked: Ask) -> Prompt:
         kinds = ", ".join(asked.kinds) or "unknown"
-        labels = ", ".join(clean(name)[:40] for name in asked.labels[:MOST_LABELS]) or "unknown"
-        before = f"Conversation so far: {clean(asked.summary)}\n" if asked.summary else ""
+        labels = "\n".join(" ".join(name.split())[:40] for name in asked.labels[:MOST_LABELS]) or "unknown"
+        known = block(0, f"Kinds: {kinds}\nLabels:\n{labels}")
+        lines = (
+            f"What the documents have:\n{known}",
+            f"Today: {asked.today}",
+            f"Conversation so far:\n{block(1, asked.summary)}" if asked.summary else "",
+            f"Question: {asked.text}",
+        )
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"Kinds of documents: {kinds}\nLabels: {labels}\nToday: {asked.today}\n{before}Question: {asked.text}",
+            text="\n".join(line for line in lines if line),
             reply=Taken,
             max_tokens=400,
         )
@@ -155,20 +161,37 @@ _PRONOUNS = frozenset("one ones those these them they it that this thing".split(
 
 
 def _is_no_list(head: Head, conditions: list[Condition], asked: Ask) -> bool:
-    """ "Which buttons are on the remote?": things that nobody has documents of, with nothing to compare."""
-    if not asked.kinds or (head.thing and is_known(head.thing.name, asked.kinds)):
+    """ "Which buttons are on the remote?", "How many Huguenots were killed in Toulouse?": things that nobody has
+    documents of, with nothing to compare that documents state."""
+    thing = head.thing
+    is_story = thing is not None and _TELLS_A_STORY.search(tidy(asked.text), thing.end) is not None
+    is_one = thing is not None and not thing.plural and not among(thing.name, asked.kinds)
+    if not asked.kinds or (thing and is_known(thing.name, asked.kinds) and not (is_one and is_story)):
         return False
+    named = (thing.name if thing else "", head.group_by, *(head.of.labels if head.of else ()))
+    if any(_is_stated(name, asked.labels) for name in named) or any(_compares(each, asked) for each in conditions):
+        return False
+    if asked.labels and (is_story or head.aggregate in ("max", "min")):
+        return True
     if asked.labels and (head.aggregate or not _ASKS_WHICH.match(asked.text)):
         return False
-    if head.thing and among(head.thing.name, asked.labels):
-        return False
-    telling = (
-        each.of.label or each.of.operation or len(each.values) > 1 or _NAME.match(each.values[0].raw)
-        for each in conditions
-    )
-    return not any(telling)
+    return not any(len(each.values) > 1 or _NAME.match(each.values[0].raw) or each.of.label for each in conditions)
 
 
+def _compares(condition: Condition, asked: Ask) -> bool:
+    """Whether it is about something that documents state: a label of theirs, or a quantity in a unit."""
+    value = condition.values[0]
+    measured = value.number is not None and bool(value.unit or value.currency)
+    return measured or bool(condition.of.operation) or _is_stated(condition.of.label, asked.labels)
+
+
+def _is_stated(name: str, labels: tuple[str, ...]) -> bool:
+    """Whether a label is the name, or holds it: the price is stated by a "unit price"."""
+    said = {singular(word.casefold()) for word in words(name)}
+    return bool(said) and any(said <= {singular(word.casefold()) for word in words(other)} for other in labels)
+
+
+_TELLS_A_STORY = re.compile(r"\b(?:was|were|did|had|became|began)\b|\b[a-z]{3,}ed\b")
 _NAME = re.compile(r"[A-Z].*|\S*\d")
 _ASKS_WHICH = re.compile(r"\s*(?:which|what)\b", re.IGNORECASE)
 

@@ -5,19 +5,25 @@ A row that is called like a file is that file, asked about itself; any other is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from tablewright.corpus.corpus import Corpus
-from tablewright.decisions.extract import ExtractFields
+from msgspec import structs
+
+from tablewright.corpus.annotate.lines import day_first_in
+from tablewright.corpus.corpus import Answers, Corpus
+from tablewright.corpus.vocabulary import JOINTS, SILENT, stem, tokens
+from tablewright.decisions.extract import Extract, ExtractFields
 from tablewright.decisions.reader.about import Subject, about
-from tablewright.decisions.reader.reader import ABOUT
+from tablewright.decisions.reader.reader import ABOUT, Candidate
 from tablewright.errors import UsageError
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
 from tablewright.strategies.tools import Need, Tools
+from tablewright.table.dates import OTHER_READING, read_date
 from tablewright.table.model import Field, Finding, Row
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.typed import dated
 
 SETTLED = 0.7
 """What a stated value must score for nothing else to be read for its field."""
@@ -83,13 +89,50 @@ async def about_row(
         notebook.take(field, answers[field.name].candidates, own)
     blank = {field.name: answers[field.name].blank for field in fields if answers[field.name].blank}
     unsettled = tuple(field for field in fields if field.name not in blank and notebook.score(field) < SETTLED)
-    await notebook.read(ExtractFields(), unsettled, pages)
+    await notebook.read(ReadBesideFacts(answers, own), unsettled, pages)
     findings = [
         left_blank(field, blank[field.name]) if field.name in blank else await notebook.finding(field)
         for field in fields
     ]
     await notebook.rate(findings)
     return findings
+
+
+class ReadBesideFacts(ExtractFields):
+    """The built-in reader, held back where a document has a place of its own for what is asked: a sentence of a form
+    must say all the words of the field, and what was looked for where agreements say it is not guessed elsewhere."""
+
+    def __init__(self, answers: Mapping[str, Answers], own: Sequence[Retrieved]) -> None:
+        self._answers = answers
+        self._own = own
+
+    def rule(self, asked: Extract) -> dict[str, list[Candidate]]:
+        dates = {field.name for field in asked.fields if field.type == "date"}
+        return {
+            name: [
+                in_order(each, asked.sources[each.source].text) if name in dates else each
+                for each in candidates
+                if self._counts(name, each, asked.sources[each.source])
+            ]
+            for name, candidates in super().rule(asked).items()
+        }
+
+    def _counts(self, name: str, candidate: Candidate, source: Retrieved) -> bool:
+        answers = self._answers[name]
+        if answers.looked or candidate.how != "sentence":
+            return not answers.looked
+        if not any(self._own[number].origin == source.origin for number in answers.forms):
+            return True
+        said = {stem(word) for word in tokens(source.text[candidate.start : candidate.end])}
+        return said.issuperset(stem(word) for word in tokens(name) if word not in JOINTS | SILENT)
+
+
+def in_order(candidate: Candidate, text: str) -> Candidate:
+    """A date in the order in which its document writes them."""
+    date = read_date(candidate.value)
+    if date is None or not OTHER_READING.search(date.note) or (day_first := day_first_in(text)) is None:
+        return candidate
+    return structs.replace(candidate, value=dated(candidate.value, date, day_first).date)
 
 
 def left_blank(field: Field, label: str) -> Finding:

@@ -118,10 +118,18 @@ def _text_follows(value: str, quote: str) -> str:
     number = read_numbers(value)
     if len(number) == 1 and number[0].clean and _equal_number(number[0].value, quote, ""):
         return "number"
+    measure = read_measures(value)
+    if len(measure) == 1 and measure[0].unit and (measure[0].start, measure[0].end) == (0, len(value)):
+        said_too = (each for each in read_measures(_ONE.sub("1", quote)) if each.unit == measure[0].unit)
+        if any(_close(each.value, measure[0].value) for each in said_too):
+            return "measure"
     if value in CODES and any(value in meanings_of(mark) for mark in quote.split()):
         return "currency"
     words, said = set(tokenize(fold(value))), set(tokenize(fold(quote)))
     return "words" if len(words) > 1 and words <= said else ""
+
+
+_ONE = re.compile(r"\bone\b", re.IGNORECASE)
 
 
 def _number_follows(wanted: Value, quote: str, field: Field) -> str:

@@ -99,3 +99,25 @@ def test_the_kinds_of_slips() -> None:
     assert categories_of(receipt, read(RECEIPT)) == ("short", "data-heavy")
     invoice = "Acme Ltd\nInvoice No: A-77\nDue Date: 20-10-2015\nVAT  1.00\nTotal  319.00\nBill to: Bob\n"
     assert kind_of(Parsed(text=invoice, media="pdf"), read(invoice)) == "invoice"
+
+
+def test_the_date_of_an_invoice_goes_before_the_day_it_must_be_paid() -> None:
+    text = (
+        "Harbour Service\nFacture n°562044387 du 02 Juillet 2015\nDate limite de paiement le 05 Juillet 2015 29.99 €\n"
+        "Abonnement 29.99\nTotal facture 29.99\n"
+    )
+    assert facts(text, by="slip")["Date"].value.date == "2015-07-02"
+
+
+def test_who_is_called_like_the_website_issued_it() -> None:
+    text = (
+        "Global Wholesaler\nAzure Chairs\nInvoice INV/2023/8\nInvoice Date: 03/20/2023\nChair $ 112.00\n"
+        "Total $ 112.00\nhttp://www.azure-chairs.example\n"
+    )
+    assert facts(text, by="slip")["Merchant"].value.raw == "Azure Chairs"
+
+
+def test_a_dollar_is_that_of_the_country_which_the_slip_names() -> None:
+    text = "Harbour Tools\nInvoice 17-A\nHammer $ 12.00\nTotal $ 12.00\n"
+    assert facts(text, by="slip")["Currency"].value.ambiguity == "$ may be USD, AUD, CAD"
+    assert facts(f"{text}Fremont CA 94538\n", by="slip")["Currency"].value.ambiguity == ""

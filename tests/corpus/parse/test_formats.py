@@ -190,3 +190,11 @@ def test_what_cannot_be_read_says_why(content: bytes, name: str, reason: str) ->
         parse(content, name)
     assert reason in str(problem.value)
     assert name in str(problem.value)
+
+
+def test_a_form_feed_in_a_text_begins_a_page() -> None:
+    found = parse(b"Page one\n\n\x0cPage two\n\x0c\x0cPage four\n\x0c\n", "scan.txt")
+    ends = (*found.page_starts[1:], len(found.text))
+    pages = [found.text[start:end].strip() for start, end in zip(found.page_starts, ends, strict=True)]
+    assert pages == ["Page one", "Page two", "", "Page four"]
+    assert parse(b"No pages\n", "note.txt").page_starts == ()

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
+from tablewright.corpus.annotate.contracts import contract_facts, is_contract
 from tablewright.corpus.annotate.facts import properties_of
 from tablewright.corpus.annotate.grids import aligned, annotations_of, barred
 from tablewright.corpus.annotate.invoices import invoice_facts, is_invoice
@@ -39,6 +40,8 @@ def annotate(parsed: Parsed) -> tuple[Annotation, ...]:
     found = list(_sheet(parsed) if parsed.media in SHEETS and parsed.grids else _document(parsed))
     if parsed.media not in SHEETS and is_invoice(parsed.text):
         found += _as_invoice(parsed.text, found)
+    if parsed.media not in SHEETS and is_contract(parsed.text):
+        found += contract_facts(parsed.text)
     mark = decimal_mark_in(parsed.text)
     sound = [
         structs.replace(each, page=page_at(parsed.page_starts, each.start), properties=_settled(each.properties, mark))

@@ -5,19 +5,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
-from tablewright.corpus.annotate.lines import Line, lines_in
+from tablewright.corpus.annotate.lines import Line, cell_at, lines_in
+from tablewright.corpus.annotate.taxes import AMOUNT, amount_of, iban, net_amount, tax_amount, tax_number
 from tablewright.decisions.reader.slips import LONGEST
 from tablewright.table.corpus import Annotation, Property, Typed
 from tablewright.table.dates import read_dates
 from tablewright.table.typed import dated, typed
+
+LONGEST_PASSAGE = 160
 
 _INVOICE = re.compile(r"\b(?:invoice|rechnung\w*|facture|factura|fattura|factuur\w*)\b", re.IGNORECASE)
 
 
 def is_invoice(text: str) -> bool:
     """Whether it calls itself one near its beginning, and gives amounts."""
-    return len(text) <= LONGEST and bool(_INVOICE.search(text, 0, 2_000) and _AMOUNT.search(text))
+    return len(text) <= LONGEST and bool(
+        _INVOICE.search(text, 0, 2_000) and (AMOUNT.search(text) or _WHOLE.search(text))
+    )
 
 
 def invoice_facts(
@@ -27,18 +33,34 @@ def invoice_facts(
     known = list(known)
     labels = {each.properties[0].label for each in known if each.by == "slip" and each.shape == "fact"}
     lines = [line for line in lines_in(text, 0, len(text)) if line.text]
+    stated = [each for annotation in known if annotation.by == "slip" for each in annotation.properties]
+    total = next((each for each in stated if each.label == "Total"), None) or _total(lines, currency)
+    net = net_amount(lines, known, total) if total else None
     facts = (
-        _total(lines, currency) if "Total" not in labels else None,
+        total if "Total" not in labels else None,
+        net,
+        tax_amount(lines, net, total) if net and total else None,
+        tax_number(text) if total else None,
+        iban(text) if total else None,
         _date(lines, known, day_first) if "Date" not in labels else None,
         _number(lines, known) if "Invoice number" not in labels else None,
-        _merchant(text, known) if "Merchant" not in labels else None,
+        _merchant(text, lines, known) if "Merchant" not in labels else None,
     )
     for fact in facts:
         if fact is not None:
-            yield Annotation(shape="fact", properties=(fact,), start=fact.start, end=fact.end, by="slip")
+            start, end = _passage(text, fact)
+            yield Annotation(shape="fact", properties=(fact,), start=start, end=end, by="slip")
 
 
-_AMOUNT = re.compile(r"(?<![\d.,/-])\d{1,3}(?:[.,' ]\d{3})*[.,]\d{2}(?![\d.,]\d|\d|\s?%)")
+def _passage(text: str, fact: Property) -> tuple[int, int]:
+    """The line that says it, which tells more than the value alone; of a long one, the value."""
+    start = text.rfind("\n", 0, fact.start) + 1
+    end = text.find("\n", fact.end)
+    line = cell_at(text, start, end if end >= 0 else len(text))
+    return (line.start, line.end) if len(line.text) <= LONGEST_PASSAGE else (fact.start, fact.end)
+
+
+_WHOLE = re.compile(r"(?:\bRs\.?|\bINR|\bEUR|\bUSD|[€$£₹])\s?\d", re.IGNORECASE)
 _TOTAL = re.compile(
     r"\b(?P<final>total\s+ttc|grand total|gesamtbetrag|rechnungsbetrag|endbetrag|zu zahlen\w*|(?:à|a) payer|te betalen|"
     r"factuur\s?totaal|total facture|(?:amount|balance|total) due|invoice total)\b"
@@ -57,8 +79,8 @@ def _total(lines: list[Line], currency: str) -> Property | None:
         named = _TOTAL.search(line.text)
         if named is None or (_NO_TOTAL.search(line.text, 0, named.end() + 4) and not named["final"]):
             continue
-        for amount in _AMOUNT.finditer(line.text, named.end()):
-            value = float(re.sub(r"\D", "", amount[0][:-3]) + "." + amount[0][-2:])
+        for amount in AMOUNT.finditer(line.text, named.end()):
+            value = amount_of(amount[0])
             start = line.start + amount.start()
             read = Typed(raw=amount[0], number=value, currency=currency)
             found = Property(label="Total", value=read, start=start, end=start + len(amount[0]))
@@ -136,12 +158,23 @@ _SELLER = re.compile(
 )
 
 
-def _merchant(text: str, known: list[Annotation]) -> Property | None:
-    """Who is called the seller, else the company that is named most often, but not as the one it is sent to."""
+_SEAT = re.compile(
+    r"(?:siège social|(?:registered|regd\.?) office|sitz der gesellschaft|sede (?:legale|social)|statutaire zetel)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[^\W\d_][^\d|:;@]{2,50}")
+
+
+def _merchant(text: str, lines: list[Line], known: list[Annotation]) -> Property | None:
+    """Who is called the seller, else whose seat is given, else the company that is named most often, but not as the
+    one it is sent to."""
     for each in (each for annotation in known for each in annotation.properties):
         if _SELLER.match(each.label) and each.value.number is None:
             raw = each.value.raw.rstrip(" ,;")
             return Property(label="Merchant", value=Typed(raw=raw), start=each.start, end=each.start + len(raw))
+    for above, line in pairwise(lines):
+        if _SEAT.match(line.text) and _NAME.fullmatch(above.text):
+            return Property(label="Merchant", value=Typed(raw=above.text), start=above.start, end=above.end)
     named = [
         match
         for match in _COMPANY.finditer(text)

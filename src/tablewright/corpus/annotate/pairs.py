@@ -267,9 +267,7 @@ def _goes_on(lines: Sequence[Line], number: int) -> bool:
     if not lines[number].wraps or number + 1 >= len(lines):
         return False
     following = lines[number + 1]
-    return bool(following.text) and not (
-        following.is_heading or starts_label(following) or _names_a_section(following)
-    )
+    return bool(following.text) and not (following.is_heading or starts_label(following) or _names_a_section(following))
 
 
 def _is_heading(lines: Sequence[Line], number: int) -> bool:

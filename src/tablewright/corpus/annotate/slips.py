@@ -10,10 +10,10 @@ from msgspec import structs
 
 from tablewright.corpus.annotate.items import items_of, money
 from tablewright.decisions.reader.found import Found
-from tablewright.decisions.reader.slips import Line, Slip, read_slip
+from tablewright.decisions.reader.slips import Amount, Line, Slip, read_slip
 from tablewright.decisions.reader.wanted import wanted
 from tablewright.table.corpus import Annotation, Property, Typed
-from tablewright.table.currencies import CODES, currency_of
+from tablewright.table.currencies import CODES, currency_of, meanings_of
 from tablewright.table.dates import read_dates
 from tablewright.table.model import Field
 from tablewright.table.typed import dated
@@ -62,6 +62,8 @@ def _best(field: Field, slip: Slip) -> Found | None:
 
 
 def _merchant(text: str, slip: Slip) -> Property | None:
+    if own := _called_like_its_site(text, slip):
+        return own
     best = _best(_MERCHANT, slip)
     if best is not None and _NO_MERCHANT.search(best.value):
         best = None
@@ -85,18 +87,46 @@ def _merchant(text: str, slip: Slip) -> Property | None:
     return Property(label="Merchant", value=Typed(raw=text[start:end]), start=start, end=end)
 
 
+_SITE = re.compile(r"(?:https?://(?:www\.)?|\bwww\.)(?P<name>[\w-]{5,40})\.[a-z]{2,}", re.IGNORECASE)
+
+
+def _called_like_its_site(text: str, slip: Slip) -> Property | None:
+    """ "Azure Interior" of an invoice that gives www.azure-interior.com."""
+    sites = {_letters(site["name"]) for site in _SITE.finditer(text)}
+    for line in slip.lines if sites else ():
+        name = _LEGAL_FORM.sub("", line.text)
+        if _letters(name) in sites and not _SITE.search(line.text) and "." not in name:
+            return Property(label="Merchant", value=Typed(raw=line.text), start=line.start, end=line.end)
+    return None
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())
+
+
+_LEGAL_FORM = re.compile(
+    r",?\s(?:sdn\.? ?bhd|bhd|ltd|limited|inc|llc|gmbh|ag|plc|pty ltd|b\.v|n\.v|sas|sarl|s\.a)\b\.?$", re.IGNORECASE
+)
 _LEGAL_NAME = re.compile(
     r"[^\W_][^:\n]{2,60}\b(?:sdn\.? ?bhd|bhd|s/b|ltd|limited|inc|llc|gmbh|plc|pty ltd)\b\.?(?=\s*(?:$|[(\d]))",
     re.IGNORECASE,
 )
 _OPEN_BRACKET = re.compile(r"\s*\([^()]{0,6}$")
 _NO_MERCHANT = re.compile(r"\b(?:invoices?|bills?|receipts?|details|check ?(?:in|out))\b", re.IGNORECASE)
-_OWN_DATE = re.compile(r"\b(?:invoice|bill|receipt|transaction)\s?date\b", re.IGNORECASE)
+_OWN_DATE = re.compile(
+    r"\b(?:(?:invoice|bill|receipt|transaction)\s?date|(?:factuur|rechnungs?)[\s-]?datum|data fattura)\b"
+    r"|\bfacture\s+n°\s?\S+\s+du\b|\bdate de (?:la )?factur",
+    re.IGNORECASE,
+)
+_DEADLINE = re.compile(
+    r"\b(?:due|date limite|échéance|pay(?:ment|able)? (?:by|before)|fällig|zahlungsziel|verval|scadenza|vencimiento)",
+    re.IGNORECASE,
+)
 
 
 def _date(text: str, slip: Slip, day_first: bool | None) -> Property | None:
     found = read_slip(wanted(_DATE), slip) or []
-    best = max(found, key=lambda each: (bool(_OWN_DATE.search(text, each.start, each.end)), each.score), default=None)
+    best = max(found, key=lambda each: _date_worth(text[each.start : each.end], each.score), default=None)
     start = text.find(best.value, best.start, best.end) if best else -1
     date = next(iter(read_dates(best.value)), None) if best else None
     if best is None or date is None or start < 0:
@@ -105,13 +135,35 @@ def _date(text: str, slip: Slip, day_first: bool | None) -> Property | None:
     return Property(label="Date", value=value, start=start, end=start + len(best.value))
 
 
+def _date_worth(line: str, score: float) -> tuple[bool, bool, float]:
+    return bool(_OWN_DATE.search(line)), not _DEADLINE.search(line), score
+
+
 def _total(text: str, slip: Slip, currency: Property | None) -> Property | None:
-    best = _best(_TOTAL, slip)
-    if best is None:
-        return None
+    found = sorted(read_slip(wanted(_TOTAL), slip) or [], key=lambda answer: -answer.score)
     amounts = [amount for line in slip.lines for amount in line.amounts]
-    inside = [each for each in amounts if best.start <= each.start < best.end and each.written == best.value]
-    return money("Total", inside[-1], currency.value.currency if currency else "") if inside else None
+    named = [_amount_in(each, amounts) for each in found]
+    totals = [amount for amount in named if amount is not None]
+    if not totals or named[0] is None:
+        return None
+    best = totals[0]
+    if _NET.search(text, found[0].start, found[0].end):
+        taxes = [line for line in slip.lines if _TAX.search(line.label) and not _NO_TAX.search(line.label)]
+        stated = {round(amount.value, 2) for line in taxes for amount in line.amounts if amount.value > 0}
+        taxed = (each for each in totals if each.value > best.value and round(each.value - best.value, 2) in stated)
+        best = next(taxed, best)
+    return money("Total", best, currency.value.currency if currency else "")
+
+
+_TAX = re.compile(r"\b(?:vat|tax|gst|sst|mwst|ust|tva|btw|iva)\b", re.IGNORECASE)
+_NO_TAX = re.compile(r"\b(?:total|nett?|exclu\w*|inclu\w*|change|cash)\b", re.IGNORECASE)
+_NET = re.compile(r"\bnett?\b", re.IGNORECASE)
+"""On a till the last word; on an invoice with a tax below it, what stands before the tax."""
+
+
+def _amount_in(answer: Found, amounts: Sequence[Amount]) -> Amount | None:
+    inside = [each for each in amounts if answer.start <= each.start < answer.end and each.written == answer.value]
+    return inside[-1] if inside else None
 
 
 # The surest first.
@@ -122,6 +174,7 @@ _NUMBERS = tuple(
         r"nr|n°|nº|#|id|(?=:|\s[A-Z/]*\d))",
         r"(?:receipt|rcpt|bon)\s*(?:no|number|nr|#|id)",
         r"(?:cash\s+)?bill\s*(?:no\b|number|nr|#|:)",
+        r"(?:booking|reservation)\s*(?:no\b|number|nr|#|id\b)",
         r"(?:doc(?:ument)?|slip|ref(?:erence)?|order|trans(?:action)?|trn|chk|check)\s*(?:no\b|number|nr|#|id\b|:)?",
     )
 )
@@ -232,5 +285,20 @@ def currency_in(text: str) -> Property | None:
     mark = marks.most_common(1)[0][0]
     first = next(each for each in _MARK.finditer(text) if each[0].upper() == mark)
     code = currency_of(mark) or currency_of(first[0])
-    value = Typed(raw=first[0], currency=code)
+    others = meanings_of(first[0])
+    doubt = f"{first[0]} may be {', '.join(others[:3])}" if len(others) > 1 and not _at_home(code, text) else ""
+    value = Typed(raw=first[0], currency=code, ambiguity=doubt)
     return Property(label="Currency", value=value, start=first.start(), end=first.end()) if code else None
+
+
+_HOME = {
+    "USD": re.compile(r"\bUS dollars?\b|\bUnited States\b|\bUSA\b|, US\b|\b[A-Z]{2},? \d{5}(?:-\d{4})?\b"),
+    "GBP": re.compile(r"\bUnited Kingdom\b|\bEngland\b|\bUK\b|\b[A-Z]{1,2}\d{1,2}[A-Z]? \d[A-Z]{2}\b"),
+    "INR": re.compile(r"\bIndia\b|\bGSTIN\b|\bPvt\b|\bMumbai\b|\bDelhi\b|\bBangalore\b|\bChennai\b"),
+    "JPY": re.compile(r"\bJapan\b|\bTokyo\b|[円税]"),
+}
+
+
+def _at_home(code: str, text: str) -> bool:
+    """Whether the text speaks of the country where the sign means this currency."""
+    return code in _HOME and _HOME[code].search(text) is not None

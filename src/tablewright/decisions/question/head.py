@@ -134,8 +134,10 @@ class _Reader:
 
     def bare(self) -> Head | None:
         """A question of a noun and what it must be: "Modules wider than 1.05 m"."""
-        if _EXPLAINS.match(self.text, self.start) or re.match(
-            r"(?:what|when|how|who)\b", self.text[self.start :], re.I
+        if (
+            _EXPLAINS.match(self.text, self.start)
+            or re.match(r"(?:what|when|how|who)\b", self.text[self.start :], re.I)
+            or _ASKS_LAST.search(self.text, self.start)
         ):
             return None
         thing = named_at(self.text, self.start, self.kinds)
@@ -204,7 +206,7 @@ class _Reader:
     def superlative(self) -> Head | None:
         if _EXPLAINS.match(self.text, self.start) and not self.text[self.start :].casefold().startswith("who"):
             return None
-        if not _OPENS.match(self.text, self.start):
+        if not _OPENS.match(self.text, self.start) and not self._begins_with_a_kind():
             return None
         for found in _SUPERLATIVE.finditer(self.text, self.start, self.start + 120):
             of = named_at(self.text, found.end(), self.kinds)
@@ -240,6 +242,11 @@ class _Reader:
         return Head(
             intent="enumeration", thing=thing, aggregate=aggregate, of=self._of(name, thing.name if thing else "")
         )
+
+    def _begins_with_a_kind(self) -> bool:
+        """ "Receipt with the largest total"."""
+        thing = named_at(self.text, self.start, self.kinds)
+        return thing is not None and is_known(thing.name, self.kinds)
 
     def _thing_before(self, end: int) -> Named | None:
         opening = _LIST.match(self.text, self.start) or _WHO.match(self.text, self.start)
@@ -300,6 +307,8 @@ class _Reader:
         return found[0].strip() if found else ""
 
 
+_ASKS_LAST = re.compile(r"\b(?:what|whom)(?:\s+[\w-]+){0,3}\s*\?\s*$", re.IGNORECASE)
+"""The edict protected Catholics by discouraging what?"""
 _NOTHING_IN_PARTICULAR = frozenset("everything anything something information info details detail".split())
 _OF_THOSE = re.compile(r"\s+(?:of\s+)?(?:those|these|them)\b(?!\s+[a-z]+s\b)", re.IGNORECASE)
 _ALL = re.compile(r"(?:all|every|each|list|find|show|enumerate)\b", re.IGNORECASE)

@@ -15,6 +15,7 @@ WRAPPED = 60
 """A line as long as this that ends in no full stop goes on in the next."""
 LONGEST_HEADING = 10
 """Words."""
+PATH = " > "
 SHORT = 3
 """So few words say nothing without a full stop, a value or a verb."""
 
@@ -43,11 +44,12 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def lines(text: str) -> list[Line]:
+    """All that has a letter in it, in order."""
     return [line for start, end in _paragraphs(text) for line in _in_paragraph(text, start, end)]
 
 
 def sections(text: str) -> list[Section]:
-    """In order. A marked heading begins one, and so does any line that names something after one that says something."""
+    """In order. A marked heading begins one, and so does a line that names something after one that says something."""
     made: list[Section] = []
     above: tuple[Line, ...] = ()
     heading: list[Line] = []
@@ -58,44 +60,53 @@ def sections(text: str) -> list[Section]:
             heading, body = [], []
         if line.level:
             above = (*(each for each in above if each.level < line.level), line)
-        elif not line.names:
-            body.append(line)
-        elif _has_letters(text[line.start : line.end]):
-            heading.append(line)
+        else:
+            (heading if line.names else body).append(line)
     return [*made, Section(above=above, heading=tuple(heading), body=tuple(body))]
 
 
 def readable(text: str) -> str:
     """A passage as one tells it: places in a menu in one line, without marks and the numbers of pages."""
     told = ""
-    named = False
+    last: Line | None = None
     for line in lines(text):
         said = _unmarked(text[line.start : line.end])
-        if not _has_letters(said) and line.names:
-            continue
-        names = line.names or bool(line.level)
-        told += f"{(' > ' if names else ': ') if named else ' '}{said}"
-        named = names
-    return told.strip()
+        told += f"{_joint(text, last, line)}{said}" if last else said
+        last = line
+    return told
+
+
+def _joint(text: str, above: Line, below: Line) -> str:
+    if above.names:
+        return PATH if below.names else " " if text[above.end - 1] == ":" else ": "
+    gap = text[above.end : below.start]
+    parted = gap.count("\n") > 1 or bool(gap.strip())
+    return ". " if parted and not _ENDS.search(text[above.start : above.end]) else " "
 
 
 # ── which lines only name something ──────────────────────────────────────────────────────────────────────────────────
 
 _ENDS = re.compile(r"[.!?…:;。！？][\"”’')\]*_]*$")
 _VALUE = re.compile(r"\d|[=|@]|:\s*\S")
-_NUMBERED_HEADING = re.compile(r"(?:chapter|section|part|appendix|annex|step|figure|table|page)\s+[\divxlc.]+", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"(?:(?:chapter|section|part|appendix|annex|figure|table|page)\s+(?:\d+(?:\.\d+)*|[ivxlc]+|[a-z])|\d+(?:\.\d+)+)"
+    r"(?=[\s.:)]|$)[.:)]?\s*",
+    re.IGNORECASE,
+)
+"""The number of a heading: "Chapter 3", "4.2", "Appendix B:"."""
 _VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|can|could|may|might|must|shall|should|will|would|do|does|did|cannot|"
     r"\w+n['’]t)\b",
     re.IGNORECASE,
 )
 _OPENS_A_HEADING = re.compile(r"(?:[^\W\d_]+ing|how to)\b", re.IGNORECASE)
-_MARKS = re.compile(r"\s*(?:(?P<level>#{1,6})|(?P<item>[-*+•·▪◦–]|\(?\d{1,2}[.)])|>)(?=\s)\s*")
+_MARKS = re.compile(r"\s*(?:(?P<level>#{1,6})|(?P<item>[-*+•·▪◦–]|\(?\d{1,2}[.)])|[>:,;])(?=\s)\s*")
 _INLINE = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*\)|(?<!\w)(?:\*\*|__|`|\*)(?=\S)([^*`\n]*?\S)(?:\*\*|__|`|\*)(?!\w)")
 
 
 def _line(text: str, start: int, end: int, *, alone: bool) -> Iterator[Line]:
-    """Without the space and the marks around it. `alone`: nothing else stands in its paragraph."""
+    """Without the space and the marks around it; the number of a page is none. `alone`: nothing else stands in its
+    paragraph."""
     level, item = 0, False
     while mark := _MARKS.match(text, start, end):
         level = level or len(mark["level"] or "")
@@ -104,32 +115,26 @@ def _line(text: str, start: int, end: int, *, alone: bool) -> Iterator[Line]:
     piece = text[start:end].rstrip(" \t\n#" if level else None).rstrip()
     start += len(piece) - len(piece.lstrip())
     piece = piece.lstrip()
-    if piece:
+    if any(map(str.isalpha, piece)):
         names = bool(level) or _only_names(piece, item=item, alone=alone)
         yield Line(start=start, end=start + len(piece), names=names, level=level)
 
 
 def _only_names(piece: str, *, item: bool, alone: bool) -> bool:
-    words = piece.split()
-    if not _has_letters(piece) or (_NUMBERED_HEADING.match(piece) and not _ENDS.search(piece)):
-        return True
     if piece.endswith(":"):
-        return len(words) <= SHORT
-    if _ENDS.search(piece) or _VALUE.search(piece) or _VERB.search(piece) or not alone:
+        return len(piece.split()) <= SHORT
+    named = piece[number.end() :] if (number := _NUMBERED.match(piece)) else piece
+    if _ENDS.search(piece) or _VALUE.search(named) or _VERB.search(piece) or not alone:
         return False
+    words = named.split()
     if len(words) <= (1 if item else SHORT):
         return True
-    long = [word for word in words if len(word) > SHORT]
-    titled = all(word[0].isupper() or not word[0].isalpha() for word in long)
-    return not item and len(words) <= LONGEST_HEADING and (titled or bool(_OPENS_A_HEADING.match(piece)))
+    titled = all(word[0].isupper() or not word[0].isalpha() for word in words if len(word) > SHORT)
+    return not item and len(words) <= LONGEST_HEADING and (titled or bool(_OPENS_A_HEADING.match(named)))
 
 
 def _unmarked(said: str) -> str:
     return " ".join(_INLINE.sub(lambda found: found[1] if found[1] is not None else found[2], said).split())
-
-
-def _has_letters(said: str) -> bool:
-    return any(map(str.isalpha, said))
 
 
 # ── where sentences begin and end ────────────────────────────────────────────────────────────────────────────────────
@@ -141,7 +146,8 @@ _SHORTENED = re.compile(
 )
 _NUMBER_OF_ITEM = re.compile(r"\s*\(?\d{1,2}[.)]")
 _GOES_ON = re.compile(
-    r"(?:,|\b(?:by|the|and|of|to|a|an|in|on|for|or|with|then|from|at|your|is|are|as|select|press|choose|click|tap))\s*$",
+    r"(?:,|\b(?:by|the|and|of|to|a|an|in|on|for|or|with|then|from|at|your|is|are|as|if|when|that|this|some|its|their|can|"
+    r"will|may|must|not|into|than|via|use|set|say|select|press|choose|click|tap))\s*$",
     re.IGNORECASE,
 )
 _CONTINUES = re.compile(r"[a-zß-ÿ,;)]|\.(?:\s|$)")
@@ -160,7 +166,8 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 def _goes_on(text: str, above: str, broken: re.Match[str]) -> bool:
     """Whether the line above a break goes on below it."""
-    if broken[0].count("\n") > 1 or above.startswith("#") or _MARKS.match(text, broken.start() + 1):
+    mark = _MARKS.match(text, broken.start() + 1)
+    if broken[0].count("\n") > 1 or above.startswith("#") or (mark and (mark["level"] or mark["item"])):
         return False
     if _CONTINUES.match(text, broken.end()):
         return True

@@ -103,12 +103,14 @@ def read_slip(want: Wanted, document: Slip) -> list[Found] | None:
 
 
 def _asks_total(want: Wanted) -> bool:
-    return want.relation.names == by_name()["total"].names and not _NO_TOTAL.search(want.field.name)
+    name = want.field.name
+    return want.relation.names == by_name()["total"].names and not (_NO_TOTAL.search(name) or _UNTAXED.search(name))
 
 
 def _asks_date(want: Wanted) -> bool:
     named = {by_name()["date"].names, by_name()["invoice date"].names}
-    return want.kind == "date" and want.relation.names in named and not _OTHER_DATE.search(want.field.name)
+    is_other = _OTHER_DATE.search(want.field.name) or _ORDERED.search(want.field.name)
+    return want.kind == "date" and want.relation.names in named and not is_other
 
 
 # ── lines and amounts ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -156,6 +158,7 @@ _NO_TOTAL = re.compile(
     r"change|rounding|roundlng|tender(?:ed)?|points?|before|sst|deposit|count|service)\b|w/o|without",
     re.IGNORECASE,
 )
+_UNTAXED = re.compile(r"\buntaxed\b|\bnet (?:amount|value|price)\b|\bpre.?tax\b|\bsub.?total\b", re.IGNORECASE)
 _WITH_TAX = re.compile(r"\binclu\w*|\bincl?\b|\bwith (?:gst|tax|vat)|\bafter\b|\bround\w*|\bw/", re.IGNORECASE)
 _SUBTOTAL = re.compile(r"\bsub\W?\s?total|\bs/total", re.IGNORECASE)
 _FINAL = re.compile(
@@ -290,6 +293,7 @@ _OTHER_DATE = re.compile(
     r"since|promo(?:tion)?|return\w*|due|manufactur\w*|redeem\w*|terms)\b",
     re.IGNORECASE,
 )
+_ORDERED = re.compile(r"\b(?:order\w*|purchase order|booking)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\b\d{1,2}\s?:\s?\d{2}\b|\b\d{1,2}\s?[ap]m\b", re.IGNORECASE)
 
 
@@ -336,7 +340,7 @@ _NUMBERED = re.compile(
 )
 _NO_ISSUER = re.compile(
     r"\d{4,}|\b(?:invoice|receipt|tel|fax|phone|gst|tax|reg|no|date|cashier|cash|sale|welcome|thank|street|road|lot|"
-    r"copy|www|posted|level|floor|jalan|jln|taman)\b|[@:#]",
+    r"copy|www|posted|level|floor|jalan|jln|taman)\b|[@:#|]",
     re.IGNORECASE,
 )
 _TAIL_OF_NAME = re.compile(rf"(?:{_LEGAL.pattern}|\bco\b\.?|\(?[^()]*\)|\([^()]*$|[\s.,&])+", re.IGNORECASE)
