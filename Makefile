@@ -15,11 +15,15 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/table.py
 	.venv/bin/python bench/reading.py
 	.venv/bin/python bench/engine.py
+	.venv/bin/python bench/ingest.py
+	.venv/bin/python bench/corpus.py
 
 evals: .venv/.ready-dev
 	.venv/bin/python evals/dedupe.py
 	.venv/bin/python evals/reading.py
 	.venv/bin/python evals/pages.py
+	.venv/bin/python evals/retrieval.py
+	.venv/bin/python evals/documents.py
 
 lock: .venv/.ready-dev
 	scripts/lock

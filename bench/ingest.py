@@ -26,10 +26,10 @@ from tablewright.settings import Settings
 HOLD = 100
 WORDS = (
     "the of and to in a is that for it as was with be by on not he this are at from but have an they which one you were "
-    "all her she there would their we him been has when who will no more if out so up said what its about than into them "
-    "can only other time new some could these two may first then do any like my now over such our man me even most made "
-    "after also did many off before must well back through years much where your way down should because long each just "
-    "state those people too mr how little good world make very year still see own work men day get here between both"
+    "all her she there would their we him been has when who will no more if out so up said what its about than into "
+    "them can only other time new some could these two may first then do any like my now over such our man me even most "
+    "made after also did many off before must well back through years much where your way down should because long "
+    "each just state those people too mr how little good world make very year still see own work men day get here"
 ).split()
 LABELS = ("Width", "Weight", "Rated power", "Serial number", "Inspected on", "Location", "Supply voltage", "Price")
 VALUES = ("951 mm", "18.4 kg", "280 W", "61-0163-083", "2024-05-17", "Elyria, OH", "230 V", "£48.20")

@@ -66,7 +66,6 @@ Unproven: TypeAlias = "list[tuple[AnswerCache, str, bytes]]"
 _unproven: ContextVar[Unproven | None] = ContextVar("unproven", default=None)
 
 
-
 @contextmanager
 def unproven_answers() -> Iterator[Unproven]:
     """Inside, answers are only collected: who asked keeps them (`keep`) once they turned out usable, so that an answer
