@@ -2,9 +2,9 @@
 
     python bench/ingest.py [--files 40] [--pages 25] [--folder FOLDER] [--workers 1]
 
-The files are made here, of pages of prose with a few labelled values, or are those of a folder. A core is a second of CPU
-of all processes together, so that what else the machine does counts little; imports and starts are in it. Parsing alone is
-the physical limit beside it: the same files in the same workers with nothing done to their text.
+The files are made here, of pages of prose with a few labelled values, or are those of a folder. A core is a second of
+CPU of all processes together, so that what else the machine does counts little; imports and starts are in it. Parsing
+alone is the physical limit beside it: the same files in the same workers with nothing done to their text.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tablewright.settings import Settings
 
 HOLD = 100
 WORDS = (
-    "the of and to in a is that for it as was with be by on not he this are at from but have an they which one you were "
-    "all her she there would their we him been has when who will no more if out so up said what its about than into "
-    "them can only other time new some could these two may first then do any like my now over such our man me even most "
-    "made after also did many off before must well back through years much where your way down should because long "
-    "each just state those people too mr how little good world make very year still see own work men day get here"
+    "the of and to in a is that for it as was with be by on not he this are at from but have an they which one you "
+    "were all her she there would their we him been has when who will no more if out so up said what its about than "
+    "into them can only other time new some could these two may first then do any like my now over such our man me "
+    "even most made after also did many off before must well back through years much where your way down should "
+    "because long each just state those people too mr how little good world make very year still see own work men day"
 ).split()
 LABELS = ("Width", "Weight", "Rated power", "Serial number", "Inspected on", "Location", "Supply voltage", "Price")
 VALUES = ("951 mm", "18.4 kg", "280 W", "61-0163-083", "2024-05-17", "Elyria, OH", "230 V", "£48.20")
