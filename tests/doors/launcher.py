@@ -11,6 +11,8 @@ import os
 import sys
 from pathlib import Path
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no threads: one that had some crashed, rarely
+
 import rich.progress
 import rich.table
 
