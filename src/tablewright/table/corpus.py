@@ -91,7 +91,8 @@ class Property(Noun, frozen=True):
 
 class Annotation(Noun, frozen=True):
     """A fact of one property, or a row of several. `start:end` is the passage that states it, `by` who found it:
-    "pairs", "table", "slip", "prose", "sheet", "contract" or "model". Rows of one table have the same `table`, counted from 1."""
+    "pairs", "table", "slip", "prose", "sheet", "contract" or "model". Rows of one table have the same `table`, counted
+    from 1."""
 
     shape: Shape
     properties: tuple[Property, ...]
