@@ -307,45 +307,6 @@ def _subject(last: Question) -> str:
 _CITED = re.compile(r"\s*\[source \d+(?:,\s*\d+)*\]", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _ANSWER = 360  # characters of an answer that are remembered
-_SUMMARY = (
-    "You keep a short memory of a conversation about documents. Write at most 300 words: the newest question and "
-    "answer first, with every name, number and date that a later question may refer to; older ones shorter. " + WARNING
-)
-
-
-class Exchange(Noun, frozen=True):
-    previous: str
-    question: Question
-    answer: str
-
-
-class Remembered(BaseModel):
-    summary: str = Key(max_length=2_400)
-
-
-class Remember:
-    name = "remember conversation"
-
-    def prompt(self, asked: Exchange) -> Prompt:
-        before = block(1, asked.previous or "nothing yet")
-        return Prompt(
-            instructions=_SUMMARY,
-            text=f"{before}\nNew question: {asked.question.text}\n{block(2, asked.answer[:2_000])}",
-            reply=Remembered,
-            max_tokens=MOST_TOKENS + 50,
-        )
-
-    def accept(self, asked: Exchange, reply: Any) -> str:
-        ruled = self.rule(asked)
-        summary = " ".join(reply.summary.split())
-        said = f"{asked.previous} {asked.question.text} {asked.answer}".casefold()
-        made_up = [word for word in words(summary) if any(map(str.isdigit, word)) and word.casefold() not in said]
-        if not summary or made_up:
-            raise Unusable(f"nobody said {made_up[0]!r}." if made_up else "the summary is empty.", usable=ruled)
-        return summary if estimate_tokens(summary) <= MOST_TOKENS else ruled
-
-    def rule(self, asked: Exchange) -> str:
-        return rolling_summary(asked.previous, asked.question, asked.answer)
 
 
 def rolling_summary(previous: str, question: Question, answer: str) -> str:

@@ -17,7 +17,7 @@ from tablewright.corpus.corpus import Corpus
 from tablewright.decisions.ask_clarification import AskClarification, Clarify
 from tablewright.decisions.compose_answer import ComposeAnswer, Composed, Snippet, compose
 from tablewright.decisions.decision import decide
-from tablewright.decisions.follow_up import Exchange, Followed, FollowUp, Message, Remember
+from tablewright.decisions.follow_up import Followed, FollowUp, Message, rolling_summary
 from tablewright.decisions.select_route import NEEDED, Route, RouteName, Select, SelectRoute
 from tablewright.decisions.understand_question import Ask, Understand
 from tablewright.errors import NotFound, RunError, UsageError
@@ -322,8 +322,7 @@ class Asker:
     async def _remember(self, reply: Reply, question: Question, conversation: Conversation, evidence: Evidence) -> None:
         """What the next turn starts from, and what explains this one later."""
         used = tuple(dict.fromkeys(cited.document_id for cited in reply.citations))
-        exchange = Exchange(previous=conversation.summary, question=question, answer=reply.answer)
-        summary = Remember().rule(exchange)
+        summary = rolling_summary(conversation.summary, question, reply.answer)
         turn = Turn(
             question=reply.question,
             answer=reply.answer,
