@@ -23,7 +23,7 @@ MOST_TOKENS = 20_000
 WORDS = 150
 SHORTEST, LONGEST = 6, 60
 """Words of a sentence that may stand in a summary."""
-SENTENCES = 300
+SENTENCES = 150
 """Sentences of a chunk that are weighed, spread over it."""
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？](?!\s|$)[^.!?。！？\n]*|\n(?!\s*\n)[^.!?。！？\n]+)*[.!?。！？]*")
