@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,31 +15,13 @@ from tablewright.decisions.decision import decide
 from tablewright.decisions.reader.sections import sentences
 from tablewright.decisions.select_route import Select, SelectRoute
 from tablewright.decisions.summarise_text import MOST_WORDS, Summarise, SummariseText, spread
-from tablewright.models.build import build
 from tablewright.models.model import LanguageModel
 from tablewright.models.tokens import estimate_tokens
-from tablewright.settings import Settings
 from tablewright.table.corpus import Condition, Intent, Quantity, Question, Typed
 from tablewright.table.model import Step
 from tablewright.table.reply import ReplyRow, Tried
 
-from ..models.endpoint import Endpoint, answer, running_endpoint
-
-
-@pytest.fixture
-async def endpoint() -> AsyncIterator[Endpoint]:
-    async with running_endpoint() as running:
-        yield running
-
-
-@pytest.fixture
-async def model(endpoint: Endpoint, tmp_path: Path) -> AsyncIterator[LanguageModel]:
-    settings = Settings(model="openai:m", model_base_url=endpoint.url, model_api_key="k", home=str(tmp_path))
-    built = build(settings)
-    assert built is not None
-    async with built:
-        yield built
-
+from ..models.endpoint import Endpoint, answer
 
 WIDTH = Condition(of=Quantity(label="width"), comparator="<=", values=(Typed(raw="1.2 m"),), words="at most 1.2 m wide")
 PANELS = Question(text="Which panels are at most 1.2 m wide?", intent="enumeration", conditions=(WIDTH,))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +14,11 @@ from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.reader.about import Subject
 from tablewright.decisions.refine_query import Refine, RefineQuery
-from tablewright.models.build import build
 from tablewright.models.model import LanguageModel
-from tablewright.settings import Settings
 from tablewright.table.model import Field, Step
 from tablewright.table.retrieved import Retrieved
 
-from ..models.endpoint import Endpoint, answer, refusal, running_endpoint
+from ..models.endpoint import Endpoint, answer, refusal
 
 ACME = Subject(name="Acme Turbines", context={"Country": "Norway"})
 FOUNDED = Field(name="Founded", type="number", question="What year was {Company} founded?")
@@ -33,21 +29,6 @@ PAGE = Retrieved(
     text="Acme Turbines was founded in 1987. It is headquartered in Port Merrin.",
 )
 EXTRACT = Extract(subject=ACME, fields=(FOUNDED, CITY), sources=(PAGE,))
-
-
-@pytest.fixture
-async def endpoint() -> AsyncIterator[Endpoint]:
-    async with running_endpoint() as running:
-        yield running
-
-
-@pytest.fixture
-async def model(endpoint: Endpoint, tmp_path: Path) -> AsyncIterator[LanguageModel]:
-    settings = Settings(model="openai:m", model_base_url=endpoint.url, model_api_key="k", home=str(tmp_path))
-    built = build(settings)
-    assert built is not None
-    async with built:
-        yield built
 
 
 def answers(**values: tuple[str, str]) -> dict[str, Any]:

@@ -397,9 +397,9 @@ async def test_a_conversation_keeps_its_turns_and_its_summary(store: Store) -> N
     found = await store.conversations.get(conversation)
     assert found.turns[0] == first
     assert found.turns[1].at
-    await store.conversations.set_summary(conversation, "New topic.")
-    assert await store.conversations.summary(conversation) == "New topic."
-    assert await store.conversations.newest() == conversation
+    assert found.summary == "Widths."
+    await store.conversations.add_turn(conversation, Turn(question="new topic"), summary="New topic.")
+    assert (await store.conversations.get(conversation)).summary == "New topic."
     with pytest.raises(NotFound):
         await store.conversations.add_turn("gone", first)
 

@@ -72,12 +72,6 @@ class Conversations:
 
         return await self._database.read(work)
 
-    async def newest(self) -> str | None:
-        """The id of the conversation that was started last."""
-        conversations = schema.conversations
-        query = select(conversations.c.id).order_by(conversations.c.started_at.desc()).limit(1)
-        return await self._database.read(lambda connection: connection.execute(query).scalar())
-
     async def add_turn(self, id: str, turn: Turn, *, summary: str | None = None) -> int:
         """Its number, from 1. `summary` is what the conversation is about from now on. What quotes a document that was
         removed meanwhile is not kept."""
@@ -108,14 +102,6 @@ class Conversations:
             return int(number)
 
         return await self._database.write(work)
-
-    async def summary(self, id: str) -> str:
-        return (await self.get(id)).summary
-
-    async def set_summary(self, id: str, summary: str) -> None:
-        conversations = schema.conversations
-        statement = update(conversations).where(conversations.c.id == id).values(summary=summary)
-        await self._database.write(lambda connection: connection.execute(statement))
 
 
 def missing(id: str) -> NotFound:

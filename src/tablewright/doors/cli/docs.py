@@ -149,7 +149,7 @@ def annotate(
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
     json: Json = False,
 ) -> None:
-    """Let the model find facts that the rules left; each is checked against the text before it is kept."""
+    """Let the model find facts that the rules left, and summarise long documents; all is checked against the text."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> int:
