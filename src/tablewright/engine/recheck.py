@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from tablewright.engine.progress import Progress, Watch, ignore
 from tablewright.errors import EditConflict
@@ -20,7 +21,7 @@ from tablewright.sources.source import Source
 from tablewright.store.log import Change
 from tablewright.store.store import Store
 from tablewright.table.edits import Draft, SetCell, flag
-from tablewright.table.evidence import follows, locate
+from tablewright.table.evidence import follows, locate, stands_in
 from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table
 from tablewright.table.retrieved import Refusal, Retrieved
 from tablewright.table.text import shortened, show
@@ -114,15 +115,20 @@ def judge(
         if not is_kept:
             note = f"“{quote}” is not on {evidence.origin} now; its text is not kept here"
         return Judgement(verdict="changed", note=note)
-    if is_stated(cell, field, page.text[slice(*place)]):
+    if is_stated(cell, field, page.text[slice(*place)], evidence.origin):
         return Judgement(verdict="supported")
-    if is_stated(cell, field, evidence.quote):
+    if is_stated(cell, field, evidence.quote, evidence.origin):
         return Judgement(verdict="changed", note=f"“{quote}” on {evidence.origin} no longer states the value")
     # By whatever rule the value was taken from the quote, it is not one that can be applied once more.
     return Judgement(verdict="not checked", note=f"“{quote}” is still on {evidence.origin}, but not seen to say it")
 
 
-def is_stated(cell: Cell, field: Field, quote: str) -> bool:
+def is_stated(cell: Cell, field: Field, quote: str, origin: str) -> bool:
+    """Of a list each source states its own item; a site is stated by a page of it that names the row."""
+    if isinstance(cell.value, tuple) and len(cell.evidence) > 1:
+        return any(stands_in(item, quote) for item in cell.value)
+    if field.type == "url" and urlsplit(show(cell.value)).netloc == urlsplit(origin).netloc:
+        return True
     return any(follows(text, quote, field) for text in (cell.raw_value or "", show(cell.value)))
 
 

@@ -57,6 +57,7 @@ def forget_traces(connection: Connection, ids: Sequence[str]) -> None:
         forget_texts(connection, batch)
         forget_turns(connection, batch)
         forget_answers(connection, batch)
+        forget_research(connection, batch)
         connection.execute(delete(schema.result_rows).where(schema.result_rows.c.document_id.in_(batch)))
 
 
@@ -85,6 +86,23 @@ def forget_turns(connection: Connection, ids: Sequence[str]) -> None:
         connection.execute(delete(quoting).where(tuple_(quoting.c.conversation_id, quoting.c.number).in_(some)))
         touched = sorted({conversation for conversation, _ in some})
         connection.execute(update(conversations).where(conversations.c.id.in_(touched)).values(summary=""))
+
+
+def forget_research(connection: Connection, ids: Sequence[str]) -> None:
+    """All of it: a report without some of its sources would not be the one that was written."""
+    quoting = schema.research_documents
+    found = select(quoting.c.research_id).where(quoting.c.document_id.in_(ids)).distinct()
+    drop_researches(connection, list(connection.execute(found).scalars()))
+
+
+def drop_researches(connection: Connection, ids: Sequence[str]) -> None:
+    for some in in_batches(ids, AT_ONCE):
+        for column in (
+            schema.researches.c.id,
+            schema.research_rounds.c.research_id,
+            schema.research_documents.c.research_id,
+        ):
+            connection.execute(delete(column.table).where(column.in_(some)))
 
 
 def forget_answers(connection: Connection, ids: Sequence[str]) -> None:

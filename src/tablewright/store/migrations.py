@@ -139,6 +139,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (document_id, conversation_id, number)
         ){clustered}""",
     ),
+    (
+        """CREATE TABLE researches (
+            id TEXT PRIMARY KEY, question TEXT NOT NULL, brief TEXT NOT NULL, status TEXT NOT NULL,
+            table_id TEXT NOT NULL, max_tasks INTEGER NOT NULL, report TEXT, answered TEXT NOT NULL,
+            created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+        )""",
+        """CREATE TABLE research_rounds (
+            research_id TEXT NOT NULL, number INTEGER NOT NULL, content TEXT NOT NULL,
+            PRIMARY KEY (research_id, number)
+        )""",
+        """CREATE TABLE research_documents (
+            document_id TEXT NOT NULL, research_id TEXT NOT NULL, PRIMARY KEY (document_id, research_id)
+        ){clustered}""",
+    ),
 )
 
 

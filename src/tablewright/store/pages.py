@@ -4,9 +4,11 @@ cells point to the version they were read from; a text that many pages share is 
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select, update
+from sqlalchemy import Row as Record
 
 from tablewright.store import schema
 from tablewright.store.database import Database
@@ -48,22 +50,20 @@ class Pages:
             found = connection.execute(query).first()
             if found is None:
                 return None
-            extra = msgspec.json.decode(found.extra, type=Extra)
-            page = Retrieved(
-                origin=found.final_url,
-                text=zlib.decompress(found.text).decode(),
-                title=found.title,
-                domain=found.domain,
-                retrieved_at=found.retrieved_at,
-                content_hash=found.content_hash,
-                page_starts=extra.page_starts,
-                links=extra.links,
-            )
+            page = as_page(found)
             return StoredPage(
                 page=page, checked_at=found.checked_at, etag=found.etag, last_modified=found.last_modified
             )
 
         return await self._database.read(work)
+
+    async def version(self, origin: str, hash: str) -> Retrieved | None:
+        """The page as it was when it had that text."""
+        pages, texts = schema.pages, schema.texts
+        query = select(pages, texts.c.text).join(texts, texts.c.content_hash == pages.c.content_hash)
+        query = query.where(pages.c.content_hash == hash, pages.c.final_url == origin).limit(1)
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if found is None else as_page(found)
 
     async def text(self, hash: str) -> str | None:
         """The stored text that evidence points to."""
@@ -130,3 +130,17 @@ class Pages:
 def keep_text(connection: Connection, kept: Retrieved) -> None:
     body = {"content_hash": kept.content_hash, "text": zlib.compress(kept.text.encode(), 6)}
     connection.execute(upsert(connection, schema.texts).values(body).on_conflict_do_nothing())
+
+
+def as_page(found: Record[Any]) -> Retrieved:
+    extra = msgspec.json.decode(found.extra, type=Extra)
+    return Retrieved(
+        origin=found.final_url,
+        text=zlib.decompress(found.text).decode(),
+        title=found.title,
+        domain=found.domain,
+        retrieved_at=found.retrieved_at,
+        content_hash=found.content_hash,
+        page_starts=extra.page_starts,
+        links=extra.links,
+    )

@@ -323,3 +323,33 @@ turn_documents = Table(
     Column("conversation_id", Text, primary_key=True),
     Column("number", Integer, primary_key=True),
 )
+
+researches = Table(
+    "researches",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("question", Text, nullable=False),
+    Column("brief", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("table_id", Text, nullable=False),
+    Column("max_tasks", Integer, nullable=False),
+    Column("report", Text),
+    Column("answered", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+)
+
+research_rounds = Table(
+    "research_rounds",
+    metadata,
+    Column("research_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("content", Text, nullable=False),
+)
+
+research_documents = Table(
+    "research_documents",
+    metadata,
+    Column("document_id", Text, primary_key=True),
+    Column("research_id", Text, primary_key=True),
+)

@@ -12,6 +12,7 @@ from tablewright.store.documents import Documents
 from tablewright.store.log import Log
 from tablewright.store.pages import Pages
 from tablewright.store.proposals import Proposals
+from tablewright.store.researches import Researches
 from tablewright.store.results import Results
 from tablewright.store.rollback import History
 from tablewright.store.runs import Runs
@@ -34,6 +35,7 @@ class Store:
         self.documents = Documents(database, self.cache)
         self.results = Results(database)
         self.conversations = Conversations(database)
+        self.researches = Researches(database)
 
     @classmethod
     async def open(cls, url: str) -> Store:

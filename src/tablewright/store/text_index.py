@@ -190,7 +190,7 @@ def best(ids: Positions, scores: NDArray[np.float32], limit: int) -> Ranked:
 
 def read_block(connection: Connection, documents: Sequence[int]) -> Block:
     words = schema.words
-    keys: list[NDArray[np.uint64]] = []
+    keys = bytearray()  # grows in place: a list of arrays would be in memory twice when they are put together
     lengths: list[NDArray[np.uint32]] = []
     segments: list[Positions] = []
     base = 0
@@ -198,19 +198,19 @@ def read_block(connection: Connection, documents: Sequence[int]) -> Block:
         query = select(words).where(words.c.document_no.in_(batch)).order_by(words.c.document_no)
         for record in connection.execute(query):
             of = np.frombuffer(record.lengths, dtype=np.uint32)
-            keys.append(np.frombuffer(record.postings, dtype=np.uint64) + np.uint64(base << 8))
+            keys += (np.frombuffer(record.postings, dtype=np.uint64) + np.uint64(base << 8)).data
             lengths.append(of)
             segments.append((record.document_no << SHIFT) + np.arange(len(of), dtype=np.int64))
             base += len(of)
-    together = np.concatenate(keys)
-    keys.clear()
-    return block_of(together, np.concatenate(lengths).astype(np.float32), np.concatenate(segments))
+    return block_of(
+        np.frombuffer(keys, dtype=np.uint64), np.concatenate(lengths).astype(np.float32), np.concatenate(segments)
+    )
 
 
 def block_of(keys: NDArray[np.uint64], lengths: NDArray[np.float32], segments: Positions) -> Block:
     keys.sort()
-    codes = (keys >> np.uint64(32)).astype(np.uint32)
-    begins = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1]))) if len(codes) else np.zeros(0, np.int64)
+    codes = keys.view(np.uint32)[1::2]  # the upper half
+    begins = np.append(np.zeros(min(1, len(codes)), np.int64), np.flatnonzero(codes[1:] != codes[:-1]) + 1)
     return Block(
         codes=codes[begins],
         starts=np.append(begins, len(codes)).astype(np.int64),

@@ -1,5 +1,6 @@
 """Vectors, searched in memory: each document keeps one matrix for its segments, one for its summaries, one for its
-facts; a process reads them once and later only what is new. Up to some hundred thousand, every one is compared."""
+facts; a process reads them once and later only what is new. Few are all compared; of many, those whose signs agree with
+the query's, where its large numbers count more than its small ones."""
 
 from __future__ import annotations
 
@@ -19,11 +20,18 @@ from tablewright.store.text_index import Positions, Ranked, best, is_among
 
 Target: TypeAlias = Literal["segment", "summary", "fact"]
 Half: TypeAlias = NDArray[np.float16]
+Full: TypeAlias = NDArray[np.float32]
+Words: TypeAlias = NDArray[np.uint64]
+"""Bits, 64 in each."""
 
-COMPARED_ALL = 300_000
+COMPARED_ALL = 30_000
 """Up to so many vectors every one is compared. Beyond, the signs of the numbers choose which are: 32 bytes instead of
 1,024 for each."""
-COMPARED = 4_000
+COMPARED = 3_000
+ONE_IN = 100
+"""How many the signs choose: so many, or one in a hundred where that is more. Measured with real questions: of 100,000
+passages of real texts they hold 0.9997 of the 10 nearest and 0.984 of the 200 nearest; of a million mixed from those,
+0.9987 and 0.992."""
 READ_AT_ONCE = 200
 
 
@@ -40,12 +48,16 @@ class Block:
     """Few vectors are kept ready to be compared, 32 bits for a number; of many, 16, and the signs apart."""
 
     ids: Positions
-    vectors: NDArray[np.floating]
-    signs: NDArray[np.uint64] | None = None
+    vectors: Half | Full
+    signs: Words | None = None
 
     @property
     def size(self) -> int:
         return len(self.ids)
+
+
+Part: TypeAlias = tuple[Block, Positions | None]
+"""Some rows of a block, or all."""
 
 
 class VectorIndex:
@@ -60,15 +72,21 @@ class VectorIndex:
         connection: Connection,
         target: Target,
         embedder: str,
-        query: NDArray[np.float32],
+        query: Full,
         limit: int,
         among: Collection[int] | None = None,
     ) -> Nearest:
         blocks = self._fresh(connection, target, embedder)
-        found: Ranked = []
-        for block in blocks:
-            found += nearest_in(block, query, limit, among)
+        parts: list[Part] = [(block, None if among is None else rows_of(block, among)) for block in blocks]
         exact = all(block.signs is None for block in blocks)
+        if not exact:
+            parts = likely(parts, query, max(COMPARED, 4 * limit))
+        found: Ranked = []
+        for block, rows in parts:
+            ids, vectors = (block.ids, block.vectors) if rows is None else (block.ids[rows], block.vectors[rows])
+            # Row by row: a product of matrices would wake the threads of BLAS, which on a busy machine wait for each
+            # other.
+            found += best(ids, np.vecdot(widened(vectors), query), limit)
         return Nearest(found=sorted(found, key=lambda each: (-each[1], each[0]))[:limit], exact=exact)
 
     def forget(self, target: Target) -> None:
@@ -110,53 +128,86 @@ class Gathered:
         self.blocks = tuple(prepared(block, compare_all=all_of_them) for block in self.blocks)
 
 
-def nearest_in(
-    block: Block, query: NDArray[np.float32], limit: int, among: Collection[int] | None
-) -> list[tuple[int, float]]:
-    at: Positions | None = None
-    if among is not None:
-        at = np.flatnonzero(is_among(block.ids, among))
-    if block.signs is None:
-        # Row by row: a product of matrices would wake the threads of BLAS, which on a busy machine wait for each other.
-        scores = np.vecdot(block.vectors if at is None else block.vectors[at], query)
-        return best(block.ids if at is None else block.ids[at], scores, limit)
-    wanted = max(COMPARED, 4 * limit)
-    signs = block.signs if at is None else block.signs[at]
-    if len(signs) > wanted:
-        apart = np.zeros(len(signs), dtype=np.uint16)
-        for column, word in enumerate(signs_of(query[None, :])[0]):
-            apart += np.bitwise_count(signs[:, column] ^ word)
-        near = np.argpartition(apart, wanted)[:wanted]
-        at = near if at is None else at[near]
-    elif at is None:
-        at = np.arange(block.size)
-    return best(block.ids[at], np.vecdot(block.vectors[at].astype(np.float32), query), limit)
+def rows_of(block: Block, documents: Collection[int]) -> Positions:
+    return np.flatnonzero(is_among(block.ids, documents))
 
 
-def signs_of(vectors: NDArray[np.floating]) -> NDArray[np.uint64]:
-    bits = np.packbits(vectors > 0, axis=1)
-    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).view(np.uint64)
+def likely(parts: Sequence[Part], query: Full, least: int) -> list[Part]:
+    """Of all these rows those that may be near; of equals at the border, any."""
+    apart = [distances(block, rows, query) for block, rows in parts]
+    total = sum(map(len, apart))
+    wanted = max(least, total // ONE_IN)
+    if total <= wanted:
+        return list(parts)
+    at_most = np.cumsum(sum(np.bincount(far, minlength=3 * len(query) + 1) for far in apart))
+    border = int(np.searchsorted(at_most, wanted))
+    room = wanted - (int(at_most[border - 1]) if border else 0)
+    chosen: list[Part] = []
+    for (block, rows), far in zip(parts, apart, strict=True):
+        equal = np.flatnonzero(far == border)[:room]
+        room -= len(equal)
+        near = np.concatenate((np.flatnonzero(far < border), equal))
+        chosen.append((block, near if rows is None else rows[near]))
+    return chosen
+
+
+def distances(block: Block, rows: Positions | None, query: Full) -> NDArray[np.uint16]:
+    """How much of the query has another sign than each row has there. By its size, a number counts 0 to 3: in bits, so
+    that 64 numbers are compared at once."""
+    assert block.signs is not None, "either all blocks have them, or none"
+    signs = block.signs if rows is None else block.signs[rows]
+    weights = np.minimum(np.rint(np.abs(query) * (1.5 / (np.sqrt(np.mean(query**2)) or 1))), 3).astype(np.uint8)
+    asked, single, double = bits_of(np.stack((query > 0, weights & 1 > 0, weights & 2 > 0)))
+    once, twice = np.zeros((2, len(signs)), dtype=np.uint16)
+    for column in range(signs.shape[1]):
+        differ = signs[:, column] ^ asked[column]
+        once += np.bitwise_count(differ & single[column])
+        twice += np.bitwise_count(differ & double[column])
+    return once + 2 * twice
+
+
+def bits_of(flags: NDArray[np.bool_]) -> Words:
+    packed = np.packbits(flags, axis=1)
+    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
+
+
+def widened(vectors: Half | Full) -> Full:
+    """The same in 32 bits. NumPy converts one number after the other; here the bits of all are moved at once, and what
+    the exponent then lacks is multiplied in. Not for infinity."""
+    if vectors.dtype == np.float32:
+        return vectors  # type: ignore[return-value]
+    bits = vectors.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= np.int32(~0x70000000)
+    full = bits.view(np.float32)
+    full *= np.float32(2.0**112)
+    return full
 
 
 def prepared(block: Block, *, compare_all: bool) -> Block:
     if compare_all:
         return Block(ids=block.ids, vectors=block.vectors.astype(np.float32, copy=False))
+    if block.signs is not None:
+        return block
     vectors = block.vectors.astype(np.float16, copy=False)
-    signs = np.asfortranarray(signs_of(vectors)) if block.signs is None else block.signs
-    return Block(ids=block.ids, vectors=vectors, signs=signs)
+    # A half is above 0 where its bits, read as an integer, are. Column after column, as they are read.
+    return Block(ids=block.ids, vectors=vectors, signs=np.asfortranarray(bits_of(vectors.view(np.int16) > 0)))
 
 
 def read_block(connection: Connection, target: Target, documents: Sequence[int]) -> Block:
     vectors = schema.vectors
     ids: list[Positions] = []
-    matrices: list[Half] = []
+    matrix = bytearray()  # grows in place: a list of arrays would be in memory twice when they are put together
+    dimensions = 1
     for batch in in_batches(documents, READ_AT_ONCE):
         query = select(vectors).where(vectors.c.document_no.in_(batch), vectors.c.target == target)
         for record in connection.execute(query.order_by(vectors.c.document_no)):
-            matrix = np.frombuffer(record.matrix, dtype=np.float16).reshape(-1, record.dimensions)
-            ids.append((record.document_no << SHIFT) + np.arange(len(matrix), dtype=np.int64))
-            matrices.append(matrix)
-    return Block(ids=np.concatenate(ids), vectors=np.concatenate(matrices))
+            dimensions = record.dimensions
+            size = len(record.matrix) // (2 * dimensions)
+            ids.append((record.document_no << SHIFT) + np.arange(size, dtype=np.int64))
+            matrix += record.matrix
+    together = np.concatenate(ids)
+    return Block(ids=together, vectors=np.frombuffer(matrix, dtype=np.float16).reshape(len(together), dimensions))
 
 
 def merged(blocks: Sequence[Block]) -> Block:

@@ -11,6 +11,7 @@ from tablewright.table.files.sheet import ShownColumn, shown_columns
 from tablewright.table.model import PENDING, Row, Table
 
 _MARKUP = re.compile(r"[\\`*\[\]~|]|(?<!\w)_|_(?!\w)")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
 _LINE_END = re.compile(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
@@ -50,6 +51,6 @@ class MarkdownWriter:
 
 
 def escape_markdown(text: str) -> str:
-    text = text.strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _ENTITY.sub("&amp;", text.strip()).replace("<", "&lt;").replace(">", "&gt;")
     text = _MARKUP.sub(r"\\\g<0>", text)
     return _CONTROL.sub("\ufffd", _LINE_END.sub("<br>", text).replace("\t", " "))

@@ -1,0 +1,162 @@
+"""Deep research, as far as each has come: its brief, its rounds one by one, and its report.
+
+A round is written when it is whole, so work that was cut off goes on after the last whole round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Row as Record
+
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.forget import drop_researches
+from tablewright.store.parts import existing
+from tablewright.store.records import new_id, now, printable, to_text
+from tablewright.table.research import Answered, Brief, Report, Research, ResearchStatus, Round
+from tablewright.table.retrieved import is_document
+
+_brief = msgspec.json.Decoder(Brief)
+_report = msgspec.json.Decoder(Report)
+_round = msgspec.json.Decoder(Round)
+_answered = msgspec.json.Decoder(tuple[Answered, ...])
+
+
+class Researches:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def start(self, brief: Brief, *, table_id: str, max_tasks: int) -> Research:
+        research = Research(
+            id=new_id("d"), brief=brief, table_id=table_id, max_tasks=max_tasks, created_at=now(), updated_at=now()
+        )
+        statement = insert(schema.researches).values(
+            id=research.id,
+            question=printable(brief.question),
+            brief=to_text(brief),
+            status=research.status,
+            table_id=table_id,
+            max_tasks=max_tasks,
+            answered="[]",
+            created_at=research.created_at,
+            updated_at=research.updated_at,
+        )
+        await self._database.write(lambda connection: connection.execute(statement))
+        return research
+
+    async def get(self, id: str) -> Research:
+        def work(connection: Connection) -> Research:
+            heads = schema.researches
+            head = connection.execute(select(heads).where(heads.c.id == id)).first()
+            if head is None:
+                raise missing(id)
+            rounds = schema.research_rounds
+            found = connection.execute(
+                select(rounds.c.content).where(rounds.c.research_id == id).order_by(rounds.c.number)
+            ).scalars()
+            return as_research(head, tuple(_round.decode(content) for content in found))
+
+        return await self._database.read(work)
+
+    async def all(self) -> list[Research]:
+        """Without their rounds, the newest first."""
+        query = select(schema.researches).order_by(schema.researches.c.created_at.desc())
+        return await self._database.read(
+            lambda connection: [as_research(head, ()) for head in connection.execute(query)]
+        )
+
+    async def keep_round(self, id: str, round: Round) -> None:
+        """Once more changes nothing: the round of that number is as it is now."""
+
+        def work(connection: Connection) -> None:
+            touch(connection, id)
+            statement = upsert(connection, schema.research_rounds).values(
+                research_id=id, number=round.index, content=to_text(round)
+            )
+            connection.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["research_id", "number"], set_={"content": statement.excluded.content}
+                )
+            )
+            note_documents(connection, id, list(quoted_in(round)))
+
+        await self._database.write(work)
+
+    async def finish(self, id: str, status: ResearchStatus, report: Report | None) -> None:
+        def work(connection: Connection) -> None:
+            touch(connection, id, status=status, report=None if report is None else to_text(report))
+            if report is not None:
+                note_documents(connection, id, [reference.url for reference in report.references])
+
+        await self._database.write(work)
+
+    async def add_answer(self, id: str, answered: Answered) -> None:
+        def work(connection: Connection) -> None:
+            heads = schema.researches
+            present = connection.execute(select(heads.c.answered).where(heads.c.id == id)).scalar()
+            if present is None:
+                raise missing(id)
+            touch(connection, id, answered=to_text([*_answered.decode(present), answered]))
+            note_documents(connection, id, [reference.url for reference in answered.references])
+
+        await self._database.write(work)
+
+    async def remove(self, id: str) -> None:
+        """The table stays."""
+
+        def work(connection: Connection) -> None:
+            touch(connection, id)
+            drop_researches(connection, [id])
+
+        await self._database.write(work)
+
+
+def touch(connection: Connection, id: str, **values: object) -> None:
+    heads = schema.researches
+    changed = connection.execute(update(heads).where(heads.c.id == id).values(updated_at=now(), **values)).rowcount
+    if not changed:
+        raise missing(id)
+
+
+def quoted_in(round: Round) -> Iterator[str]:
+    for note in round.notes:
+        yield from (passage.evidence.origin for passage in note.passages)
+        yield from (named.evidence.origin for named in note.names)
+        yield from (source.url for source in note.sources)
+    for checked in round.checked:
+        yield from (evidence.origin for evidence in checked.evidence)
+
+
+def note_documents(connection: Connection, id: str, origins: Sequence[str]) -> None:
+    """Which of the user's documents it quotes, so that it goes with them."""
+    documents = schema.research_documents
+    wanted = dict.fromkeys(origin for origin in origins if is_document(origin))
+    known = set(connection.execute(select(documents.c.document_id).where(documents.c.research_id == id)).scalars())
+    there = existing(connection, list(wanted))
+    new = [{"document_id": each, "research_id": id} for each in wanted if each in there and each not in known]
+    insert_many(connection, insert(documents), new)
+
+
+def as_research(head: Record[Any], rounds: tuple[Round, ...]) -> Research:
+    return Research(
+        id=head.id,
+        brief=_brief.decode(head.brief),
+        status=head.status,
+        table_id=head.table_id,
+        max_tasks=head.max_tasks,
+        rounds=rounds,
+        report=None if head.report is None else _report.decode(head.report),
+        answered=_answered.decode(head.answered),
+        created_at=head.created_at,
+        updated_at=head.updated_at,
+    )
+
+
+def missing(id: str) -> NotFound:
+    return NotFound(f"There is no research {id!r}.", advice="`tablewright research --list` shows what there is.")

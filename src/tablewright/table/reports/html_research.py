@@ -1,0 +1,111 @@
+"""The parts of an HTML report that show how it came about: claims, gaps, references, sources, rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from tablewright.table.model import Evidence
+from tablewright.table.reports import wording
+from tablewright.table.reports.html_marks import anchor, grid
+from tablewright.table.research import CheckedClaim, Reference, RoundSummary, SeenSource, Unfound
+
+_SHOWN_OPEN = 12
+
+
+def claims(checked: Sequence[CheckedClaim]) -> str:
+    return "\n".join(map(_claim, checked))
+
+
+def _claim(checked: CheckedClaim) -> str:
+    claim = checked.claim
+    source = anchor(claim.source_url, wording.host(claim.source_url) or claim.source_url)
+    said = f' <span class="from">Claimed by {source}</span>' if claim.source_url else ""
+    reason = f'<p class="reason" dir="auto">{escape(checked.reason)}</p>' if checked.reason else ""
+    return (
+        f'<article class="claim {checked.verdict.replace(" ", "-")}">'
+        f'<p class="verdict">{wording.VERDICT[checked.verdict]}</p>'
+        f'<p class="claimed" dir="auto">{escape(claim.claim_text)}{said}</p>{reason}'
+        f"{''.join(map(_evidence, checked.evidence))}</article>"
+    )
+
+
+def _evidence(evidence: Evidence) -> str:
+    quote = f'<p dir="auto">“{escape(evidence.quote)}”</p>' if evidence.quote else ""
+    source = anchor(evidence.origin, wording.evidence_source(evidence))
+    return f"<blockquote>{quote}<footer><b>{wording.STANCE[evidence.stance]}:</b> {source}</footer></blockquote>"
+
+
+def unfound(missing: Sequence[Unfound]) -> str:
+    points = "".join(
+        f'<li dir="auto"><b>{escape(each.what)}</b>'
+        + (f' <span class="from">{escape(each.where)}</span>' if each.where else "")
+        + "</li>"
+        for each in missing
+    )
+    return f'<ul class="unfound">{points}</ul>' if points else ""
+
+
+def references(listed: Sequence[Reference]) -> str:
+    points = "\n".join(map(_reference, listed))
+    return f'<ol class="references">\n{points}\n</ol>' if points else ""
+
+
+def _reference(reference: Reference) -> str:
+    title = anchor(reference.url, wording.reference_title(reference))
+    details = wording.reference_details(reference)
+    address = reference.url if reference.url != wording.reference_title(reference) else ""
+    return (
+        f'<li id="reference-{reference.number}"><span class="number">[{reference.number}]</span><div>'
+        f'<p class="title" dir="auto">{title}</p>'
+        + (f'<p class="from">{escape(details)}</p>' if details else "")
+        + (f'<p class="address">{escape(address)}</p>' if address else "")
+        + "".join(f'<blockquote dir="auto">“{escape(quote)}”</blockquote>' for quote in reference.quotes)
+        + "</div></li>"
+    )
+
+
+def sources(seen: Sequence[SeenSource]) -> str:
+    """A long list is folded: its sum is what most readers want."""
+    if not seen:
+        return ""
+    return (
+        f"<details{' open' if len(seen) <= _SHOWN_OPEN else ''}>"
+        f"<summary>{wording.counted(len(seen), 'source')}: {wording.source_counts(tuple(seen))}</summary>\n"
+        f"{grid('sources', ('Source', 'Status', 'Detail'), [_source(source) for source in seen])}</details>"
+    )
+
+
+def _source(source: SeenSource) -> tuple[str, str, str]:
+    site = f' <span class="from">{escape(source.domain)}</span>' if source.domain and source.title else ""
+    return (
+        anchor(source.url, wording.source_title(source)) + site,
+        f'<span class="status {source.status}">{wording.STATUS[source.status]}</span>',
+        escape(source.detail),
+    )
+
+
+def rounds(summaries: Sequence[RoundSummary]) -> str:
+    points = "\n".join(map(_round, summaries))
+    return f'<ol class="rounds">\n{points}\n</ol>' if points else ""
+
+
+def _round(summary: RoundSummary) -> str:
+    name = f": {escape(summary.name)}" if summary.name else ""
+    lists = (
+        ("tasks", "Tasks", summary.tasks),
+        ("closed", "Gaps closed", summary.closed),
+        ("open", "Still open", summary.open),
+    )
+    stopped = f'<p class="stopped" dir="auto"><b>Why it stopped:</b> {escape(summary.stopped)}</p>'
+    return (
+        f"<li><h3>Round {summary.index}{name}</h3>"
+        + "".join(_what_happened(kind, said, texts) for kind, said, texts in lists if any(texts))
+        + (stopped if summary.stopped else "")
+        + "</li>"
+    )
+
+
+def _what_happened(kind: str, said: str, texts: Sequence[str]) -> str:
+    points = "".join(f'<li dir="auto">{escape(text)}</li>' for text in texts if text)
+    return f'<div class="{kind}"><p class="label">{said}</p><ul>{points}</ul></div>'

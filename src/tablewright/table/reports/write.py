@@ -1,0 +1,47 @@
+"""One report, four kinds of file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
+
+from tablewright.errors import BadFile
+from tablewright.table.document import document
+from tablewright.table.reports.docx import to_docx
+from tablewright.table.reports.html import to_html
+from tablewright.table.reports.markdown import to_markdown
+from tablewright.table.reports.tidy import rewritten, tidy
+from tablewright.table.research import Report
+
+ReportFormat: TypeAlias = Literal["md", "html", "docx", "json"]
+REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
+_ENDINGS: dict[str, ReportFormat] = {**{name: name for name in REPORT_FORMATS}, "markdown": "md", "htm": "html"}
+
+
+def render(report: Report, format: ReportFormat) -> bytes:
+    """JSON holds the report exactly, for programs; the others are for people, and show only what is safe to show."""
+    match format:
+        case "md":
+            return to_markdown(tidy(report)).encode()
+        case "html":
+            return to_html(tidy(report)).encode()
+        case "docx":
+            return to_docx(tidy(report))
+        case "json":
+            encodable = rewritten(report, lambda text: text.encode("utf-8", "replace").decode())
+            return msgspec.json.format(msgspec.json.encode(document(encodable)), indent=2) + b"\n"
+    raise _unknown(f"{format!r} is no format a report can be written in.")
+
+
+def report_format(path: Path) -> ReportFormat:
+    """The format that a file's name asks for."""
+    ending = path.suffix.lower().removeprefix(".")
+    if format := _ENDINGS.get(ending):
+        return format
+    raise _unknown(f"The name {path.name} does not say in which format to write the report.")
+
+
+def _unknown(what: str) -> BadFile:
+    return BadFile(what, advice=f"Use one of {', '.join(f'.{format}' for format in REPORT_FORMATS)}.")

@@ -1,0 +1,322 @@
+"""The nouns of deep research: what was asked, what each round did and left open, and the report that comes of it.
+
+Their names in JSON are those of the memo that is handed from round to round: bounded, and readable by a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from tablewright.table.model import Evidence, Field, Label, Noun, RowId, Step
+from tablewright.table.usage import Usage
+
+ReportType: TypeAlias = Literal["narrative", "catalog"]
+FieldKind: TypeAlias = Literal["name", "site", "prose", "price", "proof", "fact"]
+GapType: TypeAlias = Literal["missing_field", "weak_evidence", "missing_candidates", "missing_topic"]
+FieldStatus: TypeAlias = Literal["missing", "partial", "found"]
+Relevance: TypeAlias = Literal["pricing", "case_study", "overview", "other"]
+Verdict: TypeAlias = Literal["supported", "contradicted", "qualified", "not checked"]
+TaskKind: TypeAlias = Literal["discover", "fill", "verify"]
+SourceStatus: TypeAlias = Literal["read", "blocked", "forbidden", "error", "empty"]
+ResearchStatus: TypeAlias = Literal["running", "done", "partial", "nothing", "cancelled", "failed"]
+Stage: TypeAlias = Literal["brief", "round", "task", "reading", "memo", "claim", "writing", "stopped", "done"]
+
+MOST_THEMES = 5
+MOST_SOURCES = 20
+MOST_OF_A_DOMAIN = 3
+MOST_GAPS = 10
+MOST_CLAIMS = 3
+MOST_CANDIDATES = 15
+DEFAULT_ITEMS = 5
+DEFAULT_TASKS = 15
+
+
+# ── what was asked ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Wanted(Noun, frozen=True):
+    """A column of a catalog, and how it is read: the thing's own site, words that say it, a price, a page that proves
+    it, or a single fact. `field.required` says whether a candidate without it has a gap."""
+
+    field: Field
+    kind: FieldKind = "fact"
+
+
+class Angle(Noun, frozen=True):
+    """A side of the question: a row of a narrative's table, and a section of its report."""
+
+    name: str
+    question: str
+    query: str = ""
+
+
+class Brief(Noun, frozen=True):
+    """The question as a plan. `things` is what a catalog lists ("AI providers"); `is_fact`: one short answer is wanted
+    ("who", "when", "how many"), so there is one angle, the question itself."""
+
+    question: str
+    report_type: ReportType
+    reason: str = ""
+    """Why it is of this type, in words."""
+    things: str = ""
+    target_items: int = 0
+    columns: tuple[Wanted, ...] = ()
+    angles: tuple[Angle, ...] = ()
+    is_fact: bool = False
+
+
+# ── what is still open ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Gap(Noun, frozen=True):
+    """`priority` is 1 (high) to 3 (low). A gap of a catalog names the candidate and its fields, one of a narrative the
+    angle (`missing_topic`)."""
+
+    gap_type: GapType
+    description: str
+    priority: int = 2
+    candidate_name: str = ""
+    missing_fields: tuple[str, ...] = ()
+    missing_topic: str = ""
+    suggested_query: str = ""
+
+
+class Claim(Noun, frozen=True):
+    """A statement that much depends on. `field` and `row_id` say which cell of the table it is, if it is one."""
+
+    claim_text: str
+    source_url: str
+    confidence: Label = "medium"
+    verification_query: str = ""
+    row_id: RowId = 0
+    field: str = ""
+
+
+class SourceEntry(Noun, frozen=True):
+    url: str
+    domain: str
+    title: str = ""
+    has_evidence: bool = False
+    relevance: Relevance = "other"
+
+
+class CatalogCandidate(Noun, frozen=True):
+    name: str
+    provider_url: str = ""
+    fields: Mapping[str, FieldStatus] = {}
+    evidence_urls: tuple[str, ...] = ()
+
+
+class Memo(Noun, frozen=True):
+    """What one round leaves for the next; the last three belong to catalogs."""
+
+    query: str
+    report_type: ReportType
+    round_index: int
+    tasks_completed: int
+    tasks_remaining: int
+    unique_citations: int = 0
+    unique_domains: int = 0
+    pages_extracted: int = 0
+    themes_covered: tuple[str, ...] = ()
+    sources_summary: tuple[SourceEntry, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    claims_to_verify: tuple[Claim, ...] = ()
+    target_items: int = 0
+    candidates: tuple[CatalogCandidate, ...] = ()
+    required_fields: tuple[str, ...] = ()
+
+
+# ── what was done ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ResearchTask(Noun, frozen=True):
+    """`id` is "r2_3" or "v_1". `row_id` is the row of the table that it works for, if there is one."""
+
+    id: str
+    kind: TaskKind
+    search_query: str
+    instructions: str = ""
+    target_gap: str = ""
+    row_id: RowId = 0
+    fields: tuple[str, ...] = ()
+
+
+class SeenSource(Noun, frozen=True):
+    """Something that a search returned and that was opened, or was to be."""
+
+    url: str
+    domain: str
+    title: str = ""
+    status: SourceStatus = "read"
+    detail: str = ""
+    content_hash: str = ""
+
+
+class Passage(Noun, frozen=True):
+    """Words of a retrieved text that say something about a topic: `evidence.quote` is them, as they stand there."""
+
+    evidence: Evidence
+    topic: str = ""
+    score: float = 0.0
+
+
+class Named(Noun, frozen=True):
+    """A candidate as a text names it. `url` is its own site, where that was seen."""
+
+    name: str
+    evidence: Evidence
+    url: str = ""
+    score: float = 0.0
+
+
+class Note(Noun, frozen=True):
+    """What a worker brings back from one task: no prose of its own, only what it found and how."""
+
+    task: ResearchTask
+    passages: tuple[Passage, ...] = ()
+    names: tuple[Named, ...] = ()
+    sources: tuple[SeenSource, ...] = ()
+    steps: tuple[Step, ...] = ()
+    error: str = ""
+
+
+class CheckedClaim(Noun, frozen=True):
+    """`evidence` is what independent sources say, each with its stance; `reason` says what the verdict rests on."""
+
+    claim: Claim
+    verdict: Verdict
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Round(Noun, frozen=True):
+    index: int
+    tasks: tuple[ResearchTask, ...]
+    notes: tuple[Note, ...]
+    memo: Memo
+    closed: tuple[str, ...] = ()
+    """The descriptions of the gaps of the round before that are gone."""
+    checked: tuple[CheckedClaim, ...] = ()
+    usage: Usage = Usage()
+    stopped: str = ""
+    """Why it ended early: the budget, the time, the person."""
+
+
+class ResearchEvent(Noun, frozen=True):
+    """What a piece of research tells while it works: one feed for the terminal, the page and the API."""
+
+    stage: Stage
+    round_index: int = 0
+    detail: str = ""
+    done: int = 0
+    total: int = 0
+    gaps: tuple[Gap, ...] = ()
+    closed: tuple[str, ...] = ()
+
+
+# ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Sentence(Noun, frozen=True):
+    """`citations` are numbers of references; a sentence without one states no fact."""
+
+    text: str
+    citations: tuple[int, ...] = ()
+
+
+class Section(Noun, frozen=True):
+    heading: str
+    sentences: tuple[Sentence, ...]
+
+
+class Reference(Noun, frozen=True):
+    """`quotes` are the words that are cited, each found in the stored text of `url` (or of a document's id)."""
+
+    number: int
+    url: str
+    title: str = ""
+    domain: str = ""
+    quotes: tuple[str, ...] = ()
+    page: int | None = None
+    retrieved_at: str = ""
+    content_hash: str = ""
+
+
+class ReportCell(Noun, frozen=True):
+    text: str = ""
+    citations: tuple[int, ...] = ()
+    confidence: Label = "none"
+    note: str = ""
+    """Why it is empty, or that sources disagree."""
+
+
+class ReportTable(Noun, frozen=True):
+    columns: tuple[str, ...]
+    rows: tuple[tuple[ReportCell, ...], ...]
+    others: tuple[str, ...] = ()
+    """Candidates that were looked at and not chosen, with the reason."""
+
+
+class Unfound(Noun, frozen=True):
+    """What was looked for and not found, and where."""
+
+    what: str
+    where: str = ""
+
+
+class RoundSummary(Noun, frozen=True):
+    index: int
+    name: str
+    tasks: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    stopped: str = ""
+
+
+class Report(Noun, frozen=True):
+    """Everything in it was written from `references`, which were all retrieved. `written_by` is the model's name, or
+    empty where the sentences are the sources' own."""
+
+    title: str
+    question: str
+    report_type: ReportType
+    answer: Sentence | None = None
+    sections: tuple[Section, ...] = ()
+    table: ReportTable | None = None
+    references: tuple[Reference, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
+    unfound: tuple[Unfound, ...] = ()
+    sources: tuple[SeenSource, ...] = ()
+    rounds: tuple[RoundSummary, ...] = ()
+    completeness: str = ""
+    notes: tuple[str, ...] = ()
+    written_by: str = ""
+    usage: Usage = Usage()
+    created_at: str = ""
+
+
+class Answered(Noun, frozen=True):
+    """A follow-up question, and what it was answered from: what was stored already, or a search of its own."""
+
+    question: str
+    sentences: tuple[Sentence, ...] = ()
+    references: tuple[Reference, ...] = ()
+    searched: bool = False
+    at: str = ""
+
+
+class Research(Noun, frozen=True):
+    """One piece of research, as far as it has come."""
+
+    id: str
+    brief: Brief
+    status: ResearchStatus = "running"
+    table_id: str = ""
+    max_tasks: int = DEFAULT_TASKS
+    rounds: tuple[Round, ...] = ()
+    report: Report | None = None
+    answered: tuple[Answered, ...] = ()
+    created_at: str = ""
+    updated_at: str = ""
