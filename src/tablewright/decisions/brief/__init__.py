@@ -1,0 +1,1 @@
+"""How a research question is read without a model: what it lists, with which columns, or from which sides."""
