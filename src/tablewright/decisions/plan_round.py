@@ -15,7 +15,7 @@ from pydantic import Field as Key
 
 from tablewright.decisions.brief.angles import topic_of
 from tablewright.decisions.brief.columns import is_offered, kind_of
-from tablewright.decisions.brief.phrases import as_query, same_words, short_query, tidy
+from tablewright.decisions.brief.phrases import as_query, names_in, same_words, short_query
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.detect_gaps import DIVERSE, plain_name
 from tablewright.decisions.memo_text import bounded, said, written
@@ -256,7 +256,7 @@ def _column_words(name: str) -> str:
 def _angle(brief: Brief, angle: Angle) -> _Target:
     query = angle.query or as_query(angle.question)
     own = as_query(angle.question)
-    names = " ".join(_names(angle.question))
+    names = " ".join(names_in(angle.question))
     wordings = (own, angle.question, names, f"{own} facts", f"{names} history" if names else f"{own} overview")
     ways = (query, *wordings) if brief.is_fact else (query, own, f"{query} overview", f"{query} report")
     return _Target(
@@ -265,19 +265,6 @@ def _angle(brief: Brief, angle: Angle) -> _Target:
         instructions=f"Find what answers: {angle.question}",
         names=(angle.name,),
     )
-
-
-def _names(question: str) -> Iterator[str]:
-    """The names and numbers of a question: what the page that answers it is likely to be about."""
-    for match in _NAME.finditer(tidy(question)):
-        if match.start() or " " in match[0]:
-            yield re.sub(r"^(?:Who|What|When|Where|Which|How|In|The|As|On|Of)\s+", "", match[0]).replace('"', "")
-
-
-_NAME = re.compile(
-    r"\"[^\"]+\"|[A-ZÀ-Þ][\w'.&-]*(?:\s+(?:(?:of|the|de|la|von|van|and|for|in|at|on)\s+){0,2}[A-ZÀ-Þ\d][\w'.&-]*)*|"
-    r"\b\d{4}\b"
-)
 
 
 def _gap(brief: Brief, gap: Gap) -> _Target:

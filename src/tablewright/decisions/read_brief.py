@@ -43,6 +43,9 @@ NARRATIVE = (
     "first. Stay with its topic."
 )
 
+_SEVERAL = re.compile(r"what (?:are|were) (?:the )?[\w -]+? and ", re.IGNORECASE)
+"""Sides of a thing, not one fact of it: "What are the history and the products of Acme?"."""
+
 
 class ReadBrief(Noun, frozen=True):
     """The last three are the user's own word; they count more than the question."""
@@ -98,8 +101,8 @@ class Read:
         found = listed(asked.question)
         kind, reason = _kind(asked, found is not None, found.reason if found else "")
         if kind == "narrative":
-            is_fact = asks_a_fact(asked.question)
-            if is_fact:
+            angles, are_named = angles_of(asked.question)
+            if asks_a_fact(asked.question) and not (are_named and _SEVERAL.match(asked.question.strip())):
                 angle = Angle(name=question, question=question, query=as_query(question))
                 return Brief(
                     question=question,
@@ -108,7 +111,6 @@ class Read:
                     angles=(angle,),
                     is_fact=True,
                 )
-            angles, are_named = angles_of(asked.question)
             reason = reason or ("it names the sides to look at" if are_named else "it asks for an explanation")
             return Brief(question=question, report_type=kind, reason=reason, angles=angles)
         things = (found.things if found else "") or things_of(asked.question)

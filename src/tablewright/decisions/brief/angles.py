@@ -77,7 +77,7 @@ def angles_of(question: str) -> tuple[tuple[Angle, ...], bool]:
     if named := _compared(bare) or _covering(bare) or _aspects(topic) or _parts(text):
         return named[:MOST_ANGLES], True
     if (aspect := _NAMED.match(topic)) and _is_aspect(aspect["list"]):
-        return _around(_of(aspect["list"], aspect["link"], aspect["topic"])), False
+        return _around(_of(aspect["list"], aspect["link"], aspect["topic"]), aspect["topic"]), False
     if _YES_NO.match(text):
         return _for_and_against(text, as_query(text)), False
     if re.match(r"(?:why|how|when|where|who|which)\b|what\s+(?!is\b|are\b)", text, re.IGNORECASE):
@@ -168,7 +168,9 @@ def _aspects(topic: str) -> tuple[Angle, ...]:
             for field in fields
         )
     match = _NAMED.match(re.sub(r"\bpros and cons\b", "advantages and disadvantages", topic, flags=re.IGNORECASE))
-    if not match or len(named := items(match["list"])) < 2 or not all(map(_is_aspect, named)):
+    if not match or len(named := items(match["list"])) < 2 or not all(map(_is_short, named)):
+        return ()
+    if not any(map(_is_aspect, named)):
         return ()
     return tuple(_of(each, match["link"], match["topic"]) for each in named)
 
@@ -252,25 +254,22 @@ def _usual(topic: str) -> tuple[Angle, ...]:
     )
 
 
-def _around(first: Angle) -> tuple[Angle, ...]:
+def _around(first: Angle, topic: str = "") -> tuple[Angle, ...]:
     """One side is asked about: it comes first, then what is needed to understand and to trust the answer."""
-    said = first.question.rstrip("?")
+    about = first.query
+    background = Angle(name="Background", question=f"What is {topic}?", query=short_query(f"{topic} overview"))
     return (
         first,
-        Angle(
-            name="Background",
-            question=f"What is the background of the question: {said}?",
-            query=short_query(f"{first.query} background overview"),
-        ),
+        *([background] if topic else []),
         Angle(
             name="Evidence",
-            question=f"Which studies or figures answer the question: {said}?",
-            query=short_query(f"{first.query} study statistics"),
+            question=f"What do studies and figures say about {about}?",
+            query=short_query(f"{about} study statistics"),
         ),
         Angle(
             name="Open questions",
-            question=f"What is disputed or unknown about the question: {said}?",
-            query=short_query(f"{first.query} debate criticism"),
+            question=f"What is disputed or unknown about {about}?",
+            query=short_query(f"{about} debate criticism"),
         ),
     )
 
@@ -288,7 +287,7 @@ def _for_and_against(question: str, about: str) -> tuple[Angle, ...]:
         ),
         Angle(
             name="Background",
-            question=f"What is the background of the question: {said}?",
+            question=f"What is known about {about}?",
             query=short_query(f"{about} background overview"),
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 from tablewright.decisions.untrusted import clean
 
@@ -83,3 +84,17 @@ def same_words(query: str) -> frozenset[str]:
 
 def sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def names_in(question: str) -> Iterator[str]:
+    """The names and numbers of a question: what the page that answers it is likely to be about."""
+    for match in _NAME.finditer(tidy(question)):
+        if match.start() or " " in match[0]:
+            yield _BEFORE_NAME.sub("", match[0]).replace('"', "")
+
+
+_BEFORE_NAME = re.compile(r"^(?:(?:Who|What|When|Where|Which|How|In|The|As|On|Of)\s+)?(?:[A-Z]{2,4}\s+of\s+)?")
+_NAME = re.compile(
+    r"\"[^\"]+\"|[A-ZÀ-Þ][\w'.&-]*(?:\s+(?:(?:of|the|de|la|von|van|and|for|in|at|on|&)\s+){0,2}[A-ZÀ-Þ\d][\w'.&-]*)*|"
+    r"\b\d{4}\b"
+)
