@@ -33,6 +33,7 @@ from tablewright.strategies.strategy import Parameter, Strategy, announced, find
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
 from tablewright.table.model import Field, Row, RowId, Table
+from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from tablewright.health import Check, ModelTrial
     from tablewright.journeys.ask import Asker
     from tablewright.journeys.documents import DocumentReport
+    from tablewright.journeys.research.research import Researcher
     from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
 
@@ -295,6 +297,71 @@ class Tablewright:
         from tablewright.journeys import documents
 
         return await documents.export_result(self._store, result_id, path)
+
+    # ── deep research ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def begin_research(
+        self,
+        question: str,
+        *,
+        report_type: ReportType | None = None,
+        items: int | None = None,
+        fields: Sequence[str] = (),
+        max_tasks: int = DEFAULT_TASKS,
+    ) -> Research:
+        """Understood, with a table of its own; `run_research` does it. `fields` are the details wanted of each item of
+        a catalog."""
+        from tablewright.decisions.read_brief import ReadBrief
+
+        asked = ReadBrief(question=question, report_type=report_type, items=items, fields=tuple(fields))
+        return await (await self._researcher()).begin(asked, max_tasks=max_tasks)
+
+    async def run_research(
+        self, research_id: str, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
+    ) -> Research:
+        """To the end, or on from where it was cut off; what a finished one came to is returned as it is."""
+        return await (await self._researcher(minutes=minutes, watch=watch)).run(research_id)
+
+    async def refine_research(self, research_id: str, question: str) -> Answered:
+        """A follow-up question: from what is stored or, where that does not say, from a search."""
+        from tablewright.journeys.research.refine import refine
+
+        research = await self._store.researches.get(research_id)
+        tools = await self._open_tools(("web", "model"))
+        return await refine(self._store, tools, research, question, lambda _: None)
+
+    async def research(self, research_id: str) -> Research:
+        return await self._store.researches.get(research_id)
+
+    async def researches(self) -> list[Research]:
+        """Without their rounds, the newest first."""
+        return await self._store.researches.all()
+
+    async def research_report(self, research_id: str) -> dict[str, Any]:
+        """All of it as one JSON document."""
+        from tablewright.journeys.research.files import research_report
+
+        return research_report(await self.research(research_id))
+
+    async def write_report(self, research_id: str, path: Path) -> None:
+        """As .md, .html, .docx or .json."""
+        from tablewright.journeys.research.files import write_report
+
+        await write_report(await self.research(research_id), path)
+
+    async def _researcher(
+        self, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
+    ) -> Researcher:
+        from tablewright.journeys.research.research import Researcher
+
+        return Researcher(
+            self._store,
+            await self._open_tools(("web", "model")),
+            actor=self._actor,
+            minutes=minutes,
+            terms=terms_of(self.settings),
+            watch=watch,
+        )
 
     async def _open_tools(self, needs: Collection[Need]) -> Tools:
         return await self._tools.open(needs) if needs else NO_TOOLS

@@ -118,12 +118,12 @@ class Toolbox:
 
 
 def budget_of(settings: Settings) -> Budget | None:
-    usd = number(settings.budget, "budget")
-    if usd is None:
+    usd, tokens = number(settings.budget, "budget"), number(settings.budget_tokens, "budget_tokens")
+    if usd is None and tokens is None:
         return None
     from tablewright.models.budget import Budget
 
-    return Budget(usd=usd)
+    return Budget(usd=usd, tokens=None if tokens is None else int(tokens))
 
 
 def places_of(settings: Settings) -> tuple[str, ...]:

@@ -77,6 +77,7 @@ class Settings:
         "no", "yes: nothing is searched, fetched or asked anew; what earlier runs bought is played again."
     )
     budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
+    budget_tokens: str = setting("", "The most tokens a run may use, in and out together; what it has by then is kept.")
     concurrency: str = setting("", "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.")
 
     @property

@@ -16,7 +16,7 @@ from tablewright.store.documents import ReadDocument
 from tablewright.store.results import ResultRow
 from tablewright.store.store import Store
 from tablewright.store.text_index import TextIndex
-from tablewright.store.vectors import Half
+from tablewright.store.vectors import Block, Half, likely, prepared, widened
 from tablewright.store.words import stem
 from tablewright.table.corpus import Annotation, Category, Document, Property, Segment, Summary, Typed
 from tablewright.table.retrieved import Retrieved, content_hash
@@ -264,10 +264,53 @@ async def test_many_vectors_are_chosen_by_their_signs_and_it_is_said(
     monkeypatch.setattr("tablewright.store.vectors.COMPARED_ALL", 50)
     monkeypatch.setattr("tablewright.store.vectors.COMPARED", 40)
     vectors = np.random.default_rng(1).normal(size=(200, 100)).astype(np.float16)
-    await store.documents.add(read("a.txt", *map(str, range(200)), vectors=vectors))
-    nearest = await store.documents.search_vector(vectors[77].astype(np.float32), 3, embedder=EMBEDDER)
-    assert not nearest.exact
-    assert (await store.documents.segments([nearest.found[0][0]]))[0].segment.text == "77"
+    await store.documents.add(read("a.txt", *map(str, range(150)), vectors=vectors[:150]))
+    assert (await store.documents.search_vector(vectors[7].astype(np.float32), 1, embedder=EMBEDDER)).found
+    await store.documents.add(read("b.txt", *map(str, range(150, 200)), vectors=vectors[150:]))
+    for number in (77, 177):
+        nearest = await store.documents.search_vector(vectors[number].astype(np.float32), 3, embedder=EMBEDDER)
+        assert not nearest.exact
+        assert (await store.documents.segments([nearest.found[0][0]]))[0].segment.text == str(number)
+        expected = np.vecdot(vectors.astype(np.float32), vectors[number].astype(np.float32))[number]
+        assert nearest.found[0][1] == pytest.approx(expected)
+    query = vectors[177].astype(np.float32)
+    only = await store.documents.search_vector(query, 3, embedder=EMBEDDER, documents=["d-a.txt"])
+    assert len(only.found) == 3
+    assert {part.document_id for part in await store.documents.segments([id for id, _ in only.found])} == {"d-a.txt"}
+
+
+def test_the_signs_miss_hardly_any_of_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tablewright.store.vectors.ONE_IN", 50)
+    monkeypatch.setattr("tablewright.store.vectors.LOOKED_AT", 4_000)
+    chance = np.random.default_rng(2)
+    topics = chance.normal(size=(50, 128))
+    vectors = topics[chance.integers(0, 50, 20_000)] + chance.normal(size=(20_000, 128))
+    block = prepared(Block(ids=np.arange(20_000), vectors=vectors.astype(np.float16)), compare_all=False)
+    halves = [Block(ids=block.ids[part], vectors=block.vectors[part], signs=block.signs[part]) for part in PARTS]  # type: ignore[index]
+    found = 0
+    for topic in topics:
+        query = (topic + chance.normal(size=128)).astype(np.float32)
+        chosen = likely([(half, None) for half in halves], query, least=10)
+        ids = [int(half.ids[row]) for half, rows in chosen if rows is not None for row in rows]
+        assert len(ids) == 400
+        found += len(set(ids) & set(np.argsort(-(vectors @ query))[:10].tolist()))
+    assert found / 500 > 0.99
+
+
+PARTS = (slice(0, 15_000), slice(15_000, 20_000))
+
+
+def test_of_equal_vectors_no_more_are_compared_than_wanted() -> None:
+    same = Block(ids=np.arange(9_000), vectors=np.ones((9_000, 8), dtype=np.float16))
+    ((_, rows),) = likely([(prepared(same, compare_all=False), None)], np.ones(8, dtype=np.float32), least=500)
+    assert rows is not None
+    assert len(rows) == 500
+
+
+def test_halves_are_widened_to_the_same_numbers() -> None:
+    every_finite = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    every_finite = every_finite[np.isfinite(every_finite)]
+    assert np.array_equal(widened(every_finite), every_finite.astype(np.float32))
 
 
 async def test_what_another_process_adds_or_removes_is_seen(database_url: str) -> None:

@@ -349,8 +349,12 @@ def _other_field(query: str, target: _Target, planned: Sequence[ResearchTask]) -
     return False
 
 
+_FIGURE = re.compile(r"\S*\d\S*")
+"""Left out of a search for what others say: who says another figure is to be found too."""
+
+
 def _claim(claim: Claim) -> _Target:
-    about = as_query(said(claim.claim_text, 120))
+    about = as_query(_FIGURE.sub(" ", said(claim.claim_text, 120)))
     ways = (claim.verification_query, f"{about} review comparison", f"{about} independent", about, f"{about} criticism")
     return _Target(
         text=said(claim.claim_text, 200),

@@ -32,6 +32,8 @@ ONE_IN = 100
 """How many the signs choose: so many, or one in a hundred where that is more. Measured with real questions: of 100,000
 passages of real texts they hold 0.9997 of the 10 nearest and 0.984 of the 200 nearest; of a million mixed from those,
 0.9987 and 0.992."""
+LOOKED_AT = 1 << 16
+"""Rows whose signs are compared at once: what is in between stays in the cache of the CPU."""
 READ_AT_ONCE = 200
 
 
@@ -158,12 +160,16 @@ def distances(block: Block, rows: Positions | None, query: Full) -> NDArray[np.u
     signs = block.signs if rows is None else block.signs[rows]
     weights = np.minimum(np.rint(np.abs(query) * (1.5 / (np.sqrt(np.mean(query**2)) or 1))), 3).astype(np.uint8)
     asked, single, double = bits_of(np.stack((query > 0, weights & 1 > 0, weights & 2 > 0)))
-    once, twice = np.zeros((2, len(signs)), dtype=np.uint16)
-    for column in range(signs.shape[1]):
-        differ = signs[:, column] ^ asked[column]
-        once += np.bitwise_count(differ & single[column])
-        twice += np.bitwise_count(differ & double[column])
-    return once + 2 * twice
+    apart = np.empty(len(signs), dtype=np.uint16)
+    for start in range(0, len(signs), LOOKED_AT):
+        some = signs[start : start + LOOKED_AT]
+        once, twice = np.zeros((2, len(some)), dtype=np.uint16)
+        for column in range(some.shape[1]):
+            differ = some[:, column] ^ asked[column]
+            once += np.bitwise_count(differ & single[column])
+            twice += np.bitwise_count(differ & double[column])
+        apart[start : start + LOOKED_AT] = once + 2 * twice
+    return apart
 
 
 def bits_of(flags: NDArray[np.bool_]) -> Words:

@@ -203,6 +203,11 @@ class Notebook:
         self._snippets_read.update(snippet.content_hash for snippet in new)
         return new
 
+    def take_over(self, pages: Sequence[Retrieved]) -> None:
+        """What others have opened already."""
+        self.pages += pages
+        self._tried.update(page.origin for page in pages)
+
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def read(

@@ -60,8 +60,13 @@ class Kind(Noun, frozen=True):
         return self.organisation and self.head in ANY_ORGANISATION and not self.topic
 
 
+_BUSINESS = re.compile(r"\bbusiness(?:es)? (?:models?|ideas?|cases?)\b", re.IGNORECASE)
+"""Nobody is called a business model: those that are in the business are."""
+
+
 @lru_cache(maxsize=256)
 def read_kind(things: str) -> Kind:
+    things = _BUSINESS.sub("companies", things)
     said = re.findall(r"[^\s,;:()\[\]\"“”]+", things)
     while len(said) > 1 and (said[0].casefold() in _FLUFF or (said[0].isdigit() and len(said[0]) < 4)):
         said = said[1:]

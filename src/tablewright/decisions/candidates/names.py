@@ -77,11 +77,16 @@ def fits(name: str, kind: Kind) -> bool:
     return sum(1 for word in big if _capital(word) or re.match(r"\W*\d", word)) / len(big) >= 0.7
 
 
+_RANGE = re.compile(r"(?:up to|over|under|above|below|from|at least|at most|more than|less than) \d")
+
+
 def is_some_name(name: str, kind: Kind) -> bool:
     """Whether it can be a name where its place says that it is one: the cell of a column of names."""
     if not name or len(name) > LONGEST or len(name.split()) > MOST_WORDS or _PLACEHOLDER.match(name):
         return False
     plain = " ".join(re.findall(r"[^\W_]+", fold(name)))
+    if _RANGE.match(plain):
+        return False
     if plain in _MENU or "://" in name or "@" in name:
         return False
     return not _is_category(name, kind)

@@ -67,4 +67,17 @@ def root(
         raise typer.Exit
 
 
-from tablewright.doors.cli import ask, demo, docs, doctor, enrich, models, proposal, recheck, refresh, strategies, table  # noqa: E402, F401  # they add their commands to `app`
+from tablewright.doors.cli import (  # noqa: E402, F401  # they add their commands
+    ask,
+    demo,
+    docs,
+    doctor,
+    enrich,
+    models,
+    proposal,
+    recheck,
+    refresh,
+    research,
+    strategies,
+    table,
+)

@@ -8,7 +8,7 @@ from tablewright.table.files.markdown import escape_markdown
 from tablewright.table.reports.outline import Block, Grid, Heading, Item, Paragraph, Run, Runs, outline
 from tablewright.table.research import Report
 
-_LINE_START = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)]))")
+_LINE_START = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
 _CLOSES_MATH = re.compile(r"(?<=\S)\$(?!\d)")
 _AUTOLINK = re.compile(r"(?<=\bwww)\.|:(?=//)", re.IGNORECASE)
 _UNSAFE_IN_ADDRESS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "()*~$"} | {"&": "&amp;"})

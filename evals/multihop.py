@@ -1,0 +1,239 @@
+"""Questions that take two steps, over a web of all their pages: what one lookup answers, and what two rounds do.
+
+    python evals/multihop.py [--data DIR] [--packweb PATH] [--model MODEL] [--questions N] [--show] [--json] [--record]
+
+"Who left the band with the single Church of Noise?": one page says whose single it is, another who left. Both ways have
+the same questions and the same search. `single` searches the question once, opens up to 5 pages and answers from them;
+`rounds` looks there for the thing that the question only describes, searches for it, and answers from its pages.
+
+An answer is right if it is the known one, or one holds the other. `pages` is the share of the questions for which a
+page that has the answer was read. The even page sets were looked at while the rules were written, the odd were not.
+Exits 1 where a figure has fallen more than 0.03 under the recorded baseline, 2 where the data or the web is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from baseline import settle
+from reading import judge
+from tablewright.assembly import open_web
+from tablewright.decisions.answer_question import THROUGH, Answerer, AnswerQuestion, ShortAnswer, through
+from tablewright.decisions.decision import decide
+from tablewright.decisions.find_links import FindLinks, LinkFinder
+from tablewright.models.build import build
+from tablewright.models.model import LanguageModel
+from tablewright.settings import Settings
+from tablewright.sources.source import Query
+from tablewright.sources.web import Web
+from tablewright.store.store import Store
+from tablewright.table.model import Step
+from tablewright.table.retrieved import Retrieved
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = "multihop_hybridqa.jsonl.gz"
+TOLERANCE = 0.03
+FIRST, THEN = 5, 3
+"""Pages opened of the first search, and of the search for each link."""
+ENOUGH = 0.8
+"""An answer worth this is not looked for by way of further links."""
+
+
+@dataclass(kw_only=True)
+class Case:
+    question: str
+    answer: str
+    half: str
+    titles: frozenset[str]
+    """Of the pages that have the answer, without the one that has only the link."""
+
+
+@dataclass(kw_only=True)
+class Reply:
+    answer: ShortAnswer | None
+    read: tuple[Retrieved, ...]
+    by_way_of: str = ""
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """What both ways work with."""
+
+    web: Web
+    model: LanguageModel | None
+
+    async def read(self, query: str, most: int) -> tuple[Retrieved, ...]:
+        found = await self.web.search(Query(text=query))
+        opened = await asyncio.gather(*(self.web.open(hit.origin) for hit in found.hits[:most]))
+        return tuple(page for page in opened if isinstance(page, Retrieved))
+
+    async def decide(self, decision: Any, asked: Any) -> Any:
+        return (await decide(decision, asked, self.model, _untold)).decided
+
+
+def _untold(step: Step) -> None:
+    """Nobody reads the trace here."""
+
+
+# ── the two ways ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def single(desk: Desk, question: str) -> Reply:
+    pages = await desk.read(question, FIRST)
+    answers = await desk.decide(Answerer(), AnswerQuestion(question=question, sources=pages))
+    return Reply(answer=answers[0] if answers else None, read=pages)
+
+
+async def rounds(desk: Desk, question: str) -> Reply:
+    first = await desk.read(question, FIRST)
+    links = await desk.decide(LinkFinder(), FindLinks(question=question, sources=first))
+    read = {page.origin: page for page in first}
+    best = Reply(answer=None, read=first)
+    worth = THROUGH
+    for link in links:
+        if worth >= ENOUGH:
+            break
+        pages = {page.origin: page for page in (*await desk.read(link.query, THEN), *first)}
+        read |= pages
+        asked = AnswerQuestion(question=question, sources=tuple(pages.values()), via=link.name)
+        if not Answerer().has_something_to_read(asked):
+            continue
+        for answer in (await desk.decide(Answerer(), asked))[:1]:
+            if (score := through(link, links, answer)) >= worth:
+                worth, best = score, Reply(answer=answer, read=first, by_way_of=link.name)
+    best.read = tuple(read.values())
+    return best
+
+
+WAYS: dict[str, Callable[[Desk, str], Awaitable[Reply]]] = {"single": single, "rounds": rounds}
+
+
+# ── measuring ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
+    parser.add_argument("--data", type=Path, default=Path(default), help=f"folder with {DATA}")
+    parser.add_argument("--packweb", type=Path, help="the program that serves the pages; else ../tools/packweb")
+    parser.add_argument("--model", default="builtin")
+    parser.add_argument("--questions", type=int, help="so many, spread over all")
+    parser.add_argument("--show", action="store_true", help="print every question with its answers")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON alone")
+    parser.add_argument("--record", action="store_true", help="write the result as the new baseline")
+    args = parser.parse_args()
+    packweb = args.packweb or args.data.parent / "tools" / "packweb"
+    for needed in (args.data / DATA, packweb):
+        if not needed.is_file():
+            print(f"{needed} is missing. Say where it is with --data and --packweb.", file=sys.stderr)
+            return 2
+    cases = list(cases_of(args.data / DATA))
+    if args.questions:
+        cases = cases[:: max(1, len(cases) // args.questions)][: args.questions]
+    with served(packweb, args.data / DATA) as address:
+        measured = asyncio.run(measure(cases, address, args))
+    if args.json:
+        print(json.dumps(measured, indent=2))
+        return 0
+    for group, figures in measured.items():
+        print(f"{group:16}", "  ".join(f"{what} {value:.3f}" for what, value in figures.items()))
+    kept = {group: {"right": row["right"], "not wrong": 1 - row["wrong"]} for group, row in measured.items()}
+    name = "multihop" if args.model == "builtin" else f"multihop_{args.model.rpartition(':')[2]}"
+    return 0 if args.questions and not args.record else settle(name, kept, record=args.record, tolerance=TOLERANCE)
+
+
+def cases_of(path: Path) -> Iterator[Case]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            entry = json.loads(line)
+            titles = {page["url"]: page["title"] for page in entry["pages"]}
+            for asked in entry["questions"]:
+                # The last evidence is the page of the table, where the question was made from.
+                answering = frozenset(titles[url] for url in asked["evidence_urls"][:-1] if url in titles)
+                half = "odd" if number % 2 else "even"
+                yield Case(question=asked["question"], answer=asked["answer"], half=half, titles=answering)
+
+
+async def measure(cases: Sequence[Case], address: str, args: argparse.Namespace) -> dict[str, dict[str, float]]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    async with opened(address, args.model) as desk:
+        for name, way in WAYS.items():
+            started = time.monotonic()
+            for case in cases:
+                reply = await way(desk, case.question)
+                verdict = judged(reply.answer, case.answer)
+                was_read = any(page.title in case.titles for page in reply.read)
+                for group in (f"{name} {case.half}", f"{name} all"):
+                    counts[group].update(("asked", verdict, *(["pages"] if was_read else [])))
+                if args.show:
+                    said = (reply.answer.text, reply.answer.score) if reply.answer else ()
+                    print(name, verdict, case.question, case.answer, *said, reply.by_way_of, sep=" | ", flush=True)
+            print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+    return {
+        group: {what: round(row[what] / row["asked"], 4) for what in ("right", "exact", "wrong", "none", "pages")}
+        | {"asked": float(row["asked"])}
+        for group, row in sorted((group, merged(row)) for group, row in counts.items())
+    }
+
+
+def judged(answer: ShortAnswer | None, known: str) -> str:
+    if answer is None:
+        return "none"
+    return {"right": "exact", "lenient": "near", "wrong": "wrong"}[judge(answer.text, [known])]
+
+
+def merged(row: Counter[str]) -> Counter[str]:
+    return row | Counter(right=row["exact"] + row["near"])
+
+
+@asynccontextmanager
+async def opened(address: str, model: str) -> AsyncIterator[Desk]:
+    async with AsyncExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tablewright-eval-"))
+        settings = Settings(
+            home=folder,
+            search=f"searxng:http://{address}",
+            fetch_allow=address,
+            fetch_delay="0",
+            model=model,
+            model_timeout="600",
+        )
+        store = await stack.enter_async_context(await Store.open(f"sqlite:///{folder}/eval.db"))
+        web = await stack.enter_async_context(open_web(settings, store))
+        built = build(settings, store.cache) if model != "builtin" else None
+        yield Desk(web=web, model=await stack.enter_async_context(built) if built else None)
+
+
+@contextmanager
+def served(packweb: Path, pack: Path) -> Iterator[str]:
+    """All pages of the pack as one web, as long as it is needed."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, str(packweb), str(pack), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            if not server.stdout or not server.stdout.readline():
+                sys.exit("The web of the pages did not start.")
+            yield f"127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+"""`tablewright research`: a question becomes a report that cites only what was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+    from tablewright.table.research import Answered, Research, ResearchEvent, Sentence
+
+ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
+GAPS_SHOWN = 5
+Kind = Literal["", "narrative", "catalog"]
+
+
+@app.command()
+def research(
+    question: Annotated[str, typer.Argument(help="What to find out; with --refine, the follow-up question.")] = "",
+    type: Annotated[str, typer.Option("--type", help="narrative or catalog, instead of what the question says.")] = "",
+    items: Annotated[int, typer.Option("--items", min=0, max=50, help="How many things a catalog lists.")] = 0,
+    field: Annotated[
+        list[str] | None, typer.Option("--field", metavar="NAME", help="A detail wanted of each thing; repeatable.")
+    ] = None,
+    tasks: Annotated[int, typer.Option("--tasks", min=1, max=200, help="Searches in all rounds together.")] = 15,
+    source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the report here: .md, .html, .docx or .json.")
+    ] = None,
+    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
+    tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
+    minutes: Annotated[float, typer.Option("--minutes", min=0, help="The longest it may take; 0: no limit.")] = 0,
+    resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Go on with research that was cut off.")] = "",
+    refine: Annotated[
+        str, typer.Option("--refine", metavar="ID", help="Ask a follow-up, from the stored evidence first.")
+    ] = "",
+    show: Annotated[str, typer.Option("--show", metavar="ID", help="Show what an earlier one came to.")] = "",
+    list_all: Annotated[bool, typer.Option("--list", help="List all research.")] = False,
+    json: Json = False,
+) -> None:
+    """Research a question in three rounds: discovery, gap-filling, verification; then a report.
+
+    "Identify 5 AI providers with pricing and case studies" makes a catalog, a table of things with the asked details;
+    "What are the challenges of vertical farming?" a narrative. Every sentence cites what was read, every claim that
+    matters is checked with independent sources, and what could not be found is said, with where it was looked for.
+    """
+    from tablewright.doors.cli import output
+    from tablewright.errors import UsageError
+    from tablewright.table.reports import report_format
+
+    if out is not None:
+        report_format(out)  # what cannot be written is said before anything is spent
+    if type not in get_args(Kind):
+        raise UsageError(f"There is no report type {type!r}.", advice="Use narrative or catalog.")
+    if sum(map(bool, (resume, refine, show, list_all))) > 1:
+        raise UsageError("--resume, --refine, --show and --list do not go together.")
+    if refine and not question:
+        raise UsageError(
+            "There is no follow-up question.", advice=f'Say it: tablewright research --refine {refine} "…".'
+        )
+    if not (question or resume or show or list_all):
+        raise UsageError("There is no question.", advice='Say it: tablewright research "…".')
+    if question and (resume or show or list_all):
+        raise UsageError("A question does not go with --resume, --show or --list.")
+    flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source}
+
+    async def listed(tablewright: Tablewright) -> list[Research]:
+        return await tablewright.researches()
+
+    async def refined(tablewright: Tablewright) -> Answered:
+        return await tablewright.refine_research(refine, question)
+
+    async def done(tablewright: Tablewright) -> tuple[Research, dict[str, Any]]:
+        if show:
+            found = await tablewright.research(show)
+        else:
+            if resume:
+                begun = await tablewright.research(resume)
+            else:
+                kind: Any = type or None
+                begun = await tablewright.begin_research(
+                    question, report_type=kind, items=items or None, fields=field or (), max_tasks=tasks
+                )
+            found = await watched(tablewright, begun, minutes or None, quiet=json)
+            output.warn(tablewright.warnings)
+        if out is not None:
+            await tablewright.write_report(found.id, out)
+        return found, await tablewright.research_report(found.id) if json else {}
+
+    if list_all:
+        print_list(with_app(listed, flags), as_json=json)
+    elif refine:
+        answered = with_app(refined, flags)
+        output.print_json(answered) if json else print_answered(answered)
+    else:
+        found, whole = with_app(done, flags)
+        output.print_json(whole) if json else print_research(found, out)
+
+
+async def watched(tablewright: Tablewright, begun: Research, minutes: float | None, *, quiet: bool) -> Research:
+    """Runs it, and tells round by round what happens; Ctrl-C keeps the rounds that are whole."""
+    import asyncio
+
+    from tablewright.doors.cli import output
+    from tablewright.errors import Cancelled
+
+    with output.bar() as progress:
+        bar = progress.add_task("Reading the question", total=None)
+
+        def watch(event: ResearchEvent) -> None:
+            if not quiet:
+                told(event)
+            name = ROUNDS.get(event.round_index, "research")
+            if event.stage in ("round", "task", "reading", "claim", "writing"):
+                doing = "Writing the report" if event.stage == "writing" else f"Round {event.round_index}, {name}"
+                progress.update(bar, description=doing, completed=event.done, total=event.total or None)
+
+        if not quiet:
+            output.say(f"Research {begun.id}: {begun.brief.report_type}{items_of(begun)}. {begun.brief.reason}")
+        try:
+            return await tablewright.run_research(begun.id, minutes=minutes, watch=watch)
+        except asyncio.CancelledError:
+            raise Cancelled(
+                "Stopped.",
+                kept="All whole rounds and everything bought are kept.",
+                advice=f"`tablewright research --resume {begun.id}` goes on.",
+            ) from None
+
+
+def items_of(found: Research) -> str:
+    brief = found.brief
+    if brief.report_type == "narrative":
+        angles = "one fact" if brief.is_fact else ", ".join(angle.name for angle in brief.angles)
+        return f" ({angles})"
+    columns = ", ".join(each.field.name for each in brief.columns if each.field.required)
+    return f" of {brief.target_items} {brief.things} ({columns})"
+
+
+def told(event: ResearchEvent) -> None:
+    from tablewright.doors.cli import output
+
+    if event.stage == "round":
+        output.say(f"Round {event.round_index}, {ROUNDS[event.round_index]}: {event.detail}")
+    elif event.stage == "task":
+        output.say(f"  searched “{event.detail}”")
+    elif event.stage == "claim":
+        output.say(f"  {event.detail}")
+    elif event.stage == "memo":
+        for closed in event.closed:
+            output.say(f"  closed: {closed}")
+        for gap in event.gaps[:GAPS_SHOWN]:
+            output.say(f"  open: {gap.description}")
+        if len(event.gaps) > GAPS_SHOWN:
+            output.say(f"  and {len(event.gaps) - GAPS_SHOWN} more open")
+        if event.detail:
+            output.say(f"  {event.detail}")
+
+
+def print_research(found: Research, out: Path | None) -> None:
+    from tablewright.doors.cli import output
+    from tablewright.table.reports import render
+
+    if found.report is None:
+        output.say(f"Research {found.id} is {found.status}; {len(found.rounds)} whole rounds are kept.")
+        output.say(f"`tablewright research --resume {found.id}` goes on.")
+        return
+    if out is not None:
+        output.say(f"Wrote {out}.")
+    else:
+        text = render(found.report, "md").decode()
+        console = output.stdout()
+        if console.is_terminal:
+            from rich.markdown import Markdown
+
+            console.print(Markdown(text))
+        else:
+            console.print(output.plain(text, len(text)), highlight=False, soft_wrap=True)
+    for answered in found.answered:
+        print_answered(answered)
+    output.say(f'Research {found.id}, table {found.table_id}. `--refine {found.id} "…"` asks a follow-up.')
+
+
+def print_answered(answered: Answered) -> None:
+    from tablewright.doors.cli import output
+
+    console = output.stdout()
+    console.print(output.plain(f"› {answered.question}", 2_000), highlight=False, soft_wrap=True)
+    if not answered.sentences:
+        where = "nor what a new search found" if answered.searched else ""
+        said = f"Neither the stored evidence {where} says it." if where else "The stored evidence does not say it."
+        console.print(said, highlight=False, soft_wrap=True)
+        return
+    for sentence in answered.sentences:
+        console.print(output.plain(cited(sentence), 4_000), highlight=False, soft_wrap=True)
+    for reference in answered.references:
+        console.print(output.plain(f"[{reference.number}] {reference.title} — {reference.url}", 600), highlight=False)
+    output.say("From a new search." if answered.searched else "From the evidence that was stored.")
+
+
+def cited(sentence: Sentence) -> str:
+    return f"{sentence.text} {''.join(f'[{number}]' for number in sentence.citations)}".rstrip()
+
+
+def print_list(found: list[Research], *, as_json: bool) -> None:
+    from tablewright.doors.cli import output
+
+    if as_json:
+        keys = ("id", "status", "created_at", "table_id")
+        output.print_json(
+            [{key: getattr(each, key) for key in keys} | {"question": each.brief.question} for each in found]
+        )
+        return
+    if not found:
+        output.say('There is no research yet. Begin: tablewright research "…".')
+        return
+    lines = [[each.id, each.status, output.when(each.created_at), each.brief.question] for each in found]
+    output.stdout().print(output.grid("", ["Research", "Status", "Begun", "Question"], lines))

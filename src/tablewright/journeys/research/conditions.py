@@ -1,0 +1,64 @@
+"""Conditions that a catalog's question sets on a price: "kettles under £60" does not list one for £75."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from tablewright.table.model import Cell, Noun
+from tablewright.table.money_text import read_amounts
+
+_LIMIT = re.compile(
+    r"\b(?P<how>under|below|less than|cheaper than|at most|up to|no more than|within|over|above|more than|at least|"
+    r"from)\s+(?P<amount>(?-i:(?:[A-Z]{3}\s?|[^\w\s]\s?)?\d[\d.,]*(?:\s?(?:[A-Z]{3}\b|[€$£¥]))?))",
+    re.IGNORECASE,
+)
+_MOST = frozenset({"under", "below", "less than", "cheaper than", "at most", "up to", "no more than", "within"})
+_ITSELF = frozenset({"at most", "up to", "no more than", "within", "at least", "from"})
+
+
+class PriceLimit(Noun, frozen=True):
+    """`words` as the question says it."""
+
+    words: str
+    amount: float
+    currency: str
+    is_most: bool
+    itself: bool
+
+    def keeps(self, cell: Cell) -> bool | None:
+        """Whether a price in the cell's passage is within it; None where none is stated in its currency."""
+        quotes = [evidence.quote for evidence in cell.evidence] if cell.value is not None else []
+        amounts = [
+            amount.money.amount
+            for quote in quotes
+            for amount in read_amounts(quote)
+            if amount.money.currency == self.currency
+        ]
+        return any(map(self._within, amounts)) if amounts else None
+
+    @property
+    def _within(self) -> Callable[[float], bool]:
+        def within(amount: float) -> bool:
+            if amount == self.amount:
+                return self.itself
+            return (amount < self.amount) is self.is_most
+
+        return within
+
+
+def price_limits(question: str) -> Sequence[PriceLimit]:
+    found = []
+    for match in _LIMIT.finditer(question):
+        amounts = [each.money for each in read_amounts(match["amount"]) if each.money.currency]
+        if amounts:
+            how = " ".join(match["how"].casefold().split())
+            limit = PriceLimit(
+                words=match[0],
+                amount=float(amounts[0].amount),
+                currency=amounts[0].currency,
+                is_most=how in _MOST,
+                itself=how in _ITSELF,
+            )
+            found.append(limit)
+    return found

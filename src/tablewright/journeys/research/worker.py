@@ -1,0 +1,209 @@
+"""Workers and the library they share: tasks are searched side by side, and every page is there for all.
+
+A worker brings back a structured note: which pages it read and which it could not, which candidates they name, which
+steps it took. It writes no prose and no cell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+
+from tablewright.decisions.decision import decide
+from tablewright.decisions.find_candidates import Find, FindCandidates
+from tablewright.decisions.read_profile import likely_links
+from tablewright.errors import OverBudget, SearchError
+from tablewright.journeys.research.purse import Purse
+from tablewright.models.concern import concerning
+from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.source import Hit, Query
+from tablewright.store.store import Store
+from tablewright.strategies.subject import web_of
+from tablewright.strategies.tools import Tools
+from tablewright.table.model import Noun, Step
+from tablewright.table.research import Brief, FieldKind, Named, Note, ResearchTask, SeenSource
+from tablewright.table.retrieved import Refusal, Retrieved, is_document
+from tablewright.table.text import plural
+
+PAGES = 5
+"""Opened for a task, at most."""
+OF_A_DOMAIN = 2
+AT_ONCE = 4
+FOLLOWED = 3
+"""Links of a site's own pages that are followed for what is missing."""
+
+
+class Brought(Noun, frozen=True, gc=True):
+    note: Note
+    pages: tuple[Retrieved, ...] = ()
+
+
+class Library:
+    """All pages that a piece of research has read, in the order in which they came. Search results are leads, never
+    sources: what is cited was opened."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Retrieved] = {}
+        self.of_task: dict[str, list[str]] = {}
+        self.steps: dict[str, tuple[Step, ...]] = {}
+
+    def add(self, note: Note, pages: Sequence[Retrieved]) -> None:
+        self.of_task[note.task.id] = [page.origin for page in pages]
+        self.steps[note.task.id] = note.steps
+        for page in pages:
+            self.pages.setdefault(page.origin, page)
+
+    def read_by(self, tasks: Collection[str]) -> list[Retrieved]:
+        origins = dict.fromkeys(origin for task in tasks for origin in self.of_task.get(task, ()))
+        return [self.pages[origin] for origin in origins]
+
+    async def reopen(self, store: Store, tools: Tools, notes: Sequence[Note]) -> None:
+        """As it was: from what is stored, without asking anybody."""
+        for note in notes:
+            pages = []
+            for source in note.sources:
+                if source.status != "read":
+                    continue
+                if is_document(source.url):
+                    page = await web_of(tools).open(source.url)
+                else:
+                    page = await store.pages.version(source.url, source.content_hash) or await web_of(tools).open(
+                        source.url
+                    )
+                if isinstance(page, Retrieved):
+                    pages.append(page)
+            self.add(note, pages)
+
+
+class Workers:
+    def __init__(self, tools: Tools, library: Library, purse: Purse, tell: Callable[[ResearchTask], None]) -> None:
+        """`tell` is called as each task is done."""
+        self._tools = tools
+        self._web = web_of(tools)
+        self._library = library
+        self._purse = purse
+        self._tell = tell
+
+    async def run(
+        self,
+        tasks: Sequence[ResearchTask],
+        *,
+        brief: Brief,
+        names: bool = False,
+        follow: Sequence[FieldKind] = (),
+        avoid: Collection[str] = (),
+    ) -> list[Note]:
+        """All of them side by side; what they found is put into the library in the order of the tasks. `names`: look
+        for candidates. `follow`: which links of a site's own pages to follow. `avoid`: domains to leave out."""
+
+        if not tasks:
+            return []
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def one(task: ResearchTask) -> Brought:
+            async with turns:
+                if self._purse.spent:
+                    return Brought(note=Note(task=task, error=self._purse.spent))
+                brought = await self._work(task, brief, names=names, follow=follow, avoid=avoid)
+            self._tell(task)
+            return brought
+
+        working = [asyncio.create_task(one(task)) for task in tasks]
+        try:
+            await asyncio.wait(working, timeout=self._purse.seconds_left)
+        finally:
+            for each in working:
+                each.cancel()
+            ended = await asyncio.gather(*working, return_exceptions=True)
+        notes = []
+        for task, result in zip(tasks, ended, strict=True):
+            if isinstance(result, asyncio.CancelledError):
+                result = Brought(note=Note(task=task, error=self._purse.spent or "it was stopped"))
+            elif isinstance(result, BaseException):
+                raise result
+            self._library.add(result.note, result.pages)
+            notes.append(result.note)
+        return notes
+
+    async def _work(
+        self,
+        task: ResearchTask,
+        brief: Brief,
+        *,
+        names: bool,
+        follow: Sequence[FieldKind],
+        avoid: Collection[str],
+    ) -> Brought:
+        steps: list[Step] = []
+        hits, error = await self._search(task.search_query, steps)
+        origins = chosen([hit for hit in hits if registrable_domain(hit.origin) not in avoid])
+        pages, seen = await self._open(origins, steps)
+        if follow:
+            more, also = await self._open(self._links(pages, follow), steps)
+            pages, seen = [*pages, *more], [*seen, *also]
+        found = await self._names(brief, pages, steps) if names and pages else ()
+        note = Note(task=task, names=found, sources=tuple(seen), steps=tuple(steps), error=error)
+        return Brought(note=note, pages=tuple(pages))
+
+    async def _search(self, query: str, steps: list[Step]) -> tuple[list[Hit], str]:
+        try:
+            found = await self._web.search(Query(text=query))
+        except SearchError as error:
+            steps.append(Step(type="error", detail=f"Search for “{query}” failed: {error.what}", data={"query": query}))
+            over = "the budget is spent" if isinstance(error, OverBudget) else error.what
+            return [], over
+        count = len(found.hits)
+        results = f"{count} {plural('result', count)}" if count else "nothing found"
+        steps.append(
+            Step(type="search", detail=f"Searched “{query}”: {results}.", data={"query": query, "results": count})
+        )
+        return list(found.hits), ""
+
+    async def _open(self, origins: Sequence[str], steps: list[Step]) -> tuple[list[Retrieved], list[SeenSource]]:
+        pages, seen = [], []
+        opened = await asyncio.gather(*map(self._web.open, origins))
+        for origin, page in zip(origins, opened, strict=True):
+            if isinstance(page, Refusal):
+                domain = registrable_domain(origin)
+                seen.append(SeenSource(url=origin, domain=domain, status=page.reason, detail=page.detail))
+                detail = f"Could not read {origin}: {page.detail}"
+                steps.append(Step(type="error", detail=detail, data={"url": origin, "reason": page.reason}))
+                continue
+            status: SeenSource = SeenSource(
+                url=page.origin,
+                domain=page.domain,
+                title=page.title,
+                status="read" if page.text.strip() else "empty",
+                content_hash=page.content_hash,
+            )
+            seen.append(status)
+            if page.text.strip():
+                pages.append(page)
+                where = f" ({page.domain})" if page.domain else ""
+                detail = f"Read “{page.title or page.origin}”{where}."
+                steps.append(Step(type="fetch", detail=detail, data={"url": page.origin}))
+        return pages, seen
+
+    def _links(self, pages: Sequence[Retrieved], kinds: Sequence[FieldKind]) -> list[str]:
+        """Only addresses that a page which was read links to, on its own site."""
+        known = {page.origin for page in pages} | self._library.pages.keys()
+        links = [link for page in pages if page.kind == "page" for link in likely_links(kinds, page)]
+        return [link for link in dict.fromkeys(links) if link not in known][:FOLLOWED]
+
+    async def _names(self, brief: Brief, pages: Sequence[Retrieved], steps: list[Step]) -> tuple[Named, ...]:
+        asked = FindCandidates(things=brief.things, question=brief.question, sources=tuple(pages))
+        with concerning([page.origin for page in pages if is_document(page.origin)]):
+            named: tuple[Named, ...] = (await decide(Find(), asked, self._tools.model, steps.append)).decided
+        return named
+
+
+def chosen(hits: Sequence[Hit]) -> list[str]:
+    """The first results, of one site only a few before those of others: five pages of one site are still one voice."""
+    first: list[str] = []
+    later: list[str] = []
+    domains: list[str] = []
+    for hit in hits:
+        domain = registrable_domain(hit.origin) or hit.origin
+        (first if domains.count(domain) < OF_A_DOMAIN else later).append(hit.origin)
+        domains.append(domain)
+    return list(dict.fromkeys((*first, *later)))[:PAGES]
