@@ -196,6 +196,12 @@ async def test_a_model_cannot_support_a_number_that_stands_nowhere(model: Langua
     assert (judged.verdict, judged.reason) == ("qualified", "it says nothing of 700, Brazil")
 
 
+async def test_a_model_cannot_support_what_is_denied(model: LanguageModel, endpoint: Endpoint) -> None:
+    asked = JudgeClaim(claim="Acme builds gas turbines.", about="Acme Turbines", passages=(PAGE,))
+    endpoint.otherwise = ruling("supported", "build gas turbines")
+    assert (await decide(Judge(), asked, model, pytest.fail)).decided.verdict == "contradicted"
+
+
 async def test_a_model_may_find_that_nothing_speaks_of_it(model: LanguageModel, endpoint: Endpoint) -> None:
     endpoint.otherwise = ruling("not said")
     judged = (await decide(Judge(), CLAIM, model, pytest.fail)).decided

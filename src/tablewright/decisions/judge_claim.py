@@ -99,6 +99,8 @@ class Judge:
         found = structs.replace(ruled, passage=place[0], start=place[1], end=place[2]) if place else ruled
         if reply.verdict == "contradicted":
             return structs.replace(found, verdict="contradicted", reason=ruled.reason or "the text says otherwise")
+        if reply.verdict == "supported" and ruled.verdict == "contradicted":
+            return ruled
         missing = _aligned(asked, range(len(asked.passages))).unsaid
         if reply.verdict == "supported" and not missing:
             return structs.replace(found, verdict="supported", reason="")

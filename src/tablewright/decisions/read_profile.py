@@ -26,6 +26,7 @@ LONGEST = 360
 SHORTEST = 12
 SHORT_LINE = 40
 MOST_PROOFS = 3
+SURELY = 0.9
 OWN, OTHER = 0.8, 0.35
 """What a passage scores on the thing's own site, and elsewhere."""
 
@@ -71,8 +72,9 @@ def read_profile(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved])
 
 
 def is_own(name: str, domain: str) -> bool:
-    """Whether a site is called like the thing: "Brückner & Vale" and bruecknervale.example."""
-    label = re.sub(r"[^a-z0-9]", "", domain.rpartition("://")[2].split(".")[0].casefold())
+    """Whether a site is called like the thing or its maker: "Brückner & Vale" and bruecknervale.example, "Hearthline
+    Degree 15" and hearthline.example."""
+    label = _label(domain)
     if len(label) < 3:
         return False
     for spelled in _spellings(name):
@@ -85,6 +87,15 @@ def is_own(name: str, domain: str) -> bool:
         if len(joined) >= 5 and (label.startswith(joined) or (joined.startswith(label) and len(label) >= 5)):
             return True
     return False
+
+
+def _is_all_its_own(name: str, domain: str) -> bool:
+    """Whether the whole site is about the thing, so that it is not one of several products of its maker."""
+    return any("".join(re.findall(r"[a-z0-9]+", spelled)) == _label(domain) for spelled in _spellings(name))
+
+
+def _label(domain: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", domain.rpartition("://")[2].split(".")[0].casefold())
 
 
 _TWO_LETTERS = {ord(letter): two for letter, two in zip("äöüøå", ("ae", "oe", "ue", "oe", "aa"), strict=True)}
@@ -121,10 +132,11 @@ def likely_links(kinds: Sequence[FieldKind], page: Retrieved) -> list[str]:
 
 def _of_subject(subject: Subject, page: Retrieved) -> float:
     """How much a page counts for the subject: its own site, a page about it, one that only names it, or not at all."""
-    if page.kind != "document" and is_own(subject.name, page.domain):
+    own = page.kind == "page" and is_own(subject.name, page.domain)
+    if own and _is_all_its_own(subject.name, page.domain):
         return OWN
     if about(subject, page.title, page.text) >= ABOUT:
-        return (OWN + OTHER) / 2 if page.kind != "snippet" else OTHER
+        return OWN if own else (OWN + OTHER) / 2 if page.kind != "snippet" else OTHER
     return 0.0
 
 
@@ -143,12 +155,18 @@ def _sites(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved]) -> It
 
 def _prices(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved]) -> Iterator[Said]:
     for number, page in enumerate(sources):
-        own = page.kind == "page" and is_own(subject.name, page.domain)
         weight = _of_subject(subject, page)
-        if own or weight:
-            weight *= 1.0 if relevance_of(page.origin, page.title) == "pricing" else 0.75
-        for start, end in _priced(page.text) if own else _lines_on(subject, page.text):
-            yield _said(page, number, start, end, weight or OTHER)
+        if weight == OWN:
+            is_for_prices = (
+                relevance_of(page.origin, page.title) == "pricing" or about(subject, page.title, "") >= SURELY
+            )
+            spans, weight = _priced(page.text), weight if is_for_prices else 0.75 * weight
+        else:
+            spans = _lines_on(subject, page.text)
+            own = page.kind == "page" and is_own(subject.name, page.domain)
+            weight = weight or (0.75 * OWN if own else OTHER)
+        for start, end in spans:
+            yield _said(page, number, start, end, weight)
             break
 
 
@@ -236,13 +254,14 @@ def _prose(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved]) -> It
     dates_it = bool(_ORIGIN.search(question))
     for told in answers.tell(question, [(page.title, page.text) for _, page, _ in pages]):
         number, page, weight = pages[told.text]
-        if dates_it or not _ORIGIN.search(page.text, told.start, told.end):
+        of_it = weight == OWN or mentions(subject, page.text[told.start : told.end])
+        if of_it and (dates_it or not _ORIGIN.search(page.text, told.start, told.end)):
             yield _said(page, number, told.start, told.end, weight)
     if not _PURPOSE.search(question):
         return
     for number, page, weight in pages:
         told_here = [span for span in sentences(page.text)[:12] if not _ORIGIN.search(page.text, *span)]
-        does = [span for span in told_here if _tells_purpose(subject, page.text[slice(*span)])]
+        does = [span for span in told_here if _tells_purpose(subject, page.text[slice(*span)], own=weight == OWN)]
         if does:
             yield _said(page, number, *does[0], weight * 0.9)
         elif weight == OWN and urlsplit(page.origin).path in ("", "/"):
@@ -250,8 +269,9 @@ def _prose(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved]) -> It
             yield from (_said(page, number, *span, weight * 0.4) for span in whole[:1])
 
 
-def _tells_purpose(subject: Subject, sentence: str) -> bool:
-    return bool(_DOES.search(sentence)) and (mentions(subject, sentence) or bool(_FIRST.search(sentence)))
+def _tells_purpose(subject: Subject, sentence: str, *, own: bool) -> bool:
+    speaks_of_it = mentions(subject, sentence) or (own and bool(_FIRST.search(sentence)))
+    return speaks_of_it and bool(_DOES.search(sentence))
 
 
 def _said(page: Retrieved, number: int, start: int, end: int, score: float) -> Said:

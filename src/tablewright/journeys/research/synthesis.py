@@ -155,7 +155,10 @@ class Synthesis:
             said.append(f"This report is partial: {self._spent}.")
         if self._dropped:
             count = f"{self._dropped} {plural('sentence', self._dropped)}"
-            said.append(f"{count} that the cited passages do not bear were left out or put in the sources' own words.")
+            was = "was" if self._dropped == 1 else "were"
+            said.append(
+                f"{count} that the cited passage does not bear {was} left out or put in the source's own words."
+            )
         return said
 
     # ── sections ─────────────────────────────────────────────────────────────────────────────────────────────────────
