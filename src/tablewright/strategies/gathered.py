@@ -6,6 +6,7 @@ one angle serves every other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
@@ -199,7 +200,7 @@ class GatheredAnswers(Gathered):
         names = [name for name in names_in(self._question) if not name.isdigit()]
         if len(names) != 1:
             return []
-        asked = Field(name=" ".join(self._question.rstrip("?").replace(names[0], "").split()), question=self._question)
+        asked = Field(name=column_for(self._question, names[0]), question=self._question)
         notebook = Notebook(Subject(name=names[0]), [asked], tools, web_of(tools), tell)
         notebook.take_over(lead.pages)
         await notebook.read(ExtractFields(), (asked,), lead.pages, ask=False)
@@ -214,6 +215,17 @@ class GatheredAnswers(Gathered):
         links = list(self._links.values())
         weighed = [msgspec.structs.replace(each, score=through(link, links, each)) for each in answers]
         return [each for each in weighed if each.score >= THROUGH]
+
+
+def column_for(question: str, name: str) -> str:
+    """What a column with that question would be called: "founded by", "CEO of"."""
+    rest = " ".join(question.rstrip("?! ").replace(name, " ").split())
+    done_by = _DONE_BY.match(rest)
+    return f"{done_by[1]} by" if done_by else _ASKING.sub("", rest)
+
+
+_DONE_BY = re.compile(r"who\s+(\w+ed)\b", re.IGNORECASE)
+_ASKING = re.compile(r"^(?:who|what|which|when|where)\s+(?:is|are|was|were|did|does|do)\s+(?:the\s+)?", re.IGNORECASE)
 
 
 def _answered(field: Field, answers: Sequence[ShortAnswer], lead: Lead) -> Finding:

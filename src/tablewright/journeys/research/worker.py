@@ -161,7 +161,7 @@ class Workers:
 
     async def _open(self, origins: Sequence[str], steps: list[Step]) -> tuple[list[Retrieved], list[SeenSource]]:
         pages, seen = [], []
-        opened = await asyncio.gather(*map(self._web.open, origins))
+        opened = await asyncio.gather(*map(self._page, origins))
         for origin, page in zip(origins, opened, strict=True):
             if isinstance(page, Refusal):
                 domain = registrable_domain(origin)
@@ -183,6 +183,10 @@ class Workers:
                 detail = f"Read “{page.title or page.origin}”{where}."
                 steps.append(Step(type="fetch", detail=detail, data={"url": page.origin}))
         return pages, seen
+
+    async def _page(self, origin: str) -> Retrieved | Refusal:
+        """A page that this research has read is not asked for again."""
+        return self._library.pages.get(origin) or await self._web.open(origin)
 
     def _links(self, pages: Sequence[Retrieved], kinds: Sequence[FieldKind]) -> list[str]:
         """Only addresses that a page which was read links to, on its own site."""
