@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
 from tablewright.models.embedder import Embedder
-from tablewright.store.documents import Documents, SegmentAt, SummaryAt
+from tablewright.store.documents import Documents, Moment, SegmentAt, SummaryAt
 from tablewright.store.text_index import Ranked
 from tablewright.store.words import weighty_words
 from tablewright.table.corpus import Category, Completeness, Document
@@ -61,11 +60,15 @@ class CorpusSearch:
         categories: Collection[Category] = (),
     ) -> Found:
         """Segments with any of the words; those with many and rare ones first."""
-        ranked = await self._documents.search_text(query, limit + 1, documents=documents, categories=categories)
-        hits = await self._segments(ranked[:limit])
-        if len(ranked) > limit:
-            return Found(hits=hits, completeness="incomplete", reason=f"More than {limit} segments have the words.")
-        return Found(hits=hits)
+
+        def work(moment: Moment) -> Found:
+            ranked = moment.search_text(query, limit + 1, documents=documents, categories=categories)
+            hits = segments_at(moment, ranked[:limit])
+            if len(ranked) > limit:
+                return Found(hits=hits, completeness="incomplete", reason=f"More than {limit} segments have the words.")
+            return Found(hits=hits)
+
+        return await self._documents.at_once(work)
 
     async def search_vector(
         self,
@@ -76,9 +79,21 @@ class CorpusSearch:
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
     ) -> Found:
-        ranked = await self._nearest(query, limit, scope, documents, categories)
-        hits = await (self._segments(ranked) if scope == "segment" else self._summaries(ranked))
-        return Found(hits=hits, completeness="approximate", reason=NEAR)
+        vectors = await self._embedder.embed([query])
+
+        def work(moment: Moment) -> Found:
+            nearest = moment.search_vector(
+                vectors[0],
+                limit,
+                embedder=self._embedder.name,
+                target=scope,
+                documents=documents,
+                categories=categories,
+            )
+            hits = (segments_at if scope == "segment" else summaries_at)(moment, nearest.found)
+            return Found(hits=hits, completeness="approximate", reason=NEAR)
+
+        return await self._documents.at_once(work)
 
     async def hybrid(
         self,
@@ -89,77 +104,69 @@ class CorpusSearch:
         categories: Collection[Category] = (),
     ) -> Found:
         """Both arms together, then the words once more with those that the first hits have in common."""
-        by_words, by_meaning = await asyncio.gather(
-            self._documents.search_text(query, DEEP, documents=documents, categories=categories),
-            self._nearest(query, DEEP, "segment", documents, categories),
-        )
-        first = fused(by_words, by_meaning)
-        if by_words:
-            asked = dict.fromkeys(weighty_words(query), 1.0)
-            for word, weight in (await self._documents.telling_words(dict(first[:FIRST]), ADDED)).items():
-                asked[word] = asked.get(word, 0) + ADDED_SHARE * weight
-            by_words = await self._documents.search_text(asked, DEEP, documents=documents, categories=categories)
-        hits = await self._segments(fused(by_words, by_meaning)[:limit])
-        return Found(hits=hits, completeness="approximate", reason=NEAR)
-
-    async def _nearest(
-        self,
-        query: str,
-        limit: int,
-        scope: Scope,
-        documents: Collection[str] | None,
-        categories: Collection[Category],
-    ) -> Ranked:
         vectors = await self._embedder.embed([query])
-        nearest = await self._documents.search_vector(
-            vectors[0], limit, embedder=self._embedder.name, target=scope, documents=documents, categories=categories
-        )
-        return nearest.found
+        name = self._embedder.name
 
-    async def _segments(self, ranked: Ranked) -> tuple[CorpusHit, ...]:
-        parts = await self._documents.segments([id for id, _ in ranked])
-        documents = await self._whose(parts)
-        scores = dict(ranked)
-        return tuple(
+        def work(moment: Moment) -> Found:
+            by_words = moment.search_text(query, DEEP, documents=documents, categories=categories)
+            by_meaning = moment.search_vector(
+                vectors[0], DEEP, embedder=name, documents=documents, categories=categories
+            ).found
+            first = fused(by_words, by_meaning)
+            if by_words:
+                asked = dict.fromkeys(weighty_words(query), 1.0)
+                for word, weight in moment.telling_words(dict(first[:FIRST]), ADDED).items():
+                    asked[word] = asked.get(word, 0) + ADDED_SHARE * weight
+                by_words = moment.search_text(asked, DEEP, documents=documents, categories=categories)
+            hits = segments_at(moment, fused(by_words, by_meaning)[:limit])
+            return Found(hits=hits, completeness="approximate", reason=NEAR)
+
+        return await self._documents.at_once(work)
+
+
+def segments_at(moment: Moment, ranked: Ranked) -> tuple[CorpusHit, ...]:
+    parts = moment.segments([id for id, _ in ranked])
+    documents = whose(moment, parts)
+    scores = dict(ranked)
+    return tuple(
+        CorpusHit(
+            id=part.id,
+            document=documents[part.document_id],
+            text=part.segment.text,
+            score=scores[part.id],
+            start=part.segment.start,
+            end=part.segment.end,
+            page=part.segment.page,
+            heading=part.segment.heading,
+        )
+        for part in parts
+    )
+
+
+def summaries_at(moment: Moment, ranked: Ranked) -> tuple[CorpusHit, ...]:
+    parts = moment.summaries([id for id, _ in ranked])
+    documents = whose(moment, parts)
+    scores = dict(ranked)
+    hits = []
+    for part in parts:
+        about = moment.segments_of(part.document_id, part.summary.first, part.summary.last)
+        hits.append(
             CorpusHit(
                 id=part.id,
                 document=documents[part.document_id],
-                text=part.segment.text,
+                text=part.summary.text,
                 score=scores[part.id],
-                start=part.segment.start,
-                end=part.segment.end,
-                page=part.segment.page,
-                heading=part.segment.heading,
+                start=about[0].segment.start if about else 0,
+                end=about[-1].segment.end if about else 0,
+                page=about[0].segment.page if about else None,
             )
-            for part in parts
-            if part.document_id in documents
         )
+    return tuple(hits)
 
-    async def _summaries(self, ranked: Ranked) -> tuple[CorpusHit, ...]:
-        parts = await self._documents.summaries([id for id, _ in ranked])
-        documents = await self._whose(parts)
-        scores = dict(ranked)
-        hits = []
-        for part in parts:
-            if part.document_id not in documents:
-                continue
-            about = await self._documents.segments_of(part.document_id, part.summary.first, part.summary.last)
-            hits.append(
-                CorpusHit(
-                    id=part.id,
-                    document=documents[part.document_id],
-                    text=part.summary.text,
-                    score=scores[part.id],
-                    start=about[0].segment.start if about else 0,
-                    end=about[-1].segment.end if about else 0,
-                    page=about[0].segment.page if about else None,
-                )
-            )
-        return tuple(hits)
 
-    async def _whose(self, parts: Sequence[SegmentAt] | Sequence[SummaryAt]) -> dict[str, Document]:
-        found = await self._documents.find(list(dict.fromkeys(part.document_id for part in parts)))
-        return {document.id: document for document in found}
+def whose(moment: Moment, parts: Sequence[SegmentAt] | Sequence[SummaryAt]) -> dict[str, Document]:
+    found = moment.find(list(dict.fromkeys(part.document_id for part in parts)))
+    return {document.id: document for document in found}
 
 
 NEAR = "Nearness in meaning has no border: what is said in other words may be missing."

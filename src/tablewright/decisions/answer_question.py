@@ -21,6 +21,7 @@ from tablewright.decisions.find_links import Link, put_in, undescribed, weigh
 from tablewright.decisions.hops.asking import Asking, asking, telling, verbs
 from tablewright.decisions.hops.phrases import phrases
 from tablewright.decisions.hops.rows import called, meant, tables
+from tablewright.decisions.hops.titles import thing_of
 from tablewright.decisions.reader import answers, reader
 from tablewright.decisions.reader.about import Subject, about
 from tablewright.decisions.reader.passages import Sentence, passages
@@ -216,7 +217,7 @@ def _read_first(asked: AnswerQuestion) -> list[tuple[int, float, Retrieved]]:
 
 
 def _fit(via: str, source: Retrieved) -> float:
-    name, title = called(via), called(source.title)
+    name, title = called(via), called(thing_of(source))
     if name == title:
         return 1.0
     if f" {name} " in f" {title} " or f" {title} " in f" {name} ":

@@ -18,6 +18,7 @@ from pydantic import Field as Key
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.hops.asking import asking, telling
 from tablewright.decisions.hops.rows import Cell, Meant, TableRow, called, meant, tables
+from tablewright.decisions.hops.titles import thing_of
 from tablewright.decisions.reader.passages import passages
 from tablewright.decisions.reader.spans import spans
 from tablewright.decisions.untrusted import WARNING, block, gives_orders, is_tainted
@@ -122,9 +123,9 @@ def _from_tables(asked: FindLinks) -> Iterator[Link]:
     weights = weigh(asked.question, asked.sources)
     said = _said(weights, asked.sources)
     for source in asked.sources:
-        about_title = {name: words for name, words in said.items() if name != called(source.title)}
+        about_title = {name: words for name, words in said.items() if name != called(thing_of(source))}
         for table in tables(source.text):
-            for row in meant(asked.question, source.title, table, weights, about_title):
+            for row in meant(asked.question, thing_of(source), table, weights, about_title):
                 yield from _from_row(asked.question, source, row)
 
 
@@ -132,7 +133,7 @@ def _from_row(question: str, source: Retrieved, found: Meant) -> Iterator[Link]:
     if is_tainted(source.text, found.row.start, found.row.end):
         return
     evidence = evidence_for(source, found.row.start, found.row.end)
-    described = telling(" ".join([source.title, *(f"{cell.heading} {cell.text}" for cell in found.row.cells)]))
+    described = telling(" ".join([thing_of(source), *(f"{cell.heading} {cell.text}" for cell in found.row.cells)]))
     for name, fit in _names(question, found.row):
         score = round(min(1.0, found.worth) * (0.5 + 0.5 * found.sure) * fit, 4)
         yield _link(question, name, evidence, described, score)
@@ -180,13 +181,13 @@ def _from_pages(asked: FindLinks) -> Iterator[Link]:
     weights = weigh(asked.question, asked.sources)
     whole = sum(weights.values()) or 1.0
     for source in asked.sources:
-        if set(telling(source.title)) <= set(weights) or tables(source.text):
+        if set(telling(thing_of(source))) <= set(weights) or tables(source.text):
             continue
         found = _best_sentence(weights, source)
         if found is not None and not is_tainted(source.text, found[1], found[2]):
             words, start, end = found
             score = round(0.8 * sum(weights[word] for word in words) / whole, 4)
-            name = re.sub(r"\s*\([^)]*\)$", "", source.title)
+            name = thing_of(source)
             evidence = evidence_for(source, start, end)
             yield _link(asked.question, name, evidence, sorted(words), score)
             for span in spans("name", f"{name}. {source.text[start:end]}"):
@@ -200,7 +201,7 @@ def _said(weights: Mapping[str, float], sources: Sequence[Retrieved]) -> dict[st
     found = {}
     for source in sources:
         if not tables(source.text) and (best := _best_sentence(weights, source)):
-            found[called(source.title)] = best[0] - frozenset(telling(source.title))
+            found[called(thing_of(source))] = best[0] - frozenset(telling(thing_of(source)))
     return found
 
 

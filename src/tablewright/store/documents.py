@@ -104,6 +104,93 @@ class Roster:
         return {no for no in chosen if not categories or self.categories[no] & set(categories)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """The documents at one moment. Who asks several times, each time about what was found before, asks here: in one
+    transaction and one thread, a third of the time of a search goes into those."""
+
+    connection: Connection
+    roster: Roster
+    text_index: TextIndex
+    vector_index: VectorIndex
+
+    def search_text(
+        self,
+        terms: str | Mapping[str, float],
+        limit: int,
+        *,
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Ranked:
+        """The ids of the segments that fit the words best, with their scores (BM25), the best first. The words are
+        those of a text, or stems with what each counts."""
+        words = dict.fromkeys(weighty_words(terms), 1.0) if isinstance(terms, str) else terms
+        return self.text_index.search(self.connection, words, limit, self.roster.among(documents, categories))
+
+    def search_vector(
+        self,
+        query: NDArray[np.float32],
+        limit: int,
+        *,
+        embedder: str,
+        target: Target = "segment",
+        documents: Collection[str] | None = None,
+        categories: Collection[Category] = (),
+    ) -> Nearest:
+        """The ids of the segments, summaries or annotations that are nearest. Annotations are numbered as given."""
+        among = self.roster.among(documents, categories)
+        return self.vector_index.nearest(self.connection, target, embedder, query, limit, among)
+
+    def telling_words(self, segments: Mapping[int, float], limit: int) -> dict[str, float]:
+        """The stems that some of these segments, by id and weight, have in common and few others have; the best counts
+        1."""
+        found = read_segments(self.connection, self.roster, list(segments))
+        texts = in_common([each.segment.text for each in found.values()])
+        rarities = self.text_index.rarities(self.connection, {word for counts in texts for word in counts})
+        told: dict[str, float] = {}
+        for id, counts in zip(found, texts, strict=True):
+            for word in counts.keys() & rarities.keys():
+                weight = segments[id] * rarities[word] * counts[word] / (counts[word] + K1)
+                told[word] = told.get(word, 0) + weight
+        best = sorted(told.items(), key=lambda each: (-each[1], each[0]))[:limit]
+        return {word: weight / best[0][1] for word, weight in best}
+
+    def segments(self, ids: Sequence[int]) -> list[SegmentAt]:
+        """Those that are there, in this order."""
+        found = read_segments(self.connection, self.roster, ids)
+        return [found[id] for id in ids if id in found]
+
+    def summaries(self, ids: Sequence[int]) -> list[SummaryAt]:
+        """Those that are there, in this order."""
+        summaries = schema.summaries
+        found = {
+            record.id: as_summary(record, self.roster)
+            for batch in in_batches(ids)
+            for record in self.connection.execute(select(summaries).where(summaries.c.id.in_(batch)))
+        }
+        return [found[id] for id in ids if id in found]
+
+    def segments_of(self, id: str, first: int = 0, last: int | None = None) -> list[SegmentAt]:
+        """The segments of a document, from one number to another: the children of a summary."""
+        segments, no = schema.segments, find_one(self.connection, id).no
+        query = select(segments).where(parts_of(segments.c.id, [no]), segments.c.id >= part_id(no, first))
+        if last is not None:
+            query = query.where(segments.c.id <= part_id(no, last))
+        return [as_segment(record, self.roster) for record in self.connection.execute(query.order_by(segments.c.id))]
+
+    def find(self, ids: Collection[str]) -> list[Document]:
+        """Those that are there, in this order."""
+        documents = schema.documents
+        found = {
+            record.id: _document.decode(record.document)
+            for batch in in_batches(list(ids))
+            for record in self.connection.execute(
+                select(documents.c.id, documents.c.document).where(documents.c.id.in_(batch))
+            )
+        }
+        return [found[id] for id in dict.fromkeys(ids) if id in found]
+
+
 class Documents:
     def __init__(self, database: Database, cache: Cache) -> None:
         self._database = database
@@ -205,20 +292,7 @@ class Documents:
         return await self._database.read(work)
 
     async def find(self, ids: Collection[str]) -> list[Document]:
-        """Those that are there, in this order."""
-
-        def work(connection: Connection) -> dict[str, Document]:
-            documents = schema.documents
-            return {
-                record.id: _document.decode(record.document)
-                for batch in in_batches(list(ids))
-                for record in connection.execute(
-                    select(documents.c.id, documents.c.document).where(documents.c.id.in_(batch))
-                )
-            }
-
-        found = await self._database.read(work)
-        return [found[id] for id in dict.fromkeys(ids) if id in found]
+        return await self.at_once(lambda moment: moment.find(ids))
 
     async def retrieved(self, id: str) -> Retrieved:
         """What evidence can point to."""
@@ -245,39 +319,13 @@ class Documents:
         return await self._database.read(lambda connection: annotations_of(connection, find_one(connection, id).no))
 
     async def segments(self, ids: Sequence[int]) -> list[SegmentAt]:
-        """Those that are there, in this order."""
-
-        def work(connection: Connection, roster: Roster) -> list[SegmentAt]:
-            found = read_segments(connection, roster, ids)
-            return [found[id] for id in ids if id in found]
-
-        return await self._with_roster(work)
+        return await self.at_once(lambda moment: moment.segments(ids))
 
     async def segments_of(self, id: str, first: int = 0, last: int | None = None) -> list[SegmentAt]:
-        """The segments of a document, from one number to another: the children of a summary."""
-
-        def work(connection: Connection, roster: Roster) -> list[SegmentAt]:
-            segments, no = schema.segments, find_one(connection, id).no
-            query = select(segments).where(parts_of(segments.c.id, [no]), segments.c.id >= part_id(no, first))
-            if last is not None:
-                query = query.where(segments.c.id <= part_id(no, last))
-            return [as_segment(record, roster) for record in connection.execute(query.order_by(segments.c.id))]
-
-        return await self._with_roster(work)
+        return await self.at_once(lambda moment: moment.segments_of(id, first, last))
 
     async def summaries(self, ids: Sequence[int]) -> list[SummaryAt]:
-        """Those that are there, in this order."""
-
-        def work(connection: Connection, roster: Roster) -> list[SummaryAt]:
-            summaries = schema.summaries
-            found = {
-                record.id: as_summary(record, roster)
-                for batch in in_batches(ids)
-                for record in connection.execute(select(summaries).where(summaries.c.id.in_(batch)))
-            }
-            return [found[id] for id in ids if id in found]
-
-        return await self._with_roster(work)
+        return await self.at_once(lambda moment: moment.summaries(ids))
 
     async def summaries_of(self, id: str) -> list[SummaryAt]:
         def work(connection: Connection, roster: Roster) -> list[SummaryAt]:
@@ -340,32 +388,12 @@ class Documents:
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
     ) -> Ranked:
-        """The ids of the segments that fit the words best, with their scores (BM25), the best first. The words are
-        those of a text, or stems with what each counts."""
-        words = dict.fromkeys(weighty_words(terms), 1.0) if isinstance(terms, str) else terms
-
-        def work(connection: Connection, roster: Roster) -> Ranked:
-            return self._text_index.search(connection, words, limit, roster.among(documents, categories))
-
-        return await self._with_roster(work)
+        return await self.at_once(
+            lambda moment: moment.search_text(terms, limit, documents=documents, categories=categories)
+        )
 
     async def telling_words(self, segments: Mapping[int, float], limit: int) -> dict[str, float]:
-        """The stems that some of these segments, by id and weight, have in common and few others have; the best counts
-        1."""
-
-        def work(connection: Connection, roster: Roster) -> dict[str, float]:
-            found = read_segments(connection, roster, list(segments))
-            texts = in_common([each.segment.text for each in found.values()])
-            rarities = self._text_index.rarities(connection, {word for counts in texts for word in counts})
-            told: dict[str, float] = {}
-            for id, counts in zip(found, texts, strict=True):
-                for word in counts.keys() & rarities.keys():
-                    weight = segments[id] * rarities[word] * counts[word] / (counts[word] + K1)
-                    told[word] = told.get(word, 0) + weight
-            best = sorted(told.items(), key=lambda each: (-each[1], each[0]))[:limit]
-            return {word: weight / best[0][1] for word, weight in best}
-
-        return await self._with_roster(work)
+        return await self.at_once(lambda moment: moment.telling_words(segments, limit))
 
     async def search_vector(
         self,
@@ -377,13 +405,25 @@ class Documents:
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
     ) -> Nearest:
-        """The ids of the segments, summaries or annotations that are nearest. Annotations are numbered as given."""
+        return await self.at_once(
+            lambda moment: moment.search_vector(
+                query, limit, embedder=embedder, target=target, documents=documents, categories=categories
+            )
+        )
 
-        def work(connection: Connection, roster: Roster) -> Nearest:
-            among = roster.among(documents, categories)
-            return self._vector_index.nearest(connection, target, embedder, query, limit, among)
+    async def at_once(self, work: Callable[[Moment], T]) -> T:
+        """Each of the searches is one of these; several together are best asked in one."""
 
-        return await self._with_roster(work)
+        def with_moment(connection: Connection, roster: Roster) -> T:
+            moment = Moment(
+                connection=connection,
+                roster=roster,
+                text_index=self._text_index,
+                vector_index=self._vector_index,
+            )
+            return work(moment)
+
+        return await self._with_roster(with_moment)
 
     async def _with_roster(self, work: Callable[[Connection, Roster], T]) -> T:
         def with_roster(connection: Connection) -> T:

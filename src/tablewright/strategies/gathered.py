@@ -183,13 +183,11 @@ class GatheredAnswers(Gathered):
             link = self._links.get(row.id)
             if link is None and (direct := await self._direct(task, tools, lead, tell)):
                 return direct
-            asked = AnswerQuestion(
-                question=link.question if link else self._question,
-                sources=lead.pages,
-                via=link.name if link else "",
-            )
+            via = link.name if link else ""
+            asked = AnswerQuestion(question=self._question, sources=lead.pages, via=via)
+            model = tools.model if Answerer().has_something_to_read(asked) else None
             with concerning([page.origin for page in lead.pages if is_document(page.origin)]):
-                outcome = await decide(Answerer(), asked, tools.model, tell)
+                outcome = await decide(Answerer(), asked, model, tell)
             return [_answered(field, self._worth(link, outcome.decided), lead) for field in task.fields]
 
         return answer
