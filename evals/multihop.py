@@ -1,10 +1,11 @@
-"""Questions that take two steps, over a web of all their pages: what one lookup answers, and what two rounds do.
+"""Questions that take two steps, over a web of all their pages: what one lookup answers, and what deep research does.
 
     python evals/multihop.py [--data DIR] [--packweb PATH] [--model MODEL] [--questions N] [--show] [--json] [--record]
 
 "Who left the band with the single Church of Noise?": one page says whose single it is, another who left. Both ways have
 the same questions and the same search. `single` searches the question once, opens up to 5 pages and answers from them;
-`rounds` looks there for the thing that the question only describes, searches for it, and answers from its pages.
+`research` is the product's deep research: it looks for the thing that the question only describes, searches for it,
+and answers from its pages. `tasks` are searches a question.
 
 An answer is right if it is the known one, or one holds the other. `pages` is the share of the questions for which a
 page that has the answer was read. The even page sets were looked at while the rules were written, the odd were not.
@@ -25,33 +26,25 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from baseline import settle
 from reading import judge
-from tablewright.assembly import open_web
-from tablewright.decisions.answer_question import THROUGH, Answerer, AnswerQuestion, ShortAnswer, through
+from tablewright.app import Tablewright
+from tablewright.decisions.answer_question import Answerer, AnswerQuestion
 from tablewright.decisions.decision import decide
-from tablewright.decisions.find_links import FindLinks, LinkFinder
-from tablewright.models.build import build
-from tablewright.models.model import LanguageModel
 from tablewright.settings import Settings
 from tablewright.sources.source import Query
-from tablewright.sources.web import Web
-from tablewright.store.store import Store
-from tablewright.table.model import Step
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.text import cell_text
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = "multihop_hybridqa.jsonl.gz"
 TOLERANCE = 0.03
-FIRST, THEN = 5, 3
-"""Pages opened of the first search, and of the search for each link."""
-ENOUGH = 0.8
-"""An answer worth this is not looked for by way of further links."""
+PAGES = 5
+"""Opened by the single lookup."""
 
 
 @dataclass(kw_only=True)
@@ -65,62 +58,44 @@ class Case:
 
 @dataclass(kw_only=True)
 class Reply:
-    answer: ShortAnswer | None
-    read: tuple[Retrieved, ...]
+    answer: str
+    read: frozenset[str]
+    """The titles of the pages that were read."""
     by_way_of: str = ""
-
-
-@dataclass(kw_only=True)
-class Desk:
-    """What both ways work with."""
-
-    web: Web
-    model: LanguageModel | None
-
-    async def read(self, query: str, most: int) -> tuple[Retrieved, ...]:
-        found = await self.web.search(Query(text=query))
-        opened = await asyncio.gather(*(self.web.open(hit.origin) for hit in found.hits[:most]))
-        return tuple(page for page in opened if isinstance(page, Retrieved))
-
-    async def decide(self, decision: Any, asked: Any) -> Any:
-        return (await decide(decision, asked, self.model, _untold)).decided
-
-
-def _untold(step: Step) -> None:
-    """Nobody reads the trace here."""
+    tasks: int = 1
 
 
 # ── the two ways ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def single(desk: Desk, question: str) -> Reply:
-    pages = await desk.read(question, FIRST)
-    answers = await desk.decide(Answerer(), AnswerQuestion(question=question, sources=pages))
-    return Reply(answer=answers[0] if answers else None, read=pages)
+async def single(app: Tablewright, question: str) -> Reply:
+    tools = await app._open_tools(("web", "model"))
+    assert tools.web is not None
+    found = await tools.web.search(Query(text=question))
+    opened = await asyncio.gather(*(tools.web.open(hit.origin) for hit in found.hits[:PAGES]))
+    pages = tuple(page for page in opened if isinstance(page, Retrieved))
+    asked = AnswerQuestion(question=question, sources=pages)
+    answers = (await decide(Answerer(), asked, tools.model, lambda _: None)).decided
+    return Reply(answer=answers[0].text if answers else "", read=frozenset(page.title for page in pages))
 
 
-async def rounds(desk: Desk, question: str) -> Reply:
-    first = await desk.read(question, FIRST)
-    links = await desk.decide(LinkFinder(), FindLinks(question=question, sources=first))
-    read = {page.origin: page for page in first}
-    best = Reply(answer=None, read=first)
-    worth = THROUGH
-    for link in links:
-        if worth >= ENOUGH:
-            break
-        pages = {page.origin: page for page in (*await desk.read(link.query, THEN), *first)}
-        read |= pages
-        asked = AnswerQuestion(question=question, sources=tuple(pages.values()), via=link.name)
-        if not Answerer().has_something_to_read(asked):
-            continue
-        for answer in (await desk.decide(Answerer(), asked))[:1]:
-            if (score := through(link, links, answer)) >= worth:
-                worth, best = score, Reply(answer=answer, read=first, by_way_of=link.name)
-    best.read = tuple(read.values())
-    return best
+async def research(app: Tablewright, question: str) -> Reply:
+    begun = await app.begin_research(question, report_type="narrative")
+    found = await app.run_research(begun.id)
+    report = found.report
+    assert report is not None
+    table = await app.load(found.table_id)
+    answer = report.answer.text if report.answer else ""
+    by = [cell_text(row.cell("Angle")) for row in table.rows[1:] if answer and cell_text(row.cell("Answer")) == answer]
+    return Reply(
+        answer=answer,
+        read=frozenset(source.title for source in report.sources if source.status == "read"),
+        by_way_of=", ".join(by),
+        tasks=sum(len(round.tasks) for round in found.rounds),
+    )
 
 
-WAYS: dict[str, Callable[[Desk, str], Awaitable[Reply]]] = {"single": single, "rounds": rounds}
+WAYS: dict[str, Callable[[Tablewright, str], Awaitable[Reply]]] = {"single": single, "research": research}
 
 
 # ── measuring ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -171,30 +146,32 @@ def cases_of(path: Path) -> Iterator[Case]:
 
 async def measure(cases: Sequence[Case], address: str, args: argparse.Namespace) -> dict[str, dict[str, float]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    async with opened(address, args.model) as desk:
+    async with opened(address, args.model) as app:
         for name, way in WAYS.items():
             started = time.monotonic()
             for case in cases:
-                reply = await way(desk, case.question)
+                reply = await way(app, case.question)
                 verdict = judged(reply.answer, case.answer)
-                was_read = any(page.title in case.titles for page in reply.read)
+                was_read = bool(reply.read & case.titles)
                 for group in (f"{name} {case.half}", f"{name} all"):
                     counts[group].update(("asked", verdict, *(["pages"] if was_read else [])))
+                    counts[group]["tasks"] += reply.tasks
                 if args.show:
-                    said = (reply.answer.text, reply.answer.score) if reply.answer else ()
-                    print(name, verdict, case.question, case.answer, *said, reply.by_way_of, sep=" | ", flush=True)
+                    print(
+                        name, verdict, case.question, case.answer, reply.answer, reply.by_way_of, sep=" | ", flush=True
+                    )
             print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+    shown = ("right", "exact", "wrong", "none", "pages", "tasks")
     return {
-        group: {what: round(row[what] / row["asked"], 4) for what in ("right", "exact", "wrong", "none", "pages")}
-        | {"asked": float(row["asked"])}
+        group: {what: round(row[what] / row["asked"], 4) for what in shown} | {"asked": float(row["asked"])}
         for group, row in sorted((group, merged(row)) for group, row in counts.items())
     }
 
 
-def judged(answer: ShortAnswer | None, known: str) -> str:
-    if answer is None:
+def judged(answer: str, known: str) -> str:
+    if not answer:
         return "none"
-    return {"right": "exact", "lenient": "near", "wrong": "wrong"}[judge(answer.text, [known])]
+    return {"right": "exact", "lenient": "near", "wrong": "wrong"}[judge(answer, [known])]
 
 
 def merged(row: Counter[str]) -> Counter[str]:
@@ -202,9 +179,8 @@ def merged(row: Counter[str]) -> Counter[str]:
 
 
 @asynccontextmanager
-async def opened(address: str, model: str) -> AsyncIterator[Desk]:
-    async with AsyncExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tablewright-eval-"))
+async def opened(address: str, model: str) -> AsyncIterator[Tablewright]:
+    with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as folder:
         settings = Settings(
             home=folder,
             search=f"searxng:http://{address}",
@@ -213,10 +189,8 @@ async def opened(address: str, model: str) -> AsyncIterator[Desk]:
             model=model,
             model_timeout="600",
         )
-        store = await stack.enter_async_context(await Store.open(f"sqlite:///{folder}/eval.db"))
-        web = await stack.enter_async_context(open_web(settings, store))
-        built = build(settings, store.cache) if model != "builtin" else None
-        yield Desk(web=web, model=await stack.enter_async_context(built) if built else None)
+        async with Tablewright.open(settings) as app:
+            yield app
 
 
 @contextmanager

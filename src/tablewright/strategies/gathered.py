@@ -17,6 +17,7 @@ from tablewright.decisions.brief.phrases import names_in
 from tablewright.decisions.decision import decide
 from tablewright.decisions.extract import ExtractFields
 from tablewright.decisions.find_links import Link
+from tablewright.decisions.hops.asking import telling
 from tablewright.decisions.rank_passages import Rank, RankPassages
 from tablewright.decisions.read_profile import MOST_PROOFS, Said, read_profile
 from tablewright.decisions.reader.about import Subject
@@ -35,6 +36,8 @@ from tablewright.table.text import cell_text
 PASSAGES = 6
 """Passages that an angle's cell stands on, at most."""
 
+MOST_NAMES, MOST_ASKED = 2, 2
+"""Names and telling words beside them of a question that describes nothing."""
 DIRECT = 0.5
 """What the reader must score for a fact about the one thing that a question names."""
 
@@ -181,31 +184,32 @@ class GatheredAnswers(Gathered):
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             lead = self._lead(row, tell)
             link = self._links.get(row.id)
-            if link is None and (direct := await self._direct(task, tools, lead, tell)):
+            names = plainly_about(self._question)
+            if link is None and (direct := await self._direct(names, task, tools, lead, tell)):
                 return direct
             via = link.name if link else ""
             asked = AnswerQuestion(question=self._question, sources=lead.pages, via=via)
-            model = tools.model if Answerer().has_something_to_read(asked) else None
-            with concerning([page.origin for page in lead.pages if is_document(page.origin)]):
-                outcome = await decide(Answerer(), asked, model, tell)
-            return [_answered(field, self._worth(link, outcome.decided), lead) for field in task.fields]
+            answers: Sequence[ShortAnswer] = ()
+            if names or (link and Answerer().has_something_to_read(asked)):
+                with concerning([page.origin for page in lead.pages if is_document(page.origin)]):
+                    answers = (await decide(Answerer(), asked, tools.model, tell)).decided
+            return [_answered(field, self._worth(link, answers), lead) for field in task.fields]
 
         return answer
 
-    async def _direct(self, task: Task, tools: Tools, lead: Lead, tell: Tell) -> list[Finding]:
+    async def _direct(self, names: Sequence[str], task: Task, tools: Tools, lead: Lead, tell: Tell) -> list[Finding]:
         """Where the question names the thing it asks about, the thing's own fields are read as for any row: sources are
         weighed against each other, and who disagrees is told."""
-        names = [name for name in names_in(self._question) if not name.isdigit()]
-        if len(names) != 1:
-            return []
-        asked = Field(name=column_for(self._question, names[0]), question=self._question)
-        notebook = Notebook(Subject(name=names[0]), [asked], tools, web_of(tools), tell)
-        notebook.take_over(lead.pages)
-        await notebook.read(ExtractFields(), (asked,), lead.pages, ask=False)
-        if notebook.score(asked) < DIRECT:
-            return []
-        found = await notebook.finding(asked)
-        return [msgspec.structs.replace(found, field=field.name) for field in task.fields]
+        best: tuple[float, Finding] | None = None
+        for name in names:
+            asked = Field(name=column_for(self._question, name), question=self._question)
+            notebook = Notebook(Subject(name=name), [asked], tools, web_of(tools), tell)
+            notebook.take_over(lead.pages)
+            await notebook.read(ExtractFields(), (asked,), lead.pages, ask=False)
+            score = notebook.score(asked)
+            if score >= DIRECT and (best is None or score > best[0]):
+                best = score, await notebook.finding(asked)
+        return [msgspec.structs.replace(best[1], field=field.name) for field in task.fields] if best else []
 
     def _worth(self, link: Link | None, answers: Sequence[ShortAnswer]) -> list[ShortAnswer]:
         if link is None:
@@ -213,6 +217,16 @@ class GatheredAnswers(Gathered):
         links = list(self._links.values())
         weighed = [msgspec.structs.replace(each, score=through(link, links, each)) for each in answers]
         return [each for each in weighed if each.score >= THROUGH]
+
+
+def plainly_about(question: str) -> list[str]:
+    """The names of a question that asks something of a thing it names, and describes nothing: "Who leads Acme?"."""
+    names = [name for name in names_in(question) if not name.isdigit()]
+    rest = question
+    for name in names:
+        rest = rest.replace(name, " ")
+    is_plain = len(names) <= MOST_NAMES and len(telling(rest)) <= MOST_ASKED and not re.search(r"\d", rest)
+    return names if is_plain else []
 
 
 def column_for(question: str, name: str) -> str:
