@@ -194,12 +194,12 @@ async def opened(address: str, model: str) -> AsyncIterator[Tablewright]:
 
 
 @contextmanager
-def served(packweb: Path, pack: Path) -> Iterator[str]:
+def served(packweb: Path, pack: Path, *, fault: float = 0.0) -> Iterator[str]:
     """All pages of the pack as one web, as long as it is needed."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, str(packweb), str(pack), "--port", str(port)]
+    command = [sys.executable, str(packweb), str(pack), "--port", str(port), "--fault", str(fault)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             if not server.stdout or not server.stdout.readline():

@@ -275,7 +275,10 @@ def test_a_question_for_an_explanation_is_no_fact(question: str) -> None:
         ("Causes and effects of deforestation", ["Causes", "Effects"]),
         ("Nuclear power: history, costs and risks", ["History", "Costs", "Risks"]),
         ("What are the pros and cons of remote work?", ["Advantages", "Disadvantages"]),
-        ("Compare Stripe and Adyen on fees and coverage", ["Fees", "Coverage"]),
+        (
+            "Compare Stripe and Adyen on fees and coverage",
+            ["Fees: Stripe", "Fees: Adyen", "Coverage: Stripe", "Coverage: Adyen"],
+        ),
         ("PostgreSQL vs MySQL", ["PostgreSQL", "MySQL", "Differences", "When to choose which"]),
         ("Write a report on microplastics, covering sources and regulation", ["Sources", "Regulation"]),
         ("What is the impact of AI on jobs and wages?", ["Impact on jobs", "Impact on wages"]),

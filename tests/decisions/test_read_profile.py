@@ -26,7 +26,9 @@ def values(kind: FieldKind, *pages: Retrieved, subject: Subject = ACME, question
 
 
 HOME = page("acmerobots.example", "/", "Acme Robots", "Acme Robots builds pickers for warehouses.\nFounded in 2011.")
-PRICES = page("acmerobots.example", "/pricing", "Pricing | Acme Robots", "Plan | Per month\nSmall | $40\nLarge | $400\n")
+PRICES = page(
+    "acmerobots.example", "/pricing", "Pricing | Acme Robots", "Plan | Per month\nSmall | $40\nLarge | $400\n"
+)
 CASE = page(
     "acmerobots.example",
     "/customers/lidl",

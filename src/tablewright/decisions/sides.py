@@ -132,6 +132,10 @@ _SIDES = (
         "such_as for_instance including used using applied deployed company companies customers? adopted include[sd]?",
     ),
     _side(
+        "customers? clients? buyers? users? audience target_groups?",
+        "us(?:es?|ed|ing) chose~ serv(?:es?|ed|ing) works?_with sells?_to bought relies? trust(?:s|ed) for_[a-z]+s",
+    ),
+    _side(
         "caus(?:es?|ed|ing) reasons? why drivers? factors?",
         """because due_to led_to leads?_to result(?:s|ed|ing)?_(?:in|from) driven owing contribut~ thanks_to
         stem(?:s|med) attribut~ triggered sparked prompted""",

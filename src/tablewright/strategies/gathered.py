@@ -21,6 +21,7 @@ from tablewright.decisions.hops.asking import telling
 from tablewright.decisions.rank_passages import Rank, RankPassages
 from tablewright.decisions.read_profile import MOST_PROOFS, Said, read_profile
 from tablewright.decisions.reader.about import Subject
+from tablewright.decisions.reader.wanted import wanted
 from tablewright.models.concern import concerning
 from tablewright.strategies.notebook import Notebook, read_places
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
@@ -202,7 +203,7 @@ class GatheredAnswers(Gathered):
         weighed against each other, and who disagrees is told."""
         best: tuple[float, Finding] | None = None
         for name in names:
-            asked = Field(name=column_for(self._question, name), question=self._question)
+            asked = column_for(self._question, name)
             notebook = Notebook(Subject(name=name), [asked], tools, web_of(tools), tell)
             notebook.take_over(lead.pages)
             await notebook.read(ExtractFields(), (asked,), lead.pages, ask=False)
@@ -229,11 +230,16 @@ def plainly_about(question: str) -> list[str]:
     return names if is_plain else []
 
 
-def column_for(question: str, name: str) -> str:
-    """What a column with that question would be called: "founded by", "CEO of"."""
+def column_for(question: str, name: str) -> Field:
+    """The column that a table would have for the question: "founded", a number; "founded by"; "CEO of"."""
     rest = " ".join(question.rstrip("?! ").replace(name, " ").split())
     done_by = _DONE_BY.match(rest)
-    return f"{done_by[1]} by" if done_by else _ASKING.sub("", rest)
+    column = f"{done_by[1]} by" if done_by else _ASKING.sub("", rest)
+    known = wanted(Field(name=column, question="" if done_by else question))
+    if not known.known:
+        return Field(name=column, question=question)
+    is_number = known.relation.kind in ("year", "count", "number")
+    return Field(name=known.relation.names.partition("|")[0], type="number" if is_number else "text", question=question)
 
 
 _DONE_BY = re.compile(r"who\s+(\w+ed)\b", re.IGNORECASE)

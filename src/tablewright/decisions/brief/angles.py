@@ -111,11 +111,12 @@ def _compared(bare: str) -> tuple[Angle, ...]:
     if match["list"] and (criteria := items(match["list"])):
         return tuple(
             Angle(
-                name=sentence_case(each),
-                question=f"How do {one} and {other} compare on {each}?",
-                query=short_query(f"{one} vs {other} {each}"),
+                name=f"{sentence_case(each)}: {thing}",
+                question=f"What {_are(each)} the {each} of {thing}?",
+                query=short_query(f"{thing} {each}"),
             )
             for each in criteria
+            for thing in (one, other)
         )
     return (
         Angle(

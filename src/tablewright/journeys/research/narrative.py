@@ -127,12 +127,10 @@ class Narrative:
     def candidates(self, table: Table) -> list[CatalogCandidate]:
         return []
 
-    def answer(self, table: Table) -> tuple[str, tuple[Evidence, ...], float] | None:
-        """The surest of the rows."""
+    def answer(self, table: Table) -> tuple[Cell, tuple[Evidence, ...]] | None:
+        """The surest of the rows, and what named the thing that the question describes, if it describes one."""
         answered = [row for row in table.rows if row.cell(self.column).value is not None]
         if not answered:
             return None
         best = max(answered, key=lambda row: (row.cell(self.column).confidence or 0.0, -row.id))
-        cell = best.cell(self.column)
-        named = best.cell(ANGLE).evidence
-        return cell_text(cell), (*cell.evidence, *named), cell.confidence or 0.0
+        return best.cell(self.column), best.cell(ANGLE).evidence

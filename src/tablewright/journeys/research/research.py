@@ -267,7 +267,7 @@ class Rounds:
     async def _descriptions(self, shape: Narrative, table: Table) -> list[Gap]:
         """What the question only describes: the things that may be meant are looked into next."""
         best = shape.answer(table)
-        if best is not None and best[2] >= SURE:
+        if best is not None and (best[0].confidence or 0.0) >= SURE:
             return []
         sources = tuple(self._desk.library.pages.values())
         asked = FindLinks(question=self._brief.question, sources=sources)

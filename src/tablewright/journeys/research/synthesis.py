@@ -36,7 +36,7 @@ from tablewright.table.research import (
     Sentence,
     Unfound,
 )
-from tablewright.table.text import cell_text, plural, shortened
+from tablewright.table.text import cell_text, plural, shortened, show
 from tablewright.table.usage import Usage
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Synthesis:
         }
         if brief.is_fact:
             best = shape.answer(table)
-            evidence = {"How we know": best[1]} if best else {}
+            evidence = {"How we know": (*best[0].evidence, *best[1])} if best else {}
             return await self._sections({name: (brief.question, each) for name, each in evidence.items()})
         questions = {angle.name: angle.question for angle in brief.angles}
         topics = [Topic(name=name, passages=len(each)) for name, each in evidence.items()]
@@ -228,9 +228,15 @@ class Synthesis:
         best = shape.answer(table)
         if best is None:
             return None
-        text, evidence, _ = best
-        citations = await self._references.cite_all(evidence)
-        return Sentence(text=text, citations=citations) if citations else None
+        cell, linked = best
+        citations = await self._references.cite_all((*cell.evidence, *linked))
+        for rival in cell.conflict:
+            numbers = await self._references.cite_all(rival.evidence)
+            who = " and ".join(dict.fromkeys(each.domain or each.title for each in rival.evidence))
+            if numbers:
+                marks = "".join(f" [{number}]" for number in numbers)
+                self._remarks.append(f"Sources disagree: {who} says {show(rival.value)}{marks}.")
+        return Sentence(text=cell_text(cell), citations=citations) if citations else None
 
     # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────
 
