@@ -39,6 +39,8 @@ INSTRUCTIONS = (
     "repeat what earlier sections said. " + WARNING
 )
 
+REPEATED = "an earlier section says it"
+
 
 class WriteSection(Noun, frozen=True):
     """`numbers` are the references' numbers, one for each passage; `written` are the sentences of earlier sections."""
@@ -168,7 +170,7 @@ class _Draft:
                     places.append(place)
                 return
         if any(copies(earlier, text) for earlier in self._asked.written):
-            self.drop(text, "an earlier section says it")
+            self.drop(text, REPEATED)
         elif len(self._said) < MOST:
             self._said.append((text, [place]))
 
@@ -251,8 +253,8 @@ def _table(quote: str) -> str:
     head, *rows = ([cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines)
     if not rows:
         return readable(quote.replace("|", " "))
-    told = (
-        f"{row[0]}: " + ", ".join(f"{name} {cell}" for name, cell in zip(head[1:], row[1:], strict=False) if cell)
-        for row in rows
-    )
+    told = []
+    for first, *others in rows:
+        cells = ", ".join(f"{name} {cell}" for name, cell in zip(head[1:], others, strict=False) if cell)
+        told.append(f"{first}: {cells}" if cells else first.rstrip(" .;"))
     return "; ".join(told)

@@ -186,8 +186,8 @@ class GatheredAnswers(Gathered):
             lead = self._lead(row, tell)
             link = self._links.get(row.id)
             names = plainly_about(self._question)
-            if link is None and (direct := await self._direct(names, task, tools, lead, tell)):
-                return direct
+            if link is None and (fact := await read_fact(self._question, lead.pages, tools, tell)):
+                return [msgspec.structs.replace(fact, field=field.name) for field in task.fields]
             via = link.name if link else ""
             asked = AnswerQuestion(question=self._question, sources=lead.pages, via=via)
             answers: Sequence[ShortAnswer] = ()
@@ -198,26 +198,27 @@ class GatheredAnswers(Gathered):
 
         return answer
 
-    async def _direct(self, names: Sequence[str], task: Task, tools: Tools, lead: Lead, tell: Tell) -> list[Finding]:
-        """Where the question names the thing it asks about, the thing's own fields are read as for any row: sources are
-        weighed against each other, and who disagrees is told."""
-        best: tuple[float, Finding] | None = None
-        for name in names:
-            asked = column_for(self._question, name)
-            notebook = Notebook(Subject(name=name), [asked], tools, web_of(tools), tell)
-            notebook.take_over(lead.pages)
-            await notebook.read(ExtractFields(), (asked,), lead.pages, ask=False)
-            score = notebook.score(asked)
-            if score >= DIRECT and (best is None or score > best[0]):
-                best = score, await notebook.finding(asked)
-        return [msgspec.structs.replace(best[1], field=field.name) for field in task.fields] if best else []
-
     def _worth(self, link: Link | None, answers: Sequence[ShortAnswer]) -> list[ShortAnswer]:
         if link is None:
             return list(answers)
         links = list(self._links.values())
         weighed = [msgspec.structs.replace(each, score=through(link, links, each)) for each in answers]
         return [each for each in weighed if each.score >= THROUGH]
+
+
+async def read_fact(question: str, pages: Sequence[Retrieved], tools: Tools, tell: Tell) -> Finding | None:
+    """Where the question names the thing it asks about, the thing's own fields are read as for any row: sources are
+    weighed against each other, and who disagrees is told."""
+    best: tuple[float, Finding] | None = None
+    for name in plainly_about(question):
+        asked = column_for(question, name)
+        notebook = Notebook(Subject(name=name), [asked], tools, web_of(tools), tell)
+        notebook.take_over(pages)
+        await notebook.read(ExtractFields(), (asked,), tuple(pages), ask=False)
+        score = notebook.score(asked)
+        if score >= DIRECT and (best is None or score > best[0]):
+            best = score, await notebook.finding(asked)
+    return best[1] if best else None
 
 
 def plainly_about(question: str) -> list[str]:

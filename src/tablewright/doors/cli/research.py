@@ -121,7 +121,7 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
                 progress.update(bar, description=doing, completed=event.done, total=event.total or None)
 
         if not quiet:
-            output.say(f"Research {begun.id}: {begun.brief.report_type}{items_of(begun)}. {begun.brief.reason}")
+            output.say(f"Research {begun.id}: {begun.brief.report_type}{items_of(begun)}: {begun.brief.reason}.")
         try:
             return await tablewright.run_research(begun.id, minutes=minutes, watch=watch)
         except asyncio.CancelledError:

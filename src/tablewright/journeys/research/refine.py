@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -18,11 +19,15 @@ from tablewright.journeys.research.worker import Library, Workers
 from tablewright.models.concern import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
+from tablewright.strategies.gathered import read_fact
 from tablewright.strategies.tools import Tools
 from tablewright.table.evidence import evidence_for
+from tablewright.table.model import Evidence
 from tablewright.table.research import Answered, Brief, Passage, Research, ResearchTask, Sentence
 from tablewright.table.retrieved import Retrieved, is_document
+from tablewright.table.text import show
 
+Proof: TypeAlias = tuple[Evidence, ...]
 SURE = 0.5
 """What a passage or an answer must score to be one."""
 
@@ -60,14 +65,11 @@ async def _answered(store: Store, tools: Tools, brief: Brief, pages: Sequence[Re
     ]
     sentences: list[Sentence] = []
     with concerning([page.origin for page in pages if is_document(page.origin)]):
-        if brief.is_fact:
-            asked = AnswerQuestion(question=brief.question, sources=tuple(pages))
-            said: Sequence[ShortAnswer] = (await decide(Answerer(), asked, tools.model, tell)).decided
-            for each in [each for each in said if each.score >= SURE][:1]:
-                evidence = evidence_for(pages[each.source], each.start, each.end)
-                if (number := await references.cite(evidence)) is not None:
-                    sentences.append(Sentence(text=each.text, citations=(number,)))
-                    passages = [Passage(evidence=evidence)]
+        if brief.is_fact and (found := await _fact(brief.question, pages, tools, tell)):
+            text, evidence = found
+            if numbers := await references.cite_all(evidence):
+                sentences.append(Sentence(text=text, citations=numbers))
+                passages = [Passage(evidence=each) for each in evidence]
         numbered = [(each, await references.cite(each.evidence)) for each in passages]
         kept = [(each, number) for each, number in numbered if number is not None]
         if kept:
@@ -82,3 +84,15 @@ async def _answered(store: Store, tools: Tools, brief: Brief, pages: Sequence[Re
     if not sentences:
         return answered
     return msgspec.structs.replace(answered, sentences=tuple(sentences), references=references.listed())
+
+
+async def _fact(question: str, pages: Sequence[Retrieved], tools: Tools, tell: Tell) -> tuple[str, Proof] | None:
+    """The short answer, with what states it."""
+    if fact := await read_fact(question, pages, tools, lambda step, *_: tell(step)):
+        return show(fact.value), fact.evidence
+    asked = AnswerQuestion(question=question, sources=tuple(pages))
+    said: Sequence[ShortAnswer] = (await decide(Answerer(), asked, tools.model, tell)).decided
+    for each in said[:1]:
+        if each.score >= SURE:
+            return each.text, (evidence_for(pages[each.source], each.start, each.end),)
+    return None

@@ -8,6 +8,7 @@ bought is in the cache, so nothing is paid for twice, and the report is the same
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -156,21 +157,19 @@ class Rounds:
         return self._brief.report_type == "catalog"
 
     async def run(self) -> Research:
-        with metered() as meter:
-            await self._desk.drop_unfinished()
-            notes = [note for round in self._research.rounds for note in round.notes]
-            await self._desk.library.reopen(self._store, self._tools, notes)
-            self._tell("brief", detail=self._brief.reason)
-            for index in (1, 2, 3):
-                if index > len(self._research.rounds) and not self._purse.spent:
-                    await self._do(index)
-            return await self._finish(meter)
+        await self._desk.drop_unfinished()
+        await self._desk.library.reopen(self._store, self._tools, self._notes())
+        self._tell("brief", detail=self._brief.reason)
+        for index in (1, 2, 3):
+            if index > len(self._research.rounds) and not self._purse.spent:
+                await self._do(index)
+        return await self._finish()
 
     # ── a round ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _do(self, index: int) -> None:
         self._round = index
-        meter = Meter()
+        meter, started = Meter(), time.monotonic()
         before = self._research.rounds[-1].memo if self._research.rounds else None
         with metered(meter):
             tasks = await self._plan(index, before)
@@ -185,18 +184,18 @@ class Rounds:
                 stopped = "no gap was left" if index == 2 else "there was no claim to verify"
             memo = await self._memo(index, len(tasks), [*self._notes(), *notes], checked)
         closed = gone(before.gaps, memo.gaps) if before is not None else ()
-        round = Round(
+        done = Round(
             index=index,
             tasks=tuple(tasks),
             notes=tuple(notes),
             memo=memo,
             closed=closed,
             checked=checked,
-            usage=meter.usage,
+            usage=meter.usage + Usage(seconds=round(time.monotonic() - started, 3)),
             stopped=stopped,
         )
-        await self._store.researches.keep_round(self._research.id, round)
-        self._research = msgspec.structs.replace(self._research, rounds=(*self._research.rounds, round))
+        await self._store.researches.keep_round(self._research.id, done)
+        self._research = msgspec.structs.replace(self._research, rounds=(*self._research.rounds, done))
         self._tell("memo", detail=stopped, gaps=memo.gaps, closed=closed)
 
     async def _plan(self, index: int, memo: Memo | None) -> Sequence[ResearchTask]:
@@ -372,7 +371,7 @@ class Rounds:
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _finish(self, meter: Meter) -> Research:
+    async def _finish(self) -> Research:
         spent = self._purse.spent
         self._tell("writing")
         table = await self._desk.table()
@@ -381,10 +380,11 @@ class Rounds:
         synthesis = Synthesis(
             self._store, self._tools.model, self._note, spent=spent, memo_text=written(memo) if memo else ""
         )
-        writing = Meter()
+        writing, started = Meter(), time.monotonic()
         with metered(writing):
-            report = await synthesis.write(self._research, self._shape, table, usage)
-        report = msgspec.structs.replace(report, usage=usage + writing.usage)
+            report = await synthesis.write(self._research, self._shape, table)
+        took = Usage(seconds=round(time.monotonic() - started, 3))
+        report = msgspec.structs.replace(report, usage=usage + writing.usage + took)
         nothing = not report.sections and report.answer is None and report.table is None
         status: ResearchStatus = "partial" if spent else "nothing" if nothing else "done"
         await self._store.researches.finish(self._research.id, status, report)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.outline_report import Outline, OutlineIt, OutlineReport, Planned, Topic
-from tablewright.decisions.write_section import Write, WriteSection, Written
+from tablewright.decisions.write_section import REPEATED, Write, WriteSection, Written
 from tablewright.journeys.research.catalog import Catalog
 from tablewright.journeys.research.narrative import ANGLE, Narrative
 from tablewright.journeys.research.shape import status_of
@@ -37,7 +37,6 @@ from tablewright.table.research import (
     Unfound,
 )
 from tablewright.table.text import cell_text, plural, shortened, show
-from tablewright.table.usage import Usage
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -111,7 +110,7 @@ class Synthesis:
         self._dropped = 0
         self._remarks: list[str] = []
 
-    async def write(self, research: Research, shape: Catalog | Narrative, table: Table, usage: Usage) -> Report:
+    async def write(self, research: Research, shape: Catalog | Narrative, table: Table) -> Report:
         notes = [note for round in research.rounds for note in round.notes]
         claims = [checked for round in research.rounds for checked in round.checked]
         brief = research.brief
@@ -145,7 +144,6 @@ class Synthesis:
             completeness=completeness,
             notes=tuple(self._notes()),
             written_by=self._model.name if self._model is not None and sections else "",
-            usage=usage,
             created_at=now(),
         )
 
@@ -218,7 +216,7 @@ class Synthesis:
                 written=tuple(self._written),
             )
             written: Written = (await decide(Write(), asked, self._model, self._tell)).decided
-            self._dropped += len(written.dropped)
+            self._dropped += sum(REPEATED not in each for each in written.dropped)
             self._written += [sentence.text for sentence in written.sentences]
             if written.sentences:
                 sections.append(Section(heading=heading, sentences=written.sentences))
