@@ -211,9 +211,8 @@ def print_list(found: list[Research], *, as_json: bool) -> None:
 
     if as_json:
         keys = ("id", "status", "created_at", "table_id")
-        output.print_json(
-            [{key: getattr(each, key) for key in keys} | {"question": each.brief.question} for each in found]
-        )
+        listed = [{key: getattr(each, key) for key in keys} | {"question": each.brief.question} for each in found]
+        output.print_json({"researches": listed})
         return
     if not found:
         output.say('There is no research yet. Begin: tablewright research "…".')

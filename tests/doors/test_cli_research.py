@@ -1,0 +1,83 @@
+"""`tablewright research` as a person and a script use it."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+from .conftest import Shell
+
+EXAMPLE = "Identify 3 AI business models with pricing and case studies"
+SAMPLE = {"TABLEWRIGHT_SEARCH": "sample", "TABLEWRIGHT_MODEL": "builtin", "TABLEWRIGHT_FETCH_DELAY": "0"}
+
+
+def sampled(shell: Shell) -> Shell:
+    shell.environ |= SAMPLE
+    return shell
+
+
+def test_the_rounds_are_told_on_stderr_and_the_report_on_stdout(shell: Shell) -> None:
+    done = sampled(shell)("research", EXAMPLE)
+    assert "Round 1, discovery: 5 tasks" in done.stderr
+    assert "closed:" in done.stderr
+    assert "supported: " in done.stderr
+    assert done.stdout.startswith("# Identify 3 AI business models")
+    assert "## Claims checked" in done.stdout
+    assert "## References" in done.stdout
+
+
+def test_json_is_one_document_with_memos_gaps_claims_table_and_report(shell: Shell) -> None:
+    found = sampled(shell).json("research", EXAMPLE)
+    assert [round["memo"]["round_index"] for round in found["rounds"]] == [1, 2, 3]
+    assert found["status"] == "done"
+    assert len(found["table"]["rows"]) == 3
+    assert {claim["verdict"] for claim in found["claims"]} <= {"supported", "contradicted", "qualified", "not checked"}
+    assert found["report"]["references"]
+    assert found["usage"]["searches"] == found["rounds"][-1]["memo"]["tasks_completed"]
+    shell("table", "show", found["table_id"])
+
+
+def test_a_report_is_written_in_four_formats(shell: Shell) -> None:
+    found = sampled(shell).json("research", EXAMPLE, "--out", "report.html")
+    for name in ("report.md", "report.docx", "report.json"):
+        shell("research", "--show", found["research_id"], "--out", name)
+    folder = shell.folder
+    assert (folder / "report.html").read_text().lower().startswith("<!doctype html>")
+    assert (folder / "report.md").read_text().startswith("# Identify 3")
+    assert "word/document.xml" in zipfile.ZipFile(folder / "report.docx").namelist()
+    written = json.loads((folder / "report.json").read_text())
+    assert written["title"] == found["report"]["title"]
+
+
+def test_a_finished_one_can_be_listed_shown_and_asked_further(shell: Shell) -> None:
+    found = sampled(shell).json("research", EXAMPLE)
+    (listed,) = shell.json("research", "--list")["researches"]
+    assert (listed["id"], listed["status"]) == (found["research_id"], "done")
+    assert shell("research", "--resume", found["research_id"]).stdout.startswith("# Identify 3")
+    answered = shell.json("research", "--refine", found["research_id"], "What does Lumenforge charge for a machine?")
+    assert answered["sentences"][0]["citations"] == [1]
+    assert "€3.20" in shell("research", "--show", found["research_id"]).stdout
+
+
+def test_wrong_use_is_said_before_anything_is_spent(shell: Shell) -> None:
+    wrong = (
+        (),
+        ("What is amber?", "--type", "poem"),
+        ("What is amber?", "--out", "amber.pdf"),
+        ("--resume", "d1", "--show", "d2"),
+        ("--refine", "d1"),
+        ("--resume", "nowhere"),
+        ("What is amber?", "--from", "moon"),
+        ("What is amber?", "--tokens", "many"),
+    )
+    for arguments in wrong:
+        done = sampled(shell)("research", *arguments, code=2)
+        assert done.stderr.startswith("Error: "), arguments
+    assert shell.json("research", "--list") == {"researches": []}
+    assert shell.json("table", "list") == {"tables": []}
+
+
+def test_nothing_found_is_no_failure(shell: Shell) -> None:
+    done = sampled(shell)("research", "What are the challenges of growing lemons on Mars?", "--tasks", "3")
+    assert "Nothing was found" in done.stdout
+    assert "Searched" in done.stdout or "Read without finding" in done.stdout
