@@ -1,4 +1,4 @@
-"""The nouns of the advisor: what somebody wants to buy, the one state that a conversation is, and what a turn replies."""
+"""The nouns of the advisor: what somebody wants to buy, the state of a conversation, and what a turn replies."""
 
 from __future__ import annotations
 
