@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from tablewright.sample.server import SampleWeb
+from tablewright.sample.site import read_topic
 from tests.sample.conftest import Get
 
 
@@ -143,6 +144,39 @@ def test_a_page_that_refuses_is_still_in_the_index(get: Get) -> None:
     url = "http://www.zwaluwmolen.example/feiten-en-cijfers"
     assert url in urls(search(get, "Zwaluwmolen number of employees"))
     assert get(url)[0].status == 403
+
+
+def test_the_page_of_a_lamp_that_refuses_is_found_by_its_name(get: Get) -> None:
+    url = "http://www.inkwellanddaughters.example/lamps/nightwatch"
+    found = search(get, "Inkwell & Daughters Nightwatch")["results"][0]
+    assert found["url"] == url
+    assert "babies, boilers and deadlines" in found["content"]
+    assert get(url)[0].status == 403
+
+
+def test_a_search_for_desk_lamps_finds_all_their_makers(get: Get) -> None:
+    found = [url for number in ("1", "2") for url in urls(search(get, "desk lamps", pageno=number))]
+    makers = {url.split(".")[1] for url in found if url.endswith(".example/")}
+    assert {"pellbrook", "schreibtal", "kvallsro", "yoizora", "dustyelm", "falenora", "firnlicht"} < makers
+    assert "http://www.theeveningdesk.example/desk-lamps-tested" in found
+
+
+@pytest.mark.parametrize(
+    "query", ["electric kettles", "best electric kettles", "variable temperature kettles under £50", "gooseneck kettle"]
+)
+def test_a_search_for_kettles_finds_no_lamps(get: Get, query: str) -> None:
+    sites = {site["site"] for kind in ("maker", "shop") for site in read_topic("lamps")[kind]}
+    sites |= {site["name"] for site in read_topic("lamps")["site"]}
+    found = {url.split(".")[1] for url in urls(search(get, query))}
+    assert found
+    assert not found & sites
+
+
+@pytest.mark.parametrize("query", ["Lanternwick Lighting", "Lanternwick lamps", "Lanternwick Lighting founded"])
+def test_what_is_asked_about_a_lighting_company_is_answered_before_any_desk_lamp(get: Get, query: str) -> None:
+    first = search(get, query)["results"][:5]
+    assert all("Lanternwick" in result["title"] + result["content"] for result in first)
+    assert any(result["url"].startswith("http://www.lanternwick.example/") for result in first)
 
 
 def test_a_page_that_is_gone_is_still_in_the_index(get: Get) -> None:

@@ -13,7 +13,8 @@ from tablewright.sample.world import pages, world
 
 LITRES = {"l": 1.0, "litre": 1.0, "liter": 1.0, "litres": 1.0, "ml": 0.001, "fl oz": 0.0295735, "cups": 0.236588}
 KILOGRAMS = {"kg": 1.0, "g": 0.001, "lb": 0.453592}
-SIGNS = {"GBP": "£", "EUR": "€", "USD": "$", "JPY": "¥", "NOK": "NOK", "CAD": "C$", "CHF": "CHF"}
+CENTIMETRES = {"cm": 1.0, "mm": 0.1, "m": 100.0, "ft": 30.48}
+SIGNS = {"GBP": "£", "EUR": "€", "USD": "$", "JPY": "¥", "NOK": "NOK", "SEK": "SEK", "CAD": "C$", "CHF": "CHF"}
 HEADCOUNT = re.compile(
     r"\d[\d,]*\s+(?:employees|staff|colleagues|persons|people)\b|(?:employees|staff|workforce of|headcount)\W{1,3}\d",
     re.I,
@@ -115,12 +116,17 @@ def test_every_measure_of_a_kettle_stands_on_its_makers_page(
             assert any(abs(amount - value) <= 0.01 * value for amount in stated), f"{kettle['name']}: {value} {stated}"
 
 
+def price_pattern(price: dict[str, Any]) -> str:
+    sign = re.escape(SIGNS[price["currency"]])
+    written = re.escape(f"{price['amount']:,.2f}").replace(r"\.00", r"(?:\.00)?")
+    written = written.replace(",", "[ ,]").replace(r"\.", "[.,]")
+    return rf"{sign} ?{written}(?!\d)|(?<!\d){written} ?{sign}"
+
+
 def test_prices_materials_and_times_of_kettles_stand_on_their_makers_pages(truth: dict[str, Any]) -> None:
     for kettle in truth["kettles"]:
         text, fields = kettle_pages(kettle), kettle["fields"]
-        amount, sign = fields["price"]["amount"], SIGNS[fields["price"]["currency"]]
-        written = re.escape(f"{amount:,.2f}").replace(r"\.00", r"(?:\.00)?").replace(",", "[ ,]").replace(r"\.", "[.,]")
-        price = rf"{re.escape(sign)} ?{written}(?!\d)|(?<!\d){written} ?{re.escape(sign)}"
+        price = price_pattern(fields["price"])
         assert re.search(price, text), f"{kettle['name']}: {price}"
         assert fields["material"] in text
         assert re.search(rf"(?<!\d){fields['warranty_years']} year", text), kettle["name"]
@@ -130,6 +136,84 @@ def test_prices_materials_and_times_of_kettles_stand_on_their_makers_pages(truth
             bool(re.search(r"\d.* °[CF]|\d presets", text.partition("Specifications")[2]))
             == (fields["variable_temperature"])
         ), kettle["name"]
+
+
+def lamp_page(lamp: dict[str, Any]) -> Page:
+    (page,) = [page for page in pages() if page.title == lamp["name"] and page.path.startswith("/lamps/")]
+    return page
+
+
+@pytest.mark.parametrize(
+    ("field", "units"),
+    [
+        ("flux_lm", {"lm": 1.0, "lumen": 1.0, "lumens": 1.0}),
+        ("power_w", {"w": 1.0, "watt": 1.0, "watts": 1.0}),
+        ("height_cm", CENTIMETRES),
+        ("weight_kg", KILOGRAMS),
+        ("cable_m", {unit: length / 100 for unit, length in CENTIMETRES.items()}),
+    ],
+)
+def test_every_measure_of_a_lamp_stands_on_its_makers_page(
+    truth: dict[str, Any], field: str, units: dict[str, float]
+) -> None:
+    assert len(truth["lamps"]) == 24
+    assert len({lamp["maker"] for lamp in truth["lamps"]}) == 8
+    for lamp in truth["lamps"]:
+        value, stated = lamp["fields"][field], measures(lamp_page(lamp).text, units)
+        if value is None:
+            assert stated == [], lamp["name"]
+        else:
+            assert any(abs(amount - value) <= 0.01 * value for amount in stated), f"{lamp['name']}: {value} {stated}"
+
+
+def test_colours_prices_and_other_facts_of_lamps_stand_on_their_makers_pages(truth: dict[str, Any]) -> None:
+    for lamp in truth["lamps"]:
+        page, fields = lamp_page(lamp), lamp["fields"]
+        kelvins = [int(kelvin) for kelvin in re.findall(r"\b\d{4}(?=(?:(?:–| to )\d{4})? K\b)", page.text)]
+        colour = fields["colour_temperature_k"]
+        assert kelvins == (sorted({colour["from"], colour["to"]}) if colour else []), lamp["name"]
+        rendering = re.findall(r"(?:CRI\)?|rendering index|Ra)(?:[:|]|Ra|[ >≥])*(\d\d)\b", page.text)
+        assert rendering == ([str(fields["cri"])] if fields["cri"] else []), lamp["name"]
+        for field in ("material", "base"):
+            assert fields[field] is None or fields[field] in page.text, lamp["name"]
+        years = fields["warranty_years"]
+        assert years is None or re.search(rf"(?<!\d){years} year", page.text), lamp["name"]
+        text = world()[page.site].pages["/"].text if page.status == 403 else page.text
+        prices = re.findall("|".join(map(re.escape, SIGNS.values())), text)
+        assert bool(prices) == bool(fields["price"]), lamp["name"]
+        assert not prices or re.search(price_pattern(fields["price"]), text), lamp["name"]
+        assert bool(re.search("discontinued", page.text, re.IGNORECASE)) == lamp["discontinued"]
+
+
+def test_lamps_say_in_many_words_whether_they_can_be_dimmed(truth: dict[str, Any]) -> None:
+    wordings = set()
+    for lamp in truth["lamps"]:
+        if lamp["fields"]["dimmable"] is None:
+            continue
+        found = re.search(
+            r"(?:dimmable\)?\??|dimm(?:ing|er):?|light control)[ :|]+([^\n·]+)", lamp_page(lamp).text, re.I
+        )
+        assert found, lamp["name"]
+        wordings.add(found[1].strip())
+        assert bool(re.match(r"no\b|not\b", found[1], re.I)) != lamp["fields"]["dimmable"], (
+            f"{lamp['name']}: {found[1]}"
+        )
+    assert len(wordings) >= 12
+
+
+def test_what_is_not_said_of_a_lamp_has_its_reason(truth: dict[str, Any]) -> None:
+    reasons = {}
+    for lamp in truth["lamps"]:
+        empty = {field for field, value in lamp["fields"].items() if value is None}
+        assert lamp.get("empty_because", {}).keys() == empty, lamp["name"]
+        if empty:
+            reasons[lamp["id"]] = set(lamp["empty_because"].values())
+            assert ("blocked" in reasons[lamp["id"]]) == (lamp_page(lamp).status == 403)
+    assert reasons == {
+        "falenora-velo-grande": {"not_found"},
+        "inkwell-daughters-dogsbody": {"not_found"},
+        "inkwell-daughters-nightwatch": {"blocked"},
+    }
 
 
 def test_every_fact_about_a_provider_stands_on_its_site(truth: dict[str, Any]) -> None:

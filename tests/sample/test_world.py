@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from tablewright.sample.layouts import TITLES, render
 from tablewright.sample.server import find_page
-from tablewright.sample.site import Page
+from tablewright.sample.site import Page, read_topic
 from tablewright.sample.world import pages, world
 
 FOLDER = resources("tablewright.sample")
@@ -88,6 +88,32 @@ def test_the_wrong_values_of_the_traps_really_lie_in_wait(truth: dict[str, Any])
     for trap in truth["traps"]:
         texts = " ".join(by_url[url] for url in trap["pages"])
         assert all(str(value) in texts for value in trap.get("values", [])), trap["id"]
+
+
+def test_the_shelf_with_desk_lamps_holds_two_things_that_are_none(truth: dict[str, Any]) -> None:
+    lamps = {lamp["name"] for lamp in truth["lamps"]}
+    listed = re.findall(r"\[([^\]]+)\]\(/p/", world()["blotterandbeam"].pages["/lamps"].body)
+    assert [name for name in listed if name not in lamps] == ["Pellbrook spare bulb E14", "Falenora Velo Terra"]
+    assert len(listed) == 10
+
+
+def test_two_lamps_differ_in_a_model_number_and_little_else() -> None:
+    pages = world()["yoizora"].pages
+    one, other = (pages[f"/lamps/hoshi-l-{number}"].text.splitlines() for number in (40, 41))
+    differing = [(a.partition(":")[0], b.partition(":")[0]) for a, b in zip(one[1:], other[1:], strict=True) if a != b]
+    assert [label for label, _ in differing] == ["Correlated colour temperature", "Total luminous flux"]
+
+
+def test_a_test_compares_seven_lamps_of_seven_makers(truth: dict[str, Any]) -> None:
+    makers = {lamp["name"]: lamp["maker"] for lamp in truth["lamps"]}
+    rows = re.findall(r"^\d \| ([^|]+) \|", world()["theeveningdesk"].pages["/desk-lamps-tested"].text, re.MULTILINE)
+    assert len({makers[name] for name in rows}) == len(rows) == 7
+
+
+def test_no_two_makers_of_lamps_arrange_their_facts_alike() -> None:
+    makers = read_topic("lamps")["maker"]
+    assert len({tuple(maker["columns"]) for maker in makers}) == len(makers) == 8
+    assert len({tuple(maker["labels"]) for maker in makers}) == 8
 
 
 def test_structured_data_of_shops_agrees_with_the_page() -> None:

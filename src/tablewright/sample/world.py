@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 
 import msgspec
 
-from tablewright.sample.kettles import kettle_sites
+from tablewright.sample.products import KETTLES, LAMPS, product_sites
 from tablewright.sample.register import register_pages
 from tablewright.sample.site import Page, Site, read_topic, written_sites
 
@@ -23,7 +23,7 @@ TODAY = "2026-06-30"
 @cache
 def world() -> Mapping[str, Site]:
     sites = {site.name: site for topic in TOPICS for site in written_sites(read_topic(topic))}
-    sites |= {site.name: site for site in kettle_sites()}
+    sites |= {site.name: site for topic in (KETTLES, LAMPS) for site in product_sites(topic)}
     for page in register_pages():
         site = sites[page.site]
         sites[site.name] = msgspec.structs.replace(site, pages={**site.pages, page.path: page})

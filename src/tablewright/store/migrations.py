@@ -153,6 +153,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             document_id TEXT NOT NULL, research_id TEXT NOT NULL, PRIMARY KEY (document_id, research_id)
         ){clustered}""",
     ),
+    (
+        """CREATE TABLE shortlists (
+            id TEXT PRIMARY KEY, table_id TEXT NOT NULL, state TEXT NOT NULL, created_at TEXT NOT NULL,
+            updated_at TEXT NOT NULL
+        )""",
+    ),
 )
 
 

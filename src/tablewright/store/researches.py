@@ -88,11 +88,14 @@ class Researches:
 
         await self._database.write(work)
 
-    async def finish(self, id: str, status: ResearchStatus, report: Report | None) -> None:
+    async def mark(self, id: str, status: ResearchStatus) -> None:
+        """A partial report stays until there is a better one."""
+        await self._database.write(lambda connection: touch(connection, id, status=status))
+
+    async def finish(self, id: str, status: ResearchStatus, report: Report) -> None:
         def work(connection: Connection) -> None:
-            touch(connection, id, status=status, report=None if report is None else to_text(report))
-            if report is not None:
-                note_documents(connection, id, [reference.url for reference in report.references])
+            touch(connection, id, status=status, report=to_text(report))
+            note_documents(connection, id, [reference.url for reference in report.references])
 
         await self._database.write(work)
 

@@ -353,3 +353,13 @@ research_documents = Table(
     Column("document_id", Text, primary_key=True),
     Column("research_id", Text, primary_key=True),
 )
+
+shortlists = Table(
+    "shortlists",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("table_id", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+)

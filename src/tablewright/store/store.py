@@ -16,6 +16,7 @@ from tablewright.store.researches import Researches
 from tablewright.store.results import Results
 from tablewright.store.rollback import History
 from tablewright.store.runs import Runs
+from tablewright.store.shortlists import Shortlists
 from tablewright.store.tables import Tables
 
 
@@ -36,6 +37,7 @@ class Store:
         self.results = Results(database)
         self.conversations = Conversations(database)
         self.researches = Researches(database)
+        self.shortlists = Shortlists(database)
 
     @classmethod
     async def open(cls, url: str) -> Store:
