@@ -32,8 +32,9 @@ from tablewright.store.tables import TableSummary
 from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
-from tablewright.table.model import Field, Row, RowId, Table
+from tablewright.table.model import Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
+from tablewright.table.shortlist import ChatReply, ShortlistState
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from tablewright.journeys.ask import Asker
     from tablewright.journeys.documents import DocumentReport
     from tablewright.journeys.research.research import Researcher
+    from tablewright.journeys.shortlist.shortlist import Shortlist
     from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
 
@@ -95,6 +97,7 @@ class Tablewright:
         self._stack = stack
         self._toolbox: Toolbox | None = None
         self._asker: Asker | None = None
+        self._advisor: Shortlist | None = None
         self.changes = Changes(store, actor)
         self._store = store
         self._actor = actor
@@ -362,6 +365,35 @@ class Tablewright:
             terms=terms_of(self.settings),
             watch=watch,
         )
+
+    # ── the advisor ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def begin_shortlist(self) -> ShortlistState:
+        """A new conversation about what to buy."""
+        return await self._store.shortlists.start()
+
+    async def shortlist_turn(
+        self,
+        shortlist_id: str,
+        message: str,
+        *,
+        watch: Watch = ignore,
+        tell: Callable[[Step], None] = lambda _: None,
+    ) -> tuple[ShortlistState, ChatReply]:
+        """What somebody says, or the label of a button, and what the advisor replies."""
+        if self._advisor is None:
+            from tablewright.journeys.shortlist.shortlist import Shortlist
+
+            tools = await self._open_tools(("web", "model"))
+            self._advisor = Shortlist(self._store, tools, actor=self._actor, terms=terms_of(self.settings))
+        return await self._advisor.turn(shortlist_id, message, watch=watch, tell=tell)
+
+    async def shortlist(self, shortlist_id: str) -> ShortlistState:
+        return await self._store.shortlists.get(shortlist_id)
+
+    async def shortlists(self) -> list[ShortlistState]:
+        """The newest first."""
+        return await self._store.shortlists.all()
 
     async def _open_tools(self, needs: Collection[Need]) -> Tools:
         return await self._tools.open(needs) if needs else NO_TOOLS

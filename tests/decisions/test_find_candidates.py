@@ -155,6 +155,26 @@ def test_examples_in_a_sentence_are_names_if_the_noun_is_the_asked_one() -> None
     assert names("AI providers", page(text)) == ["Ovid", "Quarrel Labs", "Tern Compute"]
 
 
+def test_a_title_with_a_colon_or_initials_is_one_name() -> None:
+    text = (
+        "It made films including True Grit, Mission: Impossible - Rogue Nation, G.I. Joe: Retaliation and World War Z."
+    )
+    assert names("films", page(text)) == [
+        "G.I. Joe: Retaliation",
+        "Mission: Impossible - Rogue Nation",
+        "True Grit",
+        "World War Z",
+    ]
+
+
+def test_a_list_that_says_which_ones_are_meant_is_surer() -> None:
+    listed = "Model | Price\nAlder 8 | $40\nBirch 9 | $50\n"
+    meant = found("gooseneck kettles", page(listed, "Gooseneck kettles compared"))
+    others = found("gooseneck kettles", page(listed, "All kettles compared"))
+    assert [each.name for each in meant] == [each.name for each in others] == ["Alder 8", "Birch 9"]
+    assert meant[0].score > others[0].score
+
+
 def test_one_thing_named_on_several_sites_is_one_candidate_and_surer() -> None:
     first = page("AI providers such as Quarrel Labs and Ovid are cheap.")
     second = page("AI providers like Quarrel Labs Inc. grow.", origin="http://www.other.example/x")

@@ -126,6 +126,48 @@ def test_a_source_that_disagrees_qualifies_what_another_supports() -> None:
     assert judged.reason == "another source disagrees: it says 1991, not 1987"
 
 
+SHELF = ClaimPassage(
+    title="Kettles in the shop",
+    text=(
+        "By Ansel Bright · 2026-02-12\nAcme Turbines 17 | £36.00 | In stock\nHeron | £89.00 | 2 left\n"
+        "Degree 15: keeps warm for 30 minutes, two years of guarantee."
+    ),
+)
+
+
+def test_a_page_that_only_names_the_subject_does_not_speak_of_the_claim() -> None:
+    """Neither a day, nor the row of another thing, nor the number in the subject's name is the claim's figure."""
+    assert rule("Acme Turbines 17: warranty 2 years", SHELF, about="Acme Turbines 17").verdict == "not checked"
+
+
+def test_a_label_with_the_same_or_another_figure_supports_or_contradicts() -> None:
+    page = ClaimPassage(title="About Kestrelworks", text="About Kestrelworks\nEstablished: 2008\nStaff: 210")
+    assert rule("Kestrelworks: founded year 2008", page, about="Kestrelworks").verdict == "supported"
+    assert rule("Kestrelworks: founded year 2009", page, about="Kestrelworks").verdict == "contradicted"
+
+
+def test_a_firm_that_was_set_up_was_founded() -> None:
+    text = (
+        "Two drivers, Cathal Halden and Owen Rourke, pooled their savings and set up the firm in 1962 with one lorry."
+    )
+    page = ClaimPassage(title="Halden & Rourke Logistics – A history on wheels", text=text)
+    assert rule("Halden & Rourke: Founded: 1964", page, about="Halden & Rourke").reason == "it says 1962, not 1964"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("The Lagoon plan of Acme Turbines costs $59 per month since June; its page still speaks of $49.", "qualified"),
+        ("The Lagoon plan of Acme Turbines costs $49 per month or $490 per year.", "supported"),
+        ("Lagoon plan of Acme Turbines | $49 | $0.60", "supported"),
+    ],
+)
+def test_two_prices_for_the_same_in_one_sentence_qualify(text: str, verdict: str) -> None:
+    judged = rule("Acme Turbines: Lagoon plan, $49", ClaimPassage(text=text))
+    assert judged.verdict == verdict
+    assert judged.reason == ("it says $59 as well" if verdict == "qualified" else "")
+
+
 def test_orders_to_machines_bear_nothing() -> None:
     hostile = ClaimPassage(
         title="Acme Turbines",

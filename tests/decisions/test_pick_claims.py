@@ -70,6 +70,20 @@ def test_a_figure_is_worth_more_than_words() -> None:
     assert texts(Pick().rule(structs.replace(ASKED, statements=(words, figure)))) == [figure.text, words.text]
 
 
+def test_a_bare_value_is_told_with_what_it_is_the_value_of() -> None:
+    founded = about(1, "Struma", "Struma: 2015", "founding_year")
+    row = about(2, "Siena", "Siena: Siena Pro | $49 | monthly", "price")
+    asked = structs.replace(ASKED, statements=(founded, row))
+    assert sorted(texts(Pick().rule(asked))) == ["Siena: Pro, $49, monthly", "Struma: founding year 2015"]
+
+
+def test_a_whole_table_is_no_claim() -> None:
+    table = structs.replace(
+        SHARE, name="", text="Plan | Month | Tokens Reef | $0 | 1 million Lagoon | $49 | 80 million"
+    )
+    assert texts(Pick().rule(structs.replace(ASKED, statements=(table, KNOWN)))) == [KNOWN.text]
+
+
 def test_a_claim_says_which_cell_it_is() -> None:
     assert Pick().rule(ASKED)[0] == Claim(
         claim_text=PRICE.text,

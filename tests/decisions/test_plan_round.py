@@ -54,16 +54,16 @@ def test_a_catalog_is_discovered_in_independent_wordings() -> None:
     tasks = plan(1, memo=None)
     assert queries(tasks) == [
         "AI business models",
-        "AI business models pricing",
+        "AI business model pricing",
         "list of AI business models",
-        "AI business models case studies",
+        "AI business model case studies",
         "best AI business models",
     ]
     assert [(task.id, task.kind) for task in tasks[:2]] == [("r1_1", "discover"), ("r1_2", "discover")]
 
 
 def test_what_was_tried_is_not_tried_again_in_another_order() -> None:
-    assert queries(plan(1, "models business AI?", most=1)) == ["AI business models pricing"]
+    assert queries(plan(1, "models business AI?", most=1)) == ["AI business model pricing"]
 
 
 def test_a_narrative_has_a_task_for_each_angle() -> None:
@@ -138,7 +138,7 @@ def test_a_claim_is_verified_with_its_cell() -> None:
 
 def test_a_claim_whose_query_was_tried_is_verified_with_another() -> None:
     (task,) = plan(3, "structurely pricing review comparison")
-    assert task.search_query == "Structurely costs $149 month review comparison"
+    assert task.search_query == "Structurely costs month review comparison"
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -187,7 +187,7 @@ def test_a_model_cannot_plan_more_than_is_allowed_or_the_same_twice() -> None:
 
 def test_a_models_discovery_is_completed_by_the_rule() -> None:
     tasks = accept(said(("AI startups revenue models", "")), 1, 3)
-    assert queries(tasks) == ["AI startups revenue models", "AI business models", "AI business models pricing"]
+    assert queries(tasks) == ["AI startups revenue models", "AI business models", "AI business model pricing"]
 
 
 def test_the_memo_reaches_a_model_only_as_marked_text() -> None:

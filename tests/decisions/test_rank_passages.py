@@ -135,6 +135,45 @@ def test_plain_questions_of_other_kinds(question: str, words: str) -> None:
     assert words in quotes(question, *PAGES)[0]
 
 
+ABOUT_ACME = page(
+    "About Acme\n\nThe company itself was established in 1994, when a town ordered 200 street lamps. The company "
+    "designs lamps for streets and stages. The company had revenues of $20 million in 2018.\n\n"
+    "[1] https://www.acme.example/history-1066 Edited three times by its first readers.",
+    "About Acme | Acme Lighting",
+)
+PIER = page(
+    "Acme has won the contract for 412 lamps. The pier, opened in 1889, has been dark since the storm of 2022.",
+    "Acme lights the long pier - The Courier",
+    "b.example",
+)
+
+
+def test_on_a_page_about_the_subject_the_company_is_the_subject() -> None:
+    """Neither the figures of a year, nor a note, nor what a page about something else says is its history."""
+    assert quotes("What is the history of Acme?", ABOUT_ACME, PIER) == [
+        "The company itself was established in 1994, when a town ordered 200 street lamps."
+    ]
+    assert quotes("What does Acme make?", ABOUT_ACME, PIER) == ["The company designs lamps for streets and stages."]
+
+
+def test_a_side_without_words_of_its_own_must_be_named() -> None:
+    issue = page("AI providers are compared, with a bill from Acme Cloud, and our own tests moved.", "What is new")
+    told = page("The support of Acme Cloud answers within an hour.", "Acme Cloud", "b.example")
+    assert quotes("What is the support of Acme Cloud?", issue, told) == [
+        "The support of Acme Cloud answers within an hour."
+    ]
+
+
+def test_what_an_issue_has_in_it_is_said_to_readers() -> None:
+    text = "In this issue: products of AI providers compared, a bill from Acme Cloud, and why our own tests moved."
+    assert quotes("What are the products of Acme Cloud?", page(text, "Acme Cloud")) == []
+
+
+def test_the_number_of_a_name_must_be_said() -> None:
+    album = page("Ida Crane began writing the album 21 in April 2009. It was released in 2011.", "21 (album)")
+    assert quotes("What is the history of the Ida Crane album 25?", album) == []
+
+
 def test_the_topic_tells_the_side_where_the_question_does_not() -> None:
     question = "Tell me more on vertical farming"
     assert "main challenge" in quotes(question, REPORT_PAGE, topic="challenges")[0]

@@ -283,10 +283,28 @@ def test_a_question_for_an_explanation_is_no_fact(question: str) -> None:
         ("Write a report on microplastics, covering sources and regulation", ["Sources", "Regulation"]),
         ("What is the impact of AI on jobs and wages?", ["Impact on jobs", "Impact on wages"]),
         ("Explain quantum computing", ["Definition", "Use cases", "Challenges", "Trends"]),
+        ("Tell me about Halden & Rourke", ["Overview", "History", "Known for", "Challenges"]),
+        ("What is the history of Acme and what does it make?", ["History", "What does Acme make"]),
+        (
+            "Compare Stripe and its competitors on fees",
+            ["Fees: Stripe", "Fees: competitors of Stripe"],
+        ),
+        ("What is known about the career of Ida Crane?", ["Career", "Background", "Evidence", "Open questions"]),
     ],
 )
 def test_angles_are_those_the_question_names_or_else_the_usual_four(question: str, angles: list[str]) -> None:
     assert [angle.name for angle in read(question).angles] == angles
+
+
+def test_and_why_is_no_part_of_the_query() -> None:
+    first = read("Which kettle is the quietest and why?").angles[0]
+    assert (first.name, first.query) == ("Which kettle is the quietest", "kettle quietest")
+
+
+def test_by_whom_the_things_are_is_no_column() -> None:
+    brief = read("List 5 music videos directed by Ida Crane with year and artist")
+    assert brief.things == "music videos directed by Ida Crane"
+    assert names(brief) == ["Name", "Year", "Artist"]
 
 
 def test_an_angle_has_a_question_and_a_query_about_the_topic() -> None:

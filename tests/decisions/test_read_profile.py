@@ -61,6 +61,13 @@ def test_the_price_of_another_product_of_the_same_maker_is_not_taken() -> None:
     assert values("price", other, own, subject=fifteen) == ["Hearth Degree 15 Price: £47.50"]
 
 
+def test_on_the_makers_list_only_the_line_of_the_thing_is_its_price() -> None:
+    listed = page(
+        "hearth.example", "/", "Hearth kettles", "Hearth kettles\nHearth Degree 17, £54.00\nHearth Degree 15, £47.50\n"
+    )
+    assert values("price", listed, subject=Subject(name="Hearth Degree 15")) == ["Hearth Degree 15, £47.50"]
+
+
 def test_its_own_site_counts_more_than_what_others_say() -> None:
     press = page("press.example", "/acme", "Acme Robots", "Acme Robots charges $41 a month.")
     scores = [said.score for said in read_profile(ACME, wanted("price"), [press, PRICES])]

@@ -184,6 +184,11 @@ def test_the_same_words_of_two_sources_are_one_sentence_that_cites_both() -> Non
     assert Sentence(text=CLOSED, citations=(1, 3)) in Write().rule(both).sentences
 
 
+def test_the_name_over_the_section_is_not_told_again() -> None:
+    asked = structs.replace(section(passage("About Aerilon"), passage(CLOSED)), heading="Aerilon")
+    assert [each.text for each in Write().rule(asked).sentences] == [CLOSED]
+
+
 def test_a_section_has_six_sentences_at_most() -> None:
     many = section(*(passage(f"Farm number {number} spends {number}00 dollars on light.") for number in range(1, 12)))
     assert len(Write().rule(many).sentences) == MOST

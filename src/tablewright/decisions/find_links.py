@@ -18,7 +18,7 @@ from pydantic import Field as Key
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.hops.asking import asking, telling
 from tablewright.decisions.hops.rows import Cell, Meant, TableRow, called, meant, tables
-from tablewright.decisions.hops.titles import thing_of
+from tablewright.decisions.hops.titles import names_a_thing, thing_of
 from tablewright.decisions.reader.passages import passages
 from tablewright.decisions.reader.spans import spans
 from tablewright.decisions.untrusted import WARNING, block, gives_orders, is_tainted
@@ -189,8 +189,11 @@ def _from_pages(asked: FindLinks) -> Iterator[Link]:
             score = round(0.8 * sum(weights[word] for word in words) / whole, 4)
             name = thing_of(source)
             evidence = evidence_for(source, start, end)
-            yield _link(asked.question, name, evidence, sorted(words), score)
-            for span in spans("name", f"{name}. {source.text[start:end]}"):
+            sentence = source.text[start:end]
+            if names_a_thing(name):
+                yield _link(asked.question, name, evidence, sorted(words), score)
+                sentence = f"{name}. {sentence}"
+            for span in spans("name", sentence):
                 inside = set(telling(span.value))
                 if inside and not inside <= set(weights) and called(span.value) != called(name):
                     yield _link(asked.question, span.value, evidence, sorted(words), round(score * BESIDE, 4))

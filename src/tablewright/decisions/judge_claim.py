@@ -31,6 +31,9 @@ SUPPORTED = 0.6
 that is checked again or left out."""
 SOMETHING = 0.5
 MISSING = 0.5
+STATED = 0.4
+"""Of what the claim says of its subject: a text that says less of it does not speak of it, however often it names the
+subject."""
 MOST_NAMED = 5
 CONTEXT = 300
 """Characters before the claim that a model is shown."""
@@ -160,6 +163,8 @@ def _judged(asked: JudgeClaim, numbers: Sequence[int]) -> Judged:
         return structs.replace(found, verdict=verdict, reason=opposed.reason)
     if not alignment.speaks_of_subject:
         return structs.replace(found, reason=f"it says nothing of {asked.about}")
+    if alignment.stated < STATED:
+        return structs.replace(found, passage=None, start=0, end=0, reason=_says_nothing(missing))
     if all_of_it >= SUPPORTED and not alignment.unsaid:
         return structs.replace(found, verdict="supported")
     if max(all_of_it, some_of_it) >= SOMETHING:

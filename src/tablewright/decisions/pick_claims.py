@@ -24,6 +24,8 @@ MOST_OFFERED = 20
 LONGEST_SHOWN = 220
 MOST_WORDS = 8
 """Of a query."""
+MOST_CELLS = 3
+"""Of a row: what has more is a table, and nobody confirms or denies a table."""
 
 INSTRUCTIONS = (
     f"You choose which statements of a report are checked with independent sources, at most {MOST_CLAIMS}. Choose "
@@ -91,7 +93,8 @@ def _offered(asked: PickClaims, most: int = MOST_OFFERED) -> list[Statement]:
     """The highest impact first, each said once."""
     kept: dict[str, Statement] = {}
     for each in sorted(asked.statements, key=lambda each: -_impact(each, asked.brief)):
-        if roots(each.text, telling=True) and not gives_orders(each.text):
+        is_table = each.text.count("|") > MOST_CELLS and not each.name
+        if roots(each.text, telling=True) and not gives_orders(each.text) and not is_table:
             kept.setdefault(" ".join(each.text.casefold().split()), each)
     return list(kept.values())[:most]
 
@@ -109,13 +112,28 @@ def _impact(statement: Statement, brief: Brief) -> float:
 
 def _claim(statement: Statement, brief: Brief) -> Claim:
     return Claim(
-        claim_text=" ".join(clean(statement.text).split()),
+        claim_text=_told(statement, brief),
         source_url=statement.url,
         confidence=confidence_label(statement.confidence),
         verification_query=query_for(statement, brief),
         row_id=statement.row_id,
         field=statement.field,
     )
+
+
+def _told(statement: Statement, brief: Brief) -> str:
+    """As a statement: a row of a table with commas, and a bare value with what it is the value of."""
+    text = _BARS.sub(", ", " ".join(clean(statement.text).split())).strip(", ")
+    value = text.removeprefix(f"{statement.name}: ")
+    field = statement.field.replace("_", " ")
+    if value != text and value.startswith(statement.name):
+        return f"{statement.name}: {value.removeprefix(statement.name).lstrip(' ,:;–-')}"
+    if value == text or _kind(statement, brief) != "fact" or set(roots(field)) & set(roots(value)):
+        return text
+    return f"{statement.name}: {field if field.isupper() else field[:1].lower() + field[1:]} {value}"
+
+
+_BARS = re.compile(r"\s*\|[\s|]*")
 
 
 def _kind(statement: Statement, brief: Brief) -> FieldKind | None:

@@ -14,11 +14,13 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.brief.angles import topic_of
+from tablewright.decisions.brief.catalog import head
 from tablewright.decisions.brief.columns import is_offered, kind_of
 from tablewright.decisions.brief.phrases import as_query, names_in, same_words, short_query
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.detect_gaps import DIVERSE, plain_name
 from tablewright.decisions.memo_text import bounded, said, written
+from tablewright.decisions.question.words import is_plural, singular
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
 from tablewright.table.model import Noun, RowId
 from tablewright.table.research import Angle, Brief, Claim, Gap, Memo, ResearchTask, TaskKind
@@ -222,7 +224,8 @@ def _targets(asked: PlanRound) -> list[_Target]:
 
 
 def discovery_queries(brief: Brief) -> list[str]:
-    """Independent wordings for the same things: what several of them find is likely to be most of what there is."""
+    """Independent wordings for the same things: what several of them find is likely to be most of what there is. Pages
+    about one of them say "film director", those about many "films"."""
     things = brief.things or as_query(brief.question)
     columns = [
         _column_words(each.field.name) for each in brief.columns if each.field.required and each.kind not in _OF_ALL
@@ -239,9 +242,11 @@ def discovery_queries(brief: Brief) -> list[str]:
         f"{things} recommended",
         f"{things} ranking review",
     ]
+    noun = head(things)
+    one = things.replace(noun, singular(noun), 1) if noun and is_plural(noun) else things
     ways = [things]
     for place in range(max(len(columns), len(generic))):
-        ways += [f"{things} {words}" for words in columns[place : place + 1]] + generic[place : place + 1]
+        ways += [f"{one} {words}" for words in columns[place : place + 1]] + generic[place : place + 1]
     unique = {same_words(query): query for query in reversed([short_query(as_query(way)) for way in ways])}
     return [query for query in reversed(unique.values()) if query]
 

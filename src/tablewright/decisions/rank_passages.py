@@ -146,21 +146,32 @@ def _told(about: Asked, title: str, text: str) -> Iterator[tuple[int, int, float
 
 
 def _weighed(about: Asked, source: Retrieved, text: str) -> Iterator[tuple[int, int, float]]:
+    is_its_page = _is_about(about, source.title)
     for section in sections(text):
         for piece in _pieces(text, source.title, section):
-            if score := _score(about, piece):
+            if score := _score(about, piece, is_its_page=is_its_page):
                 yield piece.start, piece.end, score
 
 
-def _score(about: Asked, piece: _Piece) -> float:
+def _is_about(about: Asked, title: str) -> bool:
+    """Whether a part of the title is the subject's name and hardly more: "About Acme | Acme Lighting", not "Acme lights
+    the pier"."""
+    parts = (set(roots(part, telling=True)) for part in re.split(r"\s[-–—·|]\s|[|:]", title))
+    return any(about.subject <= part and len(part) <= len(about.subject) + 1 for part in parts)
+
+
+def _score(about: Asked, piece: _Piece, *, is_its_page: bool) -> float:
     """0 where it is about something else."""
     words = frozenset(roots(piece.text))
+    if is_its_page and _STANDS_FOR.search(piece.text):
+        words |= about.subject
     own = len(about.subject & words) / len(about.subject)
     known = len(about.subject & (words | piece.named | piece.before)) / len(about.subject)
     titled = about.subject <= piece.named
-    if known < KNOWN or (not own and not titled):
+    numbers = {word for word in about.subject if word.isdigit()}
+    if known < KNOWN or (not own and not titled) or not numbers <= words | piece.named | piece.before:
         return 0.0
-    side = _defines(about, piece.text) if about.what else _tells(about, piece, words)
+    side = _defines(about, piece.text) if about.what else _tells(about, piece, words, is_its_page)
     if not side:
         return 0.0
     substance = 0.5 * bool(_figures(piece.text)) + 0.5 * (80 <= len(piece.text) <= 300)
@@ -169,23 +180,33 @@ def _score(about: Asked, piece: _Piece) -> float:
     return 0.3 * own + 0.15 * known + 0.4 * side + 0.05 * (titled + opens) + 0.05 * substance - spoken
 
 
-def _tells(about: Asked, piece: _Piece, words: frozenset[str]) -> float:
-    """The question's own word for the side says most, then a heading that names it, then other words for it; these only
-    where the sentence names the subject too."""
+def _tells(about: Asked, piece: _Piece, words: frozenset[str], is_its_page: bool) -> float:
+    """The question's own word for the side says most, then a heading that names it, then other words for it: where the
+    sentence names the subject too or, on a page about it, has several of them."""
     text = piece.text[:1].lower() + piece.text[1:]
-    said = max(len({match[0] for match in side.says.finditer(text)}) for side in about.sides)
+    told = max(({match[0] for match in side.says.finditer(text)} for side in about.sides), key=len)
+    said = 0 if all(map(_YEAR.fullmatch, told)) and _REPORTS.search(text) else len(told)
     if about.side & words:
         return min(1.0, 0.8 + 0.1 * said)
     named = any(side.names.search(text) for side in about.sides)
     if any(side.asks.search(piece.headings) for side in about.sides):
         return 0.9 if said else 0.6
     if not about.subject & words:
-        return 0.0
+        return 0.6 if said > 1 and is_its_page else 0.0
     if named or said > 1:
         return 0.8 if named else 0.7
     return 0.45 if said and about.subject <= words else 0.0
 
 
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_REPORTS = re.compile(r"[$€£¥%]|\b(?:revenues?|sales|employees|staff|profits?|turnover)\b")
+"""Figures of a year are no history."""
+_STANDS_FOR = re.compile(
+    r"\b(?:the|this) (?:company|corporation|firm|business|group|organi[sz]ation|club|band|team|airline|university|"
+    r"school|city|town|village|country|film|album|song|book|series|product|stadium|station|museum|river|lake|island)\b(?!['’])",
+    re.IGNORECASE,
+)
+"""On a page about the subject this is its name."""
 _DEFINES = re.compile(
     r"\b(?:is|are|was|were) (?:also |often |usually |generally |commonly )?[\"“]?(?:an?|the|one|any|defined|known|"
     r"called|considered)\b|\b(?:refers?|referring) to\b|\bmeans?\b|\bdenotes?\b|\bdescribes?\b|\bconsists? of\b",
@@ -214,7 +235,7 @@ _TO_VISITORS = re.compile(
     r"©|\b(?:cookies?|privacy (?:policy|settings)|consent to|subscribe|sign(?:ing)? (?:up|in)|log ?in|newsletter|"
     r"copyright|all rights reserved|click (?:here|on|the)|read (?:more|on|the full)|learn more|follow us|"
     r"share (?:this|on)|contact us|terms (?:of|and) (?:use|service|conditions)|(?:this|our|in the following) "
-    r"(?:article|post|blog|guide|page|website|site|section)|skip to|enable javascript|advertisement|shopping cart|"
+    r"(?:article|post|blog|guide|page|website|site|section)|in this (?:issue|edition|episode)|skip to|enable javascript|advertisement|shopping cart|"
     r"leave a (?:comment|reply)|posted (?:on|by)|let us know|get (?:started|in touch))\b",
     re.IGNORECASE,
 )
@@ -226,8 +247,8 @@ _LEANS_BACK = re.compile(
     re.IGNORECASE,
 )
 _WHOLE = re.compile(r"(?<![.…])[.!][\"”’')\]*_]*(?:\[[^\]\n]{1,20}\])*$")
-_NO_PROSE = re.compile(r"[|›»]|\w > \w|\n[A-Z][\w ]{2,20}:\s")
-"""Cells, paths of a menu, and a labelled line that was taken for the rest of the one above it."""
+_NO_PROSE = re.compile(r"[|›»]|\w > \w|\n[A-Z][\w ]{2,20}:\s|https?://|\bwww\.|^\[\d+\]")
+"""Cells, paths of a menu, addresses and notes, and a labelled line that was taken for the rest of the one above it."""
 _LABEL = re.compile(r"(?:Description|Summary|Abstract|Answer|Note|Tip):\s+")
 _ITEM = re.compile(r"\s*(?:[-*+•·▪◦–]|\(?\d{1,2}[.)])\s*")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from urllib.parse import urlsplit
 
 from tablewright.decisions.reader import answers
@@ -160,7 +161,8 @@ def _prices(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved]) -> I
             is_for_prices = (
                 relevance_of(page.origin, page.title) == "pricing" or about(subject, page.title, "") >= SURELY
             )
-            spans, weight = _priced(page.text), weight if is_for_prices else 0.75 * weight
+            lines = () if _is_of_it_alone(subject, page) else _lines_on(subject, page.text)
+            spans, weight = chain(lines, _priced(page.text)), weight if is_for_prices else 0.75 * weight
         else:
             spans = _lines_on(subject, page.text)
             own = page.kind == "page" and is_own(subject.name, page.domain)
@@ -168,6 +170,11 @@ def _prices(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved]) -> I
         for start, end in spans:
             yield _said(page, number, start, end, weight)
             break
+
+
+def _is_of_it_alone(subject: Subject, page: Retrieved) -> bool:
+    """Whether all that a page of its maker says is said of the subject, and of no other product."""
+    return _is_all_its_own(subject.name, page.domain) or about(subject, page.title, "") >= SURELY
 
 
 def price_lines(passage: str) -> list[str]:

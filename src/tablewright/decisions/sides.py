@@ -40,6 +40,9 @@ def read_asked(question: str, topic: str) -> Asked:
     asking, subject_of = (question, "") if what else _parted(question)
     sides = () if what else tuple(side for side in _SIDES if side.asks.search(asking))
     sides = sides or tuple(side for side in _SIDES if not what and side.asks.search(topic))
+    if not (sides or what) and (named := _ASKS_OF.match(question)):
+        asking, subject_of = question[: named.end("side")], question[named.end("side") :]
+        sides = (_side("_".join(named["side"].lower().split()).rstrip("s") + "~", ""),)
     own: list[str] = []
     for side in sides:
         own += side.asks.findall(asking) or side.asks.findall(topic)
@@ -79,6 +82,10 @@ _ASKS_WHAT = re.compile(
     r"basics(?: of)?)(?: an?| the)?(?: (?!(?:of|for|in|between|on|main|key|major|best|most)\b)[\w’'-]+){1,4}\s*\??$",
     re.IGNORECASE,
 )
+_ASKS_OF = re.compile(
+    r"\s*what (?:is|are|was|were) the (?P<side>[a-z]+(?: [a-z]+)?) of (?=[^?]*[^\W\d_])", re.IGNORECASE
+)
+"""A side that has no words of its own here: then the question's must be said."""
 _GENERAL = re.compile(
     r"\b(?:main|key|major|current\w*|common\w*|important|biggest|primary|typical\w*|different|various|most|latest|"
     r"recent\w*|overview|introduction|definition|basics|significant|possible|potential|today|face[sd]?|facing|there|"
@@ -119,8 +126,19 @@ _SIDES = (
     ),
     _side(
         "history origins? evolution backgrounds? timeline beginnings?",
-        r"""(?:1[5-9]|20)\d\d centur~ first began begun started founded invented introduced developed early earliest
-        originally pioneer~ coined""",
+        r"""(?:1[5-9]|20)\d\d centur~ first began begun started founded established set_up invented introduced developed
+        early_(?:days|years|1\d|20) earliest originally pioneer~ coined renamed released merged acquired
+        bought_by opened""",
+    ),
+    _side(
+        r"""products? services offerings? goods brands? (?:make|sell|offer|produce)(?=\s*\??$)""",
+        """makes? mak(?:es|ing) produc~ manufactur~ sells? offers? provid(?:es?|ed|ing) distribut~ designs? builds? suppl(?:y|ies)
+        publish(?:es|ing) services? hosts? speciali[sz]~""",
+    ),
+    _side(
+        "careers? biograph~ filmograph~ discograph~",
+        r"""(?:1[5-9]|20)\d\d began debut~ appeared directed played became joined won starred released worked known_for
+        award~ graduated retired elected appointed recorded""",
     ),
     _side(
         "future trends? outlook forecasts? predictions? prospects? developments? next_steps?",

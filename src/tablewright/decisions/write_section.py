@@ -17,6 +17,7 @@ from tablewright.decisions.citations import unsupported
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.judge_claim import ClaimPassage, Judge, JudgeClaim
 from tablewright.decisions.rank_passages import copies
+from tablewright.decisions.reader.answers import roots
 from tablewright.decisions.reader.sections import readable
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
 from tablewright.models.tokens import estimate_tokens
@@ -121,6 +122,11 @@ def fit(asked: WriteSection) -> tuple[Passage, ...]:
 # ── the draft ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _says_more(text: str, heading: str) -> bool:
+    """Than the name that stands over the section: "About Acme." says nothing of Acme."""
+    return bool(set(roots(text)) - set(roots(f"{heading} about the welcome to home page")))
+
+
 class _Draft:
     """The sentences so far, each with the place of its passage: none that was said before."""
 
@@ -151,7 +157,7 @@ class _Draft:
             if len(self._said) >= count:
                 return
             text = _own_words(passage)
-            if place not in self._used() and text and not gives_orders(text):
+            if place not in self._used() and not gives_orders(text) and _says_more(text, self._asked.heading):
                 self._keep(text, place)
 
     def written(self, *, grouped: bool = False) -> Written:

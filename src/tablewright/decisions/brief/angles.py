@@ -34,7 +34,8 @@ _ASPECTS = ABSTRACT | frozenset(
     market growth adoption structure function symptoms treatment treatments diagnosis prevention prognosis
     performance efficiency sustainability politics culture outlook success failure timeline legacy feasibility
     security privacy competition demand supply emissions environment definition overview architecture criticism
-    reception side-effects prevalence methodology governance policy policies funding""".split()
+    reception career life biography plot work side-effects prevalence methodology governance policy policies
+    funding""".split()
 )  # fmt: skip
 _LINK = r"(?:of|in|for|behind|on|to|with|about|associated with|related to|from|facing|around|between|when)"
 _NAMED = re.compile(rf"^(?P<list>(?:(?!\s{_LINK}\s).){{3,120}}?)\s+(?P<link>{_LINK})\s+(?P<topic>.+)$", re.IGNORECASE)
@@ -68,6 +69,7 @@ _YES_NO = re.compile(r"^(?:is|are|was|were|does|do|did|can|could|should|will|wou
 def angles_of(question: str) -> tuple[tuple[Angle, ...], bool]:
     """The sides of a question, and whether it names them itself."""
     text = tidy(question)
+    text = _AND_WHY.sub("?", text)
     bare = text.rstrip("?!. ")
     topic = topic_of(text)
     if not re.search(r"[^\W_]", text):
@@ -82,7 +84,11 @@ def angles_of(question: str) -> tuple[tuple[Angle, ...], bool]:
         return _for_and_against(text, as_query(text)), False
     if re.match(r"(?:why|how|when|where|who|which)\b|what\s+(?!is\b|are\b)", text, re.IGNORECASE):
         return _around(Angle(name=_short(bare), question=sentence_case(bare) + "?", query=as_query(text))), False
-    return _usual(topic), False
+    return (_of_a_name(topic) if _NAME.fullmatch(topic) else _usual(topic)), False
+
+
+_AND_WHY = re.compile(r",?\s+and (?:why|how|how so|why not)\s*[?.]*$", re.IGNORECASE)
+"""Asks for the reasons that belong to any answer."""
 
 
 def topic_of(question: str) -> str:
@@ -108,6 +114,8 @@ def _compared(bare: str) -> tuple[Angle, ...]:
     if not match:
         return ()
     one, other = match["one"].strip(" ,"), match["other"].strip(" ,")
+    if whose := _THEIR_KIN.fullmatch(other):
+        other = f"{whose['kin']} of {one}"
     if match["list"] and (criteria := items(match["list"])):
         return tuple(
             Angle(
@@ -140,6 +148,9 @@ def _compared(bare: str) -> tuple[Angle, ...]:
             query=short_query(f"when to choose {one} or {other}"),
         ),
     )
+
+
+_THEIR_KIN = re.compile(r"(?:its|their|his|her)\s+(?:(?:main|closest|biggest|key)\s+)?(?P<kin>\w+)", re.IGNORECASE)
 
 
 def _covering(bare: str) -> tuple[Angle, ...]:
@@ -184,8 +195,11 @@ def _parts(text: str) -> tuple[Angle, ...]:
     ):
         return ()
     topic = topic_of(parts[0])
-    is_named = len(topic.split()) <= _MOST_ASPECT_WORDS and topic != parts[0]
     angles = [Angle(name=_short(parts[0]), question=f"{sentence_case(parts[0])}?", query=as_query(parts[0]))]
+    if topic != parts[0] and (aspect := _NAMED.match(topic)) and _is_aspect(aspect["list"]):
+        topic = aspect["topic"]
+        angles = [_of(aspect["list"], aspect["link"], topic)]
+    is_named = len(topic.split()) <= _MOST_ASPECT_WORDS and topic != parts[0]
     for part in parts[1:]:
         whole = _PRONOUN.sub(topic, part, count=1) if is_named else f"{part} ({parts[0]})"
         query = as_query(whole if whole != part and is_named else f"{topic} {part}")
@@ -252,6 +266,21 @@ def _usual(topic: str) -> tuple[Angle, ...]:
             question=f"What are the trends and the outlook for {topic}?",
             query=short_query(f"{about} trends outlook"),
         ),
+    )
+
+
+_NAME = re.compile(
+    r"(?:the )?[A-ZÀ-Þ][\w'’.&-]*[a-zß-ÿ.][\w'’.-]*(?: (?:(?:&|and|of|the|de|von|van) )?[A-ZÀ-Þ\d][\w'’.&-]*){0,5}"
+)
+
+
+def _of_a_name(topic: str) -> tuple[Angle, ...]:
+    """A company, a person or a place has a history, and nobody asks what it is used for."""
+    return (
+        Angle(name="Overview", question=f"What is {topic}?", query=short_query(f"{topic} overview")),
+        _of("history", "of", topic),
+        Angle(name="Known for", question=f"What is {topic} known for?", query=short_query(f"{topic} known for")),
+        _of("challenges", "of", topic),
     )
 
 

@@ -132,13 +132,17 @@ _CONDITION = re.compile(
 )
 
 
+_GOES_ON = re.compile(r"\s(?:with|including|along with|and their)\s", re.IGNORECASE)
+"""No column: "John Hillcoat with year", of videos directed by him."""
+
+
 def kind_of(item: str) -> FieldKind:
     return next((kind for kind, pattern in _KINDS if pattern.search(item)), "fact")
 
 
 def is_known(item: str) -> bool:
     """Whether the words are those of a column rather than of a quality: "pricing", not "an offline mode"."""
-    if _CONDITION.search(item) or len(item.split()) > MOST_WORDS:
+    if _CONDITION.search(item) or _GOES_ON.search(item) or len(item.split()) > MOST_WORDS:
         return False
     return kind_of(item) != "fact" or bool(_KNOWN_ANYHOW.search(item)) or read_by_name(Field(name=item)).known
 

@@ -53,7 +53,8 @@ _IMPERATIVE = re.compile(
 _NOT_ONE = frozenset(
     """impact effect role difference relationship future history state way significance importance influence background
     approach outlook process mechanism theory philosophy context consensus debate controversy comparison best case
-    status science evolution purpose meaning problem evidence potential explanation""".split()
+    status science evolution purpose meaning problem evidence potential explanation career biography legacy reception
+    plot""".split()
 )  # fmt: skip
 
 
@@ -71,7 +72,9 @@ def asks_a_fact(question: str) -> bool:
 
 
 def _is_abstract(text: str) -> bool:
-    """ "What is the role of …", "Which factors …": no answer of a few words."""
+    """ "What is the role of …", "What is known about …", "Which factors …": no answer of a few words."""
+    if _KNOWN_ABOUT.match(text):
+        return True
     if of := re.match(
         r"what(?: is|'s| are| was| were)\s+(?:the\s+)?(?P<noun>[\w' -]+?)\s+(?:of|in|on|for|to|between|behind|about)\b",
         text,
@@ -85,6 +88,11 @@ def _is_abstract(text: str) -> bool:
     return noun is not None and (
         noun["noun"].casefold() in ABSTRACT | {"impact", "effect", "influence", "evidence", "difference"}
     )
+
+
+_KNOWN_ABOUT = re.compile(
+    r"what(?: is|'s| was| has been)\s+(?:known|said|written|reported|believed)\s+(?:about|of|on)\b", re.IGNORECASE
+)
 
 
 def clauses(text: str) -> list[str]:

@@ -29,6 +29,8 @@ NUMBERED = 0.75
 LEAST_ITEMS = 2
 LONGEST_LINE = 3_000
 HALF = 0.5
+FAINT = 0.6
+"""What is left of the score where neither the list nor the row has a word that tells the kind apart."""
 
 _NAME_COLUMNS = words("name title item product model entry offer call")
 _OTHERS = re.compile(
@@ -114,7 +116,7 @@ def _in_table(kind: Kind, lines: list[_Line], headings: tuple[str, ...], place: 
         name = name if score == IN_COLUMN else first_name(name)[0]
         good = is_some_name(name, kind) if score == IN_COLUMN else fits(name, kind)
         if good and (where := row.text.find(name)) >= 0:
-            yield _quoted(name, row, where, place, score)
+            yield _quoted(name, row, where, place, score * _telling(kind, told))
 
 
 def _looks_like_header(kind: Kind, rows: list[_Line]) -> bool:
@@ -180,7 +182,10 @@ def _in_items(kind: Kind, lines: list[_Line], title: str, place: int) -> Iterato
         if len(run) >= LEAST_ITEMS and not _OTHERS.search(under) and (announces or (page_lists and len(run) > 2)):
             for line, name, where in run:
                 if names_all(f"{title} {under} {line.text}", kind):
-                    yield _quoted(name, line, where, place, NUMBERED if is_numbered(line.text) else IN_LIST)
+                    score = (NUMBERED if is_numbered(line.text) else IN_LIST) * _telling(
+                        kind, f"{title} {under} {line.text}"
+                    )
+                    yield _quoted(name, line, where, place, score)
             at += len(run)
             continue
         line = lines[at]
@@ -213,6 +218,11 @@ def _is_prose(line: str, name: str) -> bool:
     if re.match(r":\s+\(", rest) or re.match(r"\s*\(", rest):
         return False
     return (rest.strip() == "" and line.rstrip().endswith((".", "!", "?"))) or rest[:1] in (".", ":", ";", " ")
+
+
+def _telling(kind: Kind, told: str) -> float:
+    """1 where it says which ones are meant ("gooseneck"), less on a list of all of them."""
+    return FAINT + (1 - FAINT) * about_topic(told, kind)
 
 
 def _fits_topic(kind: Kind, text: str) -> bool:

@@ -55,10 +55,13 @@ _SUCH_AS = re.compile(
 )
 _AND_OTHER = re.compile(r",?\s(?:and|or)\s(?:many\s)?other\s((?:[\w-]{1,30}\s){0,3}?[\w-]{1,30}s)\b")
 _WORD = r"[^\W_a-z][\w'’.&+-]{0,40}"
-_NAME = re.compile(rf"{_WORD}(?:\s(?:(?:&|of|de|van|von|the)\s)?{_WORD}){{0,5}}(?<!\.)|{_WORD}(?:\s{_WORD}){{0,5}}")
+_NAME = re.compile(
+    rf"{_WORD}(?:(?::?\s|\s[-–]\s)(?:(?:&|of|de|van|von|the)\s)?{_WORD}){{0,7}}(?<!\.)|{_WORD}(?:\s{_WORD}){{0,5}}"
+)
 _LAST_NAME = re.compile(rf"{_WORD}(?:\s(?:&\s)?{_WORD}){{0,5}}$")
 REACH = 300
 """Characters of a sentence that an enumeration may take."""
+_LIST_ENDS = re.compile(r"(?:;|:(?!\s[A-Z])|(?<!\b[A-Z])\.)(?:\s|$)")
 _BETWEEN = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+")
 
 
@@ -113,7 +116,7 @@ def _enumerated(sentence: str) -> Iterator[tuple[str, list[str], int]]:
     """The noun, the names, and where they begin: "hosts such as A, B and C", "A, B and other hosts"."""
     for match in _SUCH_AS.finditer(sentence):
         names = []
-        for part in _BETWEEN.split(re.split(r"[;:.](?:\s|$)", sentence[match.end() : match.end() + REACH])[0]):
+        for part in _BETWEEN.split(_LIST_ENDS.split(sentence[match.end() : match.end() + REACH])[0]):
             name = _NAME.match(part)
             if name is None:
                 break

@@ -29,6 +29,8 @@ KIN, INITIALS = 0.85, 0.9
 SAID_OF_SUBJECT = 0.7
 """What its name somewhere on the page says for a sentence that calls the subject "he"."""
 NEAR = 0.001
+TELLING = 10
+"""A smaller number stands somewhere on every page: it says something only beside the claim's words."""
 DAY, OTHER_DAY = 0.7, 0.2
 HALF = 0.5
 MONTH = len("2019-05")
@@ -36,6 +38,8 @@ _END = re.compile(r"(?<=[.!?])[\"”’')\]]*\s+(?=[\"“‘'(\[]*[^\Wa-z_])|\n+
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _FULL_NAME = re.compile(r"\b[A-Z][\w’'&.-]*(?: (?:(?:of|the|and|for|de) )*[A-Z][\w’'&.-]*)+")
 _REFERS = re.compile(r"\W*(?:he|she|it|they|his|her|its|their)\b", re.IGNORECASE)
+FOUNDED = re.compile(r"\b(?:founded|established|set up|formed)\b")
+_ROW_OR_ITEM = re.compile(r" \| |^(?:[-*•] )?[A-Z][\w’'&.-]*(?: (?:& )?[A-Z\d][\w’'&.,-]*)+: ")
 _SHORT_NAME = re.compile(r"\b(?:[A-Z]\.?){2,6}(?![a-z])")
 
 
@@ -68,7 +72,8 @@ class Alignment:
         self.hard = np.array([part.is_hard for part in parts], dtype=bool)
         self.said = np.zeros((len(parts), len(self.nearest)))
         for place, sentence in enumerate(self.nearest):
-            self.said[:, place] = self._says(sentence)
+            if not self._is_of_another(sentence):
+                self.said[:, place] = self._says(sentence)
         self.bearing = self._bearing()
 
     @cached_property
@@ -106,6 +111,13 @@ class Alignment:
         found: NDArray[np.float64] = np.maximum(self.from_outset, self.said[:, self.bearing].max(axis=1, initial=0.0))
         return found
 
+    @property
+    def stated(self) -> float:
+        """How far they say what the claim says of its subject, whose name alone is nothing said."""
+        own = np.array([part.root in self.subject for part in self.parts], dtype=bool)
+        weights = self.weights * ~own
+        return float(weights @ self.together / weights.sum()) if weights.sum() else 1.0
+
     @cached_property
     def unsaid(self) -> tuple[Part, ...]:
         """The names, numbers and dates that stand nowhere; of a day more than its year has to. The subject is left out:
@@ -118,6 +130,12 @@ class Alignment:
             and part.root not in self.subject
             and (said < DAY if len(part.iso) > MONTH else anywhere < HALF)
         )
+
+    def _is_of_another(self, sentence: Sentence) -> bool:
+        """A row or an item of a page about many things says something of the one that it names."""
+        if not self.subject or not _ROW_OR_ITEM.search(sentence.written):
+            return False
+        return self.subject.isdisjoint(sentence.roots | frozenset(map(root, WORD.findall(self.title))))
 
     def _bearing(self) -> list[int]:
         """The sentences that say most of the claim together, the one that says most of it first; none that stands
@@ -165,6 +183,7 @@ class Alignment:
     def _says(self, sentence: Sentence) -> list[float]:
         beginning = _by_beginning(sentence.words)
         vectors = _vectors(sentence)
+        dated = any(part.kind == "date" for part in self.parts)
 
         def says(part: Part) -> float:
             if part.kind == "number":
@@ -173,12 +192,14 @@ class Alignment:
                 return sum(same) / len(same)
             if part.kind == "date":
                 return self._dates(sentence.written, part.iso)
-            if part.root in sentence.roots:
+            if part.root in sentence.roots or (part.plain == "year" and dated and dates(sentence.written)):
                 return 1.0
             if any(akin(part.plain, word) for word in beginning.get(part.plain[:LEAST_KIN], ())):
                 return KIN
             if part.kind == "name" and self._by_initials(part, [sentence.written]):
                 return INITIALS
+            if FOUNDED.fullmatch(part.plain) and FOUNDED.search(sentence.written):
+                return KIN
             return 0.0 if part.kind == "name" and not part.common else likeness(part.plain, vectors)
 
         return [says(part) for part in self.parts]
@@ -199,7 +220,8 @@ class Alignment:
 
     def _stands(self, part: Part) -> float:
         if part.kind == "number":
-            return float(all(f"{value:g}" in self.figures or value in self.spelled for value in part.values))
+            told = [f"{value:g}" in self.figures or value in self.spelled for value in part.values if value >= TELLING]
+            return float(len(told) == len(part.values) and all(told))
         if part.kind == "date":
             return (1.0 if len(part.iso) == 4 else 0.6) * (part.iso[:4] in self.figures)
         if part.root in self.roots:

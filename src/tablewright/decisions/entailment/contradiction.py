@@ -45,7 +45,7 @@ def against(alignment: Alignment) -> Against | None:
     for place in order[: len(alignment.bearing) + 4]:
         said = np.maximum(alignment.from_outset, alignment.said[:, place])
         sentence = alignment.nearest[place]
-        for find in (_denied, _opposed, _other_number):
+        for find in (_denied, _opposed, _other_number, _second_figure):
             if (found := find(alignment, said, sentence)) and not alignment.is_tainted(sentence):
                 return found
     return None
@@ -86,6 +86,37 @@ def _other_number(alignment: Alignment, said: NDArray[np.float64], sentence: Sen
             reason = f"it says {rivals[0]}, not {part.written}"
             return Against(sentence=sentence, reason=reason, outright=not loose and len(part.values) < 2)
     return None
+
+
+def _second_figure(alignment: Alignment, said: NDArray[np.float64], sentence: Sentence) -> Against | None:
+    """Where the sentence has the claim's price, and another for the same: "costs $59 a month; its page still speaks of
+    $49". Two cells of a row are of different things, and so are a price by the month and by the year."""
+    if "|" in sentence.written or alignment.weights @ said < SAME_MATTER:
+        return None
+    for place, part in enumerate(alignment.parts):
+        kind = _of_what(alignment.claim, part.start, part.end)
+        if part.kind != "number" or kind not in _SIGNS or alignment.said[place, alignment.nearest.index(sentence)] < 1:
+            continue
+        numbers = [n for n in read_numbers(sentence.written) if _of_what(sentence.written, n.start, n.end) == kind]
+        own = [number for number in numbers if float(number.value) in part.values]
+        for number in numbers:
+            rival = sentence.written[number.start : number.end].strip()
+            if number in own or rival in alignment.claim or number.high is not None:
+                continue
+            units = {_unit(sentence.written, each.end) for each in (number, *own)} - {""}
+            if len(units) < 2:
+                return Against(sentence=sentence, reason=f"it says {kind}{rival.lstrip(kind)} as well", outright=False)
+    return None
+
+
+_SIGNS = frozenset("$€£¥")
+_UNIT = re.compile(r"\W{0,2}\s*(?:(?:per|an?|each|for|in|of|to|and|on)\s+|/\s*)(\w+)")
+
+
+def _unit(text: str, end: int) -> str:
+    """What an amount is for: "month" of "$59 per month"."""
+    found = _UNIT.match(text, end)
+    return root(found[1]) if found else ""
 
 
 def _rest(alignment: Alignment, said: NDArray[np.float64], place: int) -> float:

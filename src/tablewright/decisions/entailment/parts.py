@@ -55,9 +55,14 @@ class Part(Noun, frozen=True):
 
 
 def parts(claim: str, about: str = "") -> tuple[Part, ...]:
-    """In order. What the claim is `about` is a name even where it opens the sentence."""
-    found = list(_dates(claim))
-    found += [each for each in _numbers(claim) if not _within(each, found)]
+    """In order. What the claim is `about` is a name even where it opens the sentence, and the "17" of "Vario 17" is no
+    figure."""
+    named = [match.span() for match in re.finditer(re.escape(about), claim)] if about else []
+    figures = [*_dates(claim), *_numbers(claim)]
+    found: list[Part] = []
+    for each in figures:
+        if not _within(each, found) and not any(start <= each.start and each.end <= end for start, end in named):
+            found.append(each)
     subject = {plain(word) for word in WORD.findall(about)}
     found += [each for each in _words(claim, subject) if not _within(each, found)]
     return tuple(sorted(found, key=lambda part: part.start))
@@ -87,11 +92,11 @@ def _words(claim: str, subject: set[str]) -> Iterator[Part]:
         start, end = match.span()
         if word in SMALL or len(word) < 2 or (word.title() in _MONTH_NAMES and written[0].isupper()):
             continue
-        if (number := IN_WORDS.get(word, 0)) >= FEW:
+        if word not in subject and (number := IN_WORDS.get(word, 0)) >= FEW:
             yield Part(kind="number", written=written, start=start, end=end, weight=SPELLED, values=(float(number),))
-        elif digits := re.match(r"\d+", written):
+        elif word not in subject and (digits := re.match(r"\d+", written)):
             yield Part(kind="number", written=written, start=start, end=end, weight=NUMBER, values=(float(digits[0]),))
-        elif written[0].isupper() and (start or word in subject or meaning(word).pieces > 1):
+        elif (written[0].isupper() or written[0].isdigit()) and (start or word in subject or meaning(word).pieces > 1):
             common = written[1:].islower() and meaning(word).pieces == 1
             yield Part(
                 kind="name",
@@ -118,8 +123,12 @@ _MONTH_NAMES = frozenset(map(str.title, _MONTHS))
 
 @lru_cache(4_096)
 def amounts(sentence: str) -> frozenset[float]:
+    """Those of a day or of a time are none."""
     spelled = {float(IN_WORDS[word]) for word in map(plain, WORD.findall(sentence)) if word in IN_WORDS}
-    return frozenset(numbers_in(sentence) | spelled)
+    return frozenset(numbers_in(_DAY_OR_TIME.sub(" ", sentence)) | spelled)
+
+
+_DAY_OR_TIME = re.compile(r"\b(?:\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?)\b")
 
 
 @lru_cache(4_096)

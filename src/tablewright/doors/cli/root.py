@@ -78,6 +78,7 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
     recheck,
     refresh,
     research,
+    shortlist,
     strategies,
     table,
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tablewright.decisions.detect_gaps import catalog_gaps
 from tablewright.decisions.read_profile import is_own
-from tablewright.decisions.reader.about import Subject, about, mentions
+from tablewright.decisions.reader.about import Subject, about, mentions, names_of
 from tablewright.journeys.research.conditions import PriceLimit, price_limits
 from tablewright.journeys.research.shape import Desk, cited_origins, status_of
 from tablewright.strategies.gathered import GatheredProfiles, Lead
@@ -25,6 +25,7 @@ from tablewright.table.research import (
     Wanted,
 )
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import cell_text
 
 PAGES_OF_A_ROW = 8
@@ -41,6 +42,7 @@ class Catalog:
         self._brief = brief
         self._desk = desk
         self._limits = price_limits(brief.question)
+        self._words: dict[str, str] = {}
 
     @property
     def follows(self) -> tuple[FieldKind, ...]:
@@ -105,13 +107,21 @@ class Catalog:
         for page in library.pages.values():
             own = page.kind == "page" and is_own(subject.name, page.domain)
             score = 2.0 if own else about(subject, page.title, page.text)
-            if own or score >= 0.5 or mentions(subject, f"{page.title}\n{page.text}"):
+            if own or score >= 0.5 or self._mentions(subject, page):
                 scored.append((score, page))
         pages = [page for _, page in sorted(scored, key=lambda entry: -entry[0])][:PAGES_OF_A_ROW]
         origins = {page.origin for page in pages}
         tasks = [task for task, read in library.of_task.items() if origins & set(read)]
         steps = [step for task in tasks for step in library.steps[task] if step.type == "search"]
         return Lead(pages=tuple(pages), steps=tuple(steps))
+
+    def _mentions(self, subject: Subject, page: Retrieved) -> bool:
+        """Each page is taken apart once, not once for each row: that was most of the time of a long catalog."""
+        if page.origin not in self._words:
+            self._words[page.origin] = f" {' '.join(tokenize(fold(f'{page.title} {page.text}')))} "
+        words = self._words[page.origin]
+        spoken = [" ".join(name) for name in names_of(subject.name)]
+        return any(f" {name} " in words and mentions(subject, name) for name in spoken)
 
     # ── what is open ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -50,11 +50,12 @@ class Narrative:
         table = await self._desk.table()
         links = self._links(table)
         leads = {row.id: self._lead(row, tasks, is_link=row.id in links) for row in table.rows}
-        weak = [row for row in table.rows if status_of(row.cell(self.column)) != "found"]
+        # Links that a round which discovers finds here are its own, from before it was cut off: for the next round.
+        ahead = links if any(task.kind == "discover" for task in tasks) else {}
+        weak = [row for row in table.rows if status_of(row.cell(self.column)) != "found" and row.id not in ahead]
         only = {(row.id, self.column) for row in weak if row.cell(self.column).status != "PENDING"}
         fresh = [row.id for row in weak if row.cell(self.column).status == "PENDING"]
-        field = table.field(self.column)
-        assert field is not None
+        field = fields_of(self._brief)[1][-1]
         if fresh:
             await self._desk.fill([field], self._strategy(leads, links), row_ids=fresh)
         if only:

@@ -33,9 +33,10 @@ from tablewright.journeys.research.shape import Desk, cited_origins
 from tablewright.journeys.research.synthesis import Synthesis, title_of
 from tablewright.journeys.research.verify import verify
 from tablewright.journeys.research.worker import Workers
+from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Cell, Row, Step, Table
+from tablewright.table.model import Cell, Field, Row, Step, Table
 from tablewright.table.research import (
     DEFAULT_TASKS,
     Brief,
@@ -91,6 +92,7 @@ class Researcher:
             raise UsageError("There is no question.", advice='Say it: tablewright research "…".')
         if max_tasks < 1:
             raise UsageError("At least one task is needed.")
+        asked = msgspec.structs.replace(asked, question=printable(asked.question))
         brief: Brief = (await decide(Read(), asked, self._tools.model, self._note)).decided
         if brief.report_type == "catalog":
             key, fields = catalog.fields_of(brief)
@@ -110,16 +112,16 @@ class Researcher:
         research = await self._store.researches.get(research_id)
         if research.report is not None and research.status in ("done", "nothing"):
             return research
-        await self._store.researches.finish(research_id, "running", None)
+        await self._store.researches.mark(research_id, "running")
         try:
             return await Rounds(
                 self._store, self._tools, self._purse, research, self._actor, self._terms, self._watch
             ).run()
         except asyncio.CancelledError:
-            await self._store.researches.finish(research_id, "cancelled", None)
+            await self._store.researches.mark(research_id, "cancelled")
             raise
         except Exception:
-            await self._store.researches.finish(research_id, "failed", None)
+            await self._store.researches.mark(research_id, "failed")
             raise
 
     def _note(self, step: Step) -> None:
@@ -144,7 +146,6 @@ class Rounds:
         )
         self._shape = Catalog(self._brief, self._desk) if self._is_catalog else Narrative(self._brief, self._desk)
         self._workers = Workers(tools, self._desk.library, purse, self._task_done)
-        self._links: tuple[Link, ...] = ()
 
     @property
     def _subject(self) -> str:
@@ -157,6 +158,8 @@ class Rounds:
         return self._brief.report_type == "catalog"
 
     async def run(self) -> Research:
+        if not self._purse.spent:
+            self._research = msgspec.structs.replace(self._research, rounds=whole(self._research.rounds))
         await self._desk.drop_unfinished()
         await self._desk.library.reopen(self._store, self._tools, self._notes())
         self._tell("brief", detail=self._brief.reason)
@@ -179,9 +182,7 @@ class Rounds:
                 notes, checked = await self._verify(tasks, before)
             else:
                 notes = await self._gather(tasks)
-            stopped = self._purse.spent if any(note.error == self._purse.spent for note in notes) else ""
-            if not tasks:
-                stopped = "no gap was left" if index == 2 else "there was no claim to verify"
+            stopped = self._purse.spent if tasks else self._nothing_to_do(index, before)
             memo = await self._memo(index, len(tasks), [*self._notes(), *notes], checked)
         closed = gone(before.gaps, memo.gaps) if before is not None else ()
         done = Round(
@@ -198,8 +199,20 @@ class Rounds:
         self._research = msgspec.structs.replace(self._research, rounds=(*self._research.rounds, done))
         self._tell("memo", detail=stopped, gaps=memo.gaps, closed=closed)
 
+    @property
+    def _tasks_left(self) -> int:
+        return self._research.max_tasks - sum(len(round.tasks) for round in self._research.rounds)
+
+    def _nothing_to_do(self, index: int, memo: Memo | None) -> str:
+        """Why a round has no task."""
+        if self._tasks_left < 1:
+            return f"no task was left of {self._research.max_tasks}"
+        if memo is not None and (memo.gaps if index == 2 else memo.claims_to_verify):
+            return "there was nothing to search for that had not been searched"
+        return "no gap was left" if index == 2 else "there was no claim to verify"
+
     async def _plan(self, index: int, memo: Memo | None) -> Sequence[ResearchTask]:
-        left = self._research.max_tasks - sum(len(round.tasks) for round in self._research.rounds)
+        left = self._tasks_left
         most = {1: min(FIRST_ROUND, left), 2: max(left - LAST_ROUND, min(1, left)), 3: min(LAST_ROUND, left)}[index]
         if most < 1 or (index == 2 and memo is not None and not memo.gaps):
             return ()
@@ -241,7 +254,9 @@ class Rounds:
             tasks_completed=completed,
             tasks_remaining=max(0, self._research.max_tasks - completed),
             unique_citations=len(cited),
-            unique_domains=len({page.domain for origin, page in self._desk.library.pages.items() if origin in cited}),
+            unique_domains=len(
+                {page.domain or origin for origin, page in self._desk.library.pages.items() if origin in cited}
+            ),
             pages_extracted=len(self._desk.library.pages),
             themes_covered=tuple(self._shape.themes(table)),
             sources_summary=self._sources(cited),
@@ -308,9 +323,9 @@ class Rounds:
         found = []
         for row in rows:
             name = cell_text(row.cell(table.key_field))
-            for field in table.fields:
+            for field, kind in self._columns:
                 cell = row.cell(field.name)
-                if field.name == table.key_field or cell.value is None or not cell.evidence:
+                if cell.value is None or not cell.evidence:
                     continue
                 if not self._is_catalog:
                     subject = f"{self._subject}: " if self._subject else ""
@@ -319,12 +334,18 @@ class Rounds:
                         for place, each in enumerate(cell.evidence)
                     ]
                     continue
-                kind = next(each.kind for each in self._brief.columns if each.field.name == field.name)
                 if kind != "site":
                     weight = 1.0 if field.required else 0.5
                     text = claimed(kind, name, cell)
                     found.append(self._stated(row, table.key_field, field.name, text, 0, weight))
         return found
+
+    @property
+    def _columns(self) -> list[tuple[Field, FieldKind]]:
+        """What was asked for; the owner of the table may have columns of their own in it."""
+        if self._is_catalog:
+            return [(each.field, each.kind) for each in self._brief.columns[1:]]
+        return [(narrative.fields_of(self._brief)[1][-1], "prose")]
 
     def _stated(self, row: Row, key: str, field: str, text: str, place: int, weight: float = 0.8) -> Statement:
         cell = row.cell(field)
@@ -337,7 +358,7 @@ class Rounds:
             weight=weight,
             row_id=row.id,
             field=field,
-            sources=len({each.domain for each in cell.evidence}),
+            sources=len({each.domain or each.origin for each in cell.evidence}),
             name=cell_text(row.cell(key)) if self._is_catalog else self._subject,
             has_number=any(map(str.isdigit, text)),
         )
@@ -358,12 +379,12 @@ class Rounds:
                 about,
                 library.pages.get(claim.source_url),
                 [page for page in pages if not about or about in page.text],
-                self._tools.model,
+                None if self._purse.spent else self._tools.model,
                 self._note,
                 failed=failed,
             )
             checked.append(verdict)
-            if verdict.verdict == "contradicted" and claim.row_id:
+            if verdict.verdict == "contradicted" and claim.row_id in names and table.field(claim.field):
                 await self._desk.doubt(claim.row_id, claim.field, f"contradicted: {verdict.reason}")
             done, total = len(checked), len(memo.claims_to_verify)
             self._tell("claim", detail=f"{verdict.verdict}: {claim.claim_text}", done=done, total=total)
@@ -372,13 +393,12 @@ class Rounds:
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _finish(self) -> Research:
-        spent = self._purse.spent
         self._tell("writing")
         table = await self._desk.table()
         usage = sum((round.usage for round in self._research.rounds), Usage())
         memo = self._research.rounds[-1].memo if self._research.rounds else None
         synthesis = Synthesis(
-            self._store, self._tools.model, self._note, spent=spent, memo_text=written(memo) if memo else ""
+            self._store, self._tools.model, self._note, self._purse, memo_text=written(memo) if memo else ""
         )
         writing, started = Meter(), time.monotonic()
         with metered(writing):
@@ -386,7 +406,7 @@ class Rounds:
         took = Usage(seconds=round(time.monotonic() - started, 3))
         report = msgspec.structs.replace(report, usage=usage + writing.usage + took)
         nothing = not report.sections and report.answer is None and report.table is None
-        status: ResearchStatus = "partial" if spent else "nothing" if nothing else "done"
+        status: ResearchStatus = "partial" if synthesis.limit else "nothing" if nothing else "done"
         await self._store.researches.finish(self._research.id, status, report)
         self._tell("done", detail=status)
         return await self._store.researches.get(self._research.id)
@@ -415,6 +435,11 @@ class Rounds:
                 stage=stage, round_index=self._round, detail=detail, done=done, total=total, gaps=gaps, closed=closed
             )
         )
+
+
+def whole(rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """Without one in which a limit was reached: with more time or money it is done again."""
+    return tuple(round for round in rounds if not (round.tasks and round.stopped))
 
 
 def gone(before: Sequence[Gap], after: Sequence[Gap]) -> tuple[str, ...]:

@@ -6,17 +6,20 @@ rolled back, whatever the research came to.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
-from tablewright.engine.progress import Progress, Watch
+from tablewright.engine.progress import Watch
 from tablewright.journeys.research.purse import Purse
 from tablewright.journeys.research.worker import Library
-from tablewright.store.proposals import CellAt
+from tablewright.store.proposals import CellAt, Review
 from tablewright.store.records import now
 from tablewright.store.store import Store
+from tablewright.strategies.gathered import Gathered
 from tablewright.strategies.strategy import Strategy
 from tablewright.strategies.tools import Tools
 from tablewright.table.confidence import confidence
@@ -82,39 +85,70 @@ class Desk:
         row_ids: Sequence[RowId] | None = None,
         only: Collection[CellAt] | None = None,
     ) -> None:
-        """By the engine; what it had found when the time or the money ran out counts."""
-        table = await self._store.tables.find(self._table_id)
-        stop_when_late: list[Fill] = []
+        """By the engine, with the model as long as there are time and money. What was gathered is read to the end, then
+        by the rules alone: that costs nothing, and a partial report has something to say."""
+        if not self._purse.spent:
+            read = await self._read(self._tools, fields, strategy, row_ids, only)
+            only = None if only is None else set(only) - read
+        if self._purse.spent and only != set():
+            rules = replace(self._tools, model=None, strong=None, budget=None)
+            await self._read(rules, fields, strategy, row_ids, only, in_time=False)
 
-        def watch(progress: Progress) -> None:
-            self._watch(progress)
-            if self._purse.seconds_left == 0.0:
-                for each in stop_when_late:
-                    each.cancel()
-
+    async def _read(
+        self,
+        tools: Tools,
+        fields: Sequence[Field],
+        strategy: Strategy,
+        row_ids: Sequence[RowId] | None,
+        only: Collection[CellAt] | None,
+        *,
+        in_time: bool = True,
+    ) -> set[CellAt]:
+        """The cells that it came to."""
         fill = Fill(
             self._store,
-            table,
+            await self._store.tables.find(self._table_id),
             fields,
             strategy,
-            tools=self._tools,
+            tools=tools,
             row_ids=row_ids,
             only=only,
             terms=self._terms,
-            watch=watch,
+            watch=self._watch,
         )
-        stop_when_late.append(fill)
-        filled = await fill.run()
-        await Changes(self._store, self._actor).apply(filled.proposal_id)
+        seconds = self._purse.seconds_left if in_time else None
+        late = None if seconds is None else asyncio.get_running_loop().call_later(seconds, fill.cancel)
+        try:
+            filled = await fill.run()
+        finally:
+            if late:
+                late.cancel()
+        return await self._keep(filled.proposal_id)
+
+    async def _keep(self, proposal_id: str) -> set[CellAt]:
+        """All but what would empty a cell: that more pages, or another answer of a model, do not say it is no reason to
+        give up a value that has its evidence."""
+        proposed = await self._store.proposals.open_cells(proposal_id)
+        rows = (await self.table()).rows
+        values = {(row.id, name) for row in rows for name, cell in row.cells.items() if cell.value is not None}
+        emptied = [at for at in await self._store.proposals.open_cells(proposal_id, failed=True) if at in values]
+        accepted = [at for at in proposed if at not in emptied]
+        if proposed:
+            review = Review(accepted=tuple(accepted), refused=tuple(emptied))
+            await Changes(self._store, self._actor).decide(proposal_id, review)
+        return set(proposed)
 
     async def doubt(self, row_id: RowId, field: str, why: str) -> None:
         """Keeps the value, and shows that somebody says otherwise."""
         await Changes(self._store, self._actor).flag(self._table_id, row_id, field, why)
 
     async def drop_unfinished(self) -> None:
-        """What a process that died left as a proposal: it is read once more."""
-        for proposal in await self._store.proposals.all(self._table_id, only_open=True):
-            await self._store.proposals.reject(proposal.id)
+        """What a process that died left as proposals: it is read once more. The owner's own stay."""
+        for proposal in await self._store.proposals.all(self._table_id):
+            if proposal.status in ("building", "open"):
+                run = await self._store.runs.get(proposal.run_id)
+                if run.spec.get("strategy") == Gathered.name:
+                    await self._store.proposals.reject(proposal.id)
 
 
 class Shape(Protocol):

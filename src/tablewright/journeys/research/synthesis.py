@@ -7,13 +7,14 @@ from; what is not there, and every sentence that stood on it, is left out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.decision import Decision, Outcome, Tell, decide
 from tablewright.decisions.outline_report import Outline, OutlineIt, OutlineReport, Planned, Topic
 from tablewright.decisions.write_section import REPEATED, Write, WriteSection, Written
 from tablewright.journeys.research.catalog import Catalog
 from tablewright.journeys.research.narrative import ANGLE, Narrative
+from tablewright.journeys.research.purse import Purse
 from tablewright.journeys.research.shape import status_of
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -40,6 +41,8 @@ from tablewright.table.text import cell_text, plural, shortened, show
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
+
+Made = TypeVar("Made")
 
 ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
 LONGEST_CELL = 400
@@ -98,17 +101,19 @@ class References:
 
 class Synthesis:
     def __init__(
-        self, store: Store, model: LanguageModel | None, tell: Tell, *, spent: str = "", memo_text: str = ""
+        self, store: Store, model: LanguageModel | None, tell: Tell, purse: Purse, *, memo_text: str = ""
     ) -> None:
-        """`spent` is the limit that was reached, if one was: then no model is asked any more."""
+        self.limit = purse.spent
+        """Which limit was reached, if one was: then no model is asked any more."""
         self._references = References(store)
-        self._model = None if spent else model
+        self._model = model
+        self._purse = purse
         self._tell = tell
-        self._spent = spent
         self._memo_text = memo_text
         self._written: list[str] = []
         self._dropped = 0
         self._remarks: list[str] = []
+        self._by_model = False
 
     async def write(self, research: Research, shape: Catalog | Narrative, table: Table) -> Report:
         notes = [note for round in research.rounds for note in round.notes]
@@ -143,14 +148,14 @@ class Synthesis:
             rounds=tuple(map(summary, research.rounds)),
             completeness=completeness,
             notes=tuple(self._notes()),
-            written_by=self._model.name if self._model is not None and sections else "",
+            written_by=self._model.name if self._model is not None and self._by_model else "",
             created_at=now(),
         )
 
     def _notes(self) -> list[str]:
         said = list(self._remarks)
-        if self._spent:
-            said.append(f"This report is partial: {self._spent}.")
+        if self.limit:
+            said.append(f"This report is partial: {self.limit}.")
         if self._dropped:
             count = f"{self._dropped} {plural('sentence', self._dropped)}"
             was = "was" if self._dropped == 1 else "were"
@@ -184,7 +189,7 @@ class Synthesis:
         if not topics:
             return ()
         asked = OutlineReport(brief=brief, memo_text=self._memo_text, topics=tuple(topics))
-        outline: Outline = (await decide(OutlineIt(), asked, self._model, self._tell)).decided
+        outline: Outline = (await self._decide(OutlineIt(), asked)).decided
         return outline.sections
 
     async def _of_catalog(self, brief: Brief, shape: Catalog, table: Table) -> list[Section]:
@@ -215,12 +220,23 @@ class Synthesis:
                 numbers=tuple(numbers),
                 written=tuple(self._written),
             )
-            written: Written = (await decide(Write(), asked, self._model, self._tell)).decided
+            outcome = await self._decide(Write(), asked)
+            self._by_model = self._by_model or not (self.limit or outcome.degraded)
+            written: Written = outcome.decided
             self._dropped += sum(REPEATED not in each for each in written.dropped)
             self._written += [sentence.text for sentence in written.sentences]
             if written.sentences:
                 sections.append(Section(heading=heading, sentences=written.sentences))
         return sections
+
+    async def _decide(self, decision: Decision[Any, Made], asked: Any) -> Outcome[Made]:
+        """By the model, until a limit is reached."""
+        if self._model is not None:
+            self.limit = self.limit or self._purse.spent
+        outcome = await decide(decision, asked, None if self.limit else self._model, self._tell)
+        if outcome.over_budget:
+            self.limit = self._purse.spent
+        return outcome
 
     async def _answer(self, shape: Narrative, table: Table) -> Sentence | None:
         best = shape.answer(table)
@@ -228,13 +244,18 @@ class Synthesis:
             return None
         cell, linked = best
         citations = await self._references.cite_all((*cell.evidence, *linked))
-        for rival in cell.conflict:
-            numbers = await self._references.cite_all(rival.evidence)
-            who = " and ".join(dict.fromkeys(each.domain or each.title for each in rival.evidence))
-            if numbers:
-                marks = "".join(f" [{number}]" for number in numbers)
-                self._remarks.append(f"Sources disagree: {who} says {show(rival.value)}{marks}.")
+        self._remarks += [f"Sources disagree: {rival}." for rival in await self._rivals(cell)]
         return Sentence(text=cell_text(cell), citations=citations) if citations else None
+
+    async def _rivals(self, cell: Cell) -> list[str]:
+        """Who says otherwise, with the numbers of the references."""
+        said = []
+        for rival in cell.conflict:
+            if numbers := await self._references.cite_all(rival.evidence):
+                who = " and ".join(dict.fromkeys(each.domain or each.title for each in rival.evidence))
+                marks = "".join(f" [{number}]" for number in numbers)
+                said.append(f"{who} says {show(rival.value)}{marks}")
+        return said
 
     # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -257,10 +278,7 @@ class Synthesis:
         citations = await self._references.cite_all(cell.evidence)
         if not citations:
             return ReportCell(note="its evidence is no longer stored")
-        rivals = "; ".join(
-            f"{other.evidence[0].domain if other.evidence else 'another source'} says {other.value}"
-            for other in cell.conflict
-        )
+        rivals = "; ".join(await self._rivals(cell))
         doubt = cell.error or "doubted" if cell.status == "FLAGGED" else ""
         return ReportCell(
             text=shortened("; ".join(cell.value) if isinstance(cell.value, tuple) else cell_text(cell), LONGEST_CELL),

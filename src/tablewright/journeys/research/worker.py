@@ -125,6 +125,16 @@ class Workers:
             notes.append(result.note)
         return notes
 
+    async def read(self, task_id: str, origins: Sequence[str]) -> Note:
+        """Opens pages that others link to; noted under that name."""
+        steps: list[Step] = []
+        pages, seen = await self._open(origins, steps)
+        note = Note(
+            task=ResearchTask(id=task_id, kind="fill", search_query=""), sources=tuple(seen), steps=tuple(steps)
+        )
+        self._library.add(note, pages)
+        return note
+
     async def _work(
         self,
         task: ResearchTask,

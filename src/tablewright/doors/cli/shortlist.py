@@ -1,0 +1,163 @@
+"""`tablewright shortlist`: the shopping advisor as a conversation in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+    from tablewright.table.shortlist import ChatReply, ShortlistState
+
+LEAVE = frozenset({"exit", "quit", "bye", ":q"})
+
+
+@app.command()
+def shortlist(
+    script: Annotated[
+        Path | None,
+        typer.Option("--script", help="A file whose lines are your messages; [Label] presses a button."),
+    ] = None,
+    conversation: Annotated[str, typer.Option("--conversation", metavar="ID", help="Go on with an earlier one.")] = "",
+    list_all: Annotated[bool, typer.Option("--list", help="List all conversations.")] = False,
+    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")] = "",
+    json: Json = False,
+) -> None:
+    """Find out what to buy: say what you look for, confirm what was understood, get a comparison and its trade-offs.
+
+    Every fact is a cell of a table with its source. Type a message, or the number or the words of a button.
+    """
+    from tablewright.doors.cli import output
+    from tablewright.errors import UsageError
+
+    flags = {"model": model, "search": search, "budget": budget}
+    if list_all:
+        print_list(with_app(lambda tablewright: tablewright.shortlists(), flags), as_json=json)
+        return
+    if script is None and (json or not sys.stdin.isatty()):
+        raise UsageError("There is nobody to talk to.", advice="Use --script FILE, or start it in a terminal.")
+
+    async def talk(tablewright: Tablewright) -> dict[str, Any]:
+        state = await tablewright.shortlist(conversation) if conversation else await tablewright.begin_shortlist()
+        turns = []
+        async for said in messages(script):
+            message = pressed(said, state.buttons)
+            if script is not None and not json:
+                output.stdout().print(output.plain(f"› {said}", 4_000), highlight=False, soft_wrap=True)
+            state, reply = await turned(tablewright, state.id, message)
+            turns.append({"message": message, "reply": reply})
+            if not json:
+                print_reply(reply)
+            if state.phase == "end":
+                break
+        return {"id": state.id, "turns": turns, "state": state}
+
+    done = with_app(talk, flags)
+    if json:
+        output.print_json(done)
+    else:
+        state = done["state"]
+        table = f", table {state.table_id}" if state.table_id else ""
+        output.say(f"Conversation {state.id}{table}. Go on with `tablewright shortlist --conversation {state.id}`.")
+
+
+async def messages(script: Path | None) -> AsyncIterator[str]:
+    """Those of the script, or what is typed until an empty line."""
+    from tablewright.doors.cli import output
+
+    if script is not None:
+        for line in read_script(script):
+            yield line
+        return
+    output.say("What are you looking for? An empty line ends.")
+    while True:
+        try:
+            said = (await asyncio.to_thread(input, "> ")).strip()
+        except EOFError:
+            return
+        if not said or said.casefold() in LEAVE:
+            return
+        yield said
+
+
+def read_script(path: Path) -> list[str]:
+    from tablewright.errors import BadFile
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"{path} cannot be read: {error}.") from None
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def pressed(said: str, buttons: tuple[str, ...]) -> str:
+    """`[Label]`, the label's words or its number press a button; all else is a message."""
+    label = said[1:-1].strip() if said.startswith("[") and said.endswith("]") else said
+    for number, button in enumerate(buttons, start=1):
+        if label.casefold() == button.casefold() or (label == str(number) and label == said):
+            return button
+    return label
+
+
+async def turned(tablewright: Tablewright, state_id: str, message: str) -> tuple[ShortlistState, ChatReply]:
+    from tablewright.doors.cli import output
+
+    with output.bar() as progress:
+        bar = progress.add_task("Thinking", total=None)
+        return await tablewright.shortlist_turn(
+            state_id,
+            message,
+            watch=lambda news: progress.update(
+                bar, description=output.doing(news), completed=news.done, total=news.total
+            ),
+            tell=lambda step: progress.update(bar, description=step.detail[:60]),
+        )
+
+
+def print_reply(reply: ChatReply) -> None:
+    from tablewright.doors.cli import output
+
+    console = output.stdout()
+    if reply.rows:
+        console.print(output.grid("", list(reply.columns), [list(row) for row in reply.rows]))
+    for card in reply.cards:
+        console.print(output.plain(f"{card.place}. {card.name}  (score {card.score:.2f})", 200), highlight=False)
+        for said in card.said:
+            console.print(output.plain(f"   {said.text}", 1_000), highlight=False, soft_wrap=True)
+        parts = "; ".join(f"{part.field} {part.score * part.weight:+.2f} ({part.why})" for part in card.parts)
+        if parts:
+            console.print(output.plain(f"   {parts}", 2_000), style="dim", highlight=False, soft_wrap=True)
+    for said in reply.said:
+        console.print(output.plain(said.text, 4_000), highlight=False, soft_wrap=True)
+    for offer in reply.listings:
+        price = f" {offer.price}" if offer.price else ""
+        stock = f", {offer.stock}" if offer.stock else ""
+        at = f" ({output.when(offer.at)})" if offer.at else ""
+        console.print(output.plain(f"  {offer.shop}:{price}{stock}{at} {offer.url}", 600), highlight=False)
+    if reply.buttons:
+        labels = "   ".join(f"[{number}] {label}" for number, label in enumerate(reply.buttons, start=1))
+        console.print(output.plain(labels, 400), style="bold", highlight=False)
+
+
+def print_list(found: list[ShortlistState], *, as_json: bool) -> None:
+    from tablewright.doors.cli import output
+
+    if as_json:
+        keys = ("id", "phase", "table_id", "created_at")
+        listed = [{key: getattr(each, key) for key in keys} | {"looking_for": each.requirements} for each in found]
+        output.print_json({"shortlists": listed})
+        return
+    if not found:
+        output.say("There is no shortlist yet. Begin: tablewright shortlist.")
+        return
+    lines = [[each.id, each.phase, each.requirements.product_type, output.when(each.created_at)] for each in found]
+    output.stdout().print(output.grid("", ["Conversation", "Phase", "Looking for", "Begun"], lines))

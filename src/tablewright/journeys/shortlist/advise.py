@@ -1,0 +1,263 @@
+"""Advice: the top five and why, answers from the table, and where a wish leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from tablewright.decisions.answer_from_table import Answer, AnswerFromTable, why_not
+from tablewright.decisions.classify_intent import Classify, ClassifyIntent, IntentRead
+from tablewright.decisions.decision import decide
+from tablewright.decisions.explain_tradeoffs import Advice, Explain, ExplainTradeoffs
+from tablewright.decisions.propose_fields import field_from, refused
+from tablewright.decisions.rank_products import rank
+from tablewright.journeys.files import export_file
+from tablewright.journeys.shortlist.links import listings
+from tablewright.journeys.shortlist.shelf import KEY, MAKER, PAGE, Shelf
+from tablewright.store.store import Store
+from tablewright.strategies.subject import web_of
+from tablewright.strategies.tools import Tools
+from tablewright.table.dedupe import Names
+from tablewright.table.model import Field, Noun, Row, Step, Table
+from tablewright.table.shortlist import (
+    TARGET,
+    TOP,
+    CellRef,
+    ChatReply,
+    Listing,
+    Ranking,
+    Refinement,
+    Said,
+    ShortlistState,
+)
+from tablewright.table.text import cell_text, plural, show
+
+GoesTo: TypeAlias = Literal["", "intake", "explore", "enrich"]
+EMPTY = 0.8
+"""The share of candidates without a value from which a field is called a problem."""
+SHOWN = 8
+"""Columns of the table in a reply."""
+NEXT = "You can ask about them, add a field, ask for more options, change the requirements, get links, or export all."
+
+
+class AdviseStep(Noun, frozen=True, gc=True):
+    """Either a reply, or where the wish leads."""
+
+    state: ShortlistState
+    reply: ChatReply | None = None
+    goes_to: GoesTo = ""
+    changes: str = ""
+    like: str = ""
+    count: int = TARGET
+    fields: tuple[Field, ...] = ()
+
+
+class Advising:
+    def __init__(
+        self, state: ShortlistState, shelf: Shelf, store: Store, tools: Tools, tell: Callable[[Step], None]
+    ) -> None:
+        self._state = state
+        self._shelf = shelf
+        self._store = store
+        self._tools = tools
+        self._tell = tell
+
+    # ── presenting ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def present(self, *, heading: str = "", notes: Sequence[str] = ()) -> tuple[ShortlistState, ChatReply]:
+        table = await self._shelf.table()
+        ranking = rank(table, self._state.requirements)
+        if not ranking.ranked:
+            return self._state, self._none_left(table, ranking)
+        asked = ExplainTradeoffs(table=table, ranking=ranking, requirements=self._state.requirements, most=TOP)
+        advice: Advice = (await decide(Explain(), asked, self._tools.model, self._tell)).decided
+        shown = [each.row_id for each in ranking.ranked[:TOP]]
+        rows = {row.id: row for row in table.rows}
+        columns = [field.name for field in table.shown_fields if field.name != MAKER][:SHOWN]
+        lines = [
+            *([Said(text=heading)] if heading else []),
+            Said(text=self._counted(table, ranking)),
+            *advice.said,
+            *(Said(text=note) for note in (*notes, *advice.notes, *problems(table))),
+            Said(text=NEXT),
+        ]
+        reply = ChatReply(
+            said=tuple(lines),
+            cards=advice.cards,
+            columns=tuple(columns),
+            rows=tuple(as_texts(rows[row_id], columns) for row_id in shown),
+        )
+        return msgspec.structs.replace(self._state, shown=tuple(shown)), reply
+
+    def _counted(self, table: Table, ranking: Ranking) -> str:
+        left_out = f"; {len(ranking.excluded)} do not meet the requirements" if ranking.excluded else ""
+        count = len(table.rows)
+        return f"{count} {plural('candidate', count)} compared{left_out}. The first {min(TOP, len(ranking.ranked))}:"
+
+    def _none_left(self, table: Table, ranking: Ranking) -> ChatReply:
+        if not table.rows:
+            return ChatReply(said=(Said(text="Nothing was found. Shall we change the requirements?"),))
+        reasons = [
+            Said(text=f"{each.name}: {each.reason}.", cells=(CellRef(row_id=each.row_id, field=each.field or KEY),))
+            for each in ranking.excluded[:TOP]
+        ]
+        intro = Said(text=f"None of {len(table.rows)} candidates meets the requirements:")
+        return ChatReply(said=(intro, *reasons, Said(text="Which requirement may be relaxed?")))
+
+    # ── responding ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def respond(self, said: str) -> AdviseStep:
+        table = await self._shelf.table()
+        names = {row.id: cell_text(row.cell(KEY)) for row in table.rows}
+        asked = ClassifyIntent(
+            message=said,
+            requirements=self._state.requirements,
+            products=tuple(names.values()),
+            fields=tuple(field.name for field in table.fields),
+            shown=tuple(names[row_id] for row_id in self._state.shown if row_id in names),
+            history=tuple(message.text for message in self._state.messages[-7:-1] if message.role == "user"),
+        )
+        read: IntentRead = (await decide(Classify(), asked, self._tools.model, self._tell)).decided
+        match read.intent:
+            case "done":
+                return self._done(read)
+            case "links":
+                return await self._links(table, read)
+            case "export":
+                return await self._export(read)
+            case "flag":
+                return await self._flag(table, read, said)
+            case "new_fields":
+                return self._new_fields(read, said)
+            case "more_options":
+                state = self._refined(f"more options{f' like {read.like}' if read.like else ''}", said)
+                return AdviseStep(
+                    state=state, goes_to="explore", changes=read.changes, like=read.like, count=read.count or TARGET
+                )
+            case "change_requirements":
+                state = self._refined("requirements", said)
+                return AdviseStep(state=state, goes_to="intake", changes=read.changes or said)
+            case "show_all":
+                return AdviseStep(state=self._state, reply=self._all(table))
+            case "question" | "why_not":
+                return await self._answered(table, read, said)
+            case "off_topic":
+                text = "I can only help with what to buy. Shall we go on with the comparison?"
+                return self._replied(Said(text=text))
+            case _:
+                return self._replied(Said(text=read.question or f"What would you like to do? {NEXT}"))
+
+    def _replied(self, *said: Said, listings: tuple[Listing, ...] = (), file: str = "") -> AdviseStep:
+        return AdviseStep(state=self._state, reply=ChatReply(said=said, listings=listings, file=file))
+
+    def _refined(self, changed: str, trigger: str) -> ShortlistState:
+        done = self._state.refinements
+        new = Refinement(loop=len(done) + 1, changed=changed, trigger=trigger)
+        return msgspec.structs.replace(self._state, refinements=(*done, new))
+
+    def _done(self, read: IntentRead) -> AdviseStep:
+        chosen = f" {', '.join(read.products)} it is." if read.products else ""
+        text = f"Good.{chosen} The comparison stays in the table {self._shelf.table_id}."
+        state = msgspec.structs.replace(self._state, phase="end")
+        return AdviseStep(state=state, reply=ChatReply(said=(Said(text=text),)))
+
+    async def _links(self, table: Table, read: IntentRead) -> AdviseStep:
+        rows = rows_named(table, read.products) or [row for row in table.rows if row.id in self._state.shown[:1]]
+        lines: list[Said] = []
+        found: list[Listing] = []
+        for row in rows[:TOP]:
+            name = cell_text(row.cell(KEY))
+            offers = await listings(name, cell_text(row.cell(MAKER)), web_of(self._tools))
+            found += offers
+            if not offers:
+                page = cell_text(row.cell(PAGE))
+                where = f" Its official page: {page}" if page else ""
+                cells = (CellRef(row_id=row.id, field=KEY), CellRef(row_id=row.id, field=PAGE))
+                lines.append(Said(text=f"No shop was found that offers {name}.{where}", cells=cells))
+            else:
+                lines.append(Said(text=f"{name}, asked just now:", cells=(CellRef(row_id=row.id, field=KEY),)))
+        return self._replied(*lines, listings=tuple(found))
+
+    async def _export(self, read: IntentRead) -> AdviseStep:
+        path = Path(read.path or f"{self._shelf.table_id}.csv").expanduser()
+        count = await export_file(self._store, self._shelf.table_id, path, evidence=path.suffix != ".csv")
+        return self._replied(Said(text=f"All {count} candidates with all fields are in {path}."), file=str(path))
+
+    async def _flag(self, table: Table, read: IntentRead, said: str) -> AdviseStep:
+        """Doubted, and looked for again: that cell alone."""
+        rows = rows_named(table, read.products) or [row for row in table.rows if row.id in self._state.shown[:1]]
+        fields = [name for name in read.fields if table.field(name)]
+        if len(rows) != 1 or not fields:
+            return self._replied(Said(text="Which value of which product is wrong? For example: the capacity of X."))
+        row, field = rows[0], fields[0]
+        before = cell_text(row.cell(field))
+        await self._shelf.flag(row.id, field, said)
+        await self._shelf.fill(fields=[field], only={(row.id, field)})
+        again = next(each for each in (await self._shelf.table()).rows if each.id == row.id).cell(field)
+        name, cells = cell_text(row.cell(KEY)), (CellRef(row_id=row.id, field=field), CellRef(row_id=row.id, field=KEY))
+        if again.value is None:
+            text = f"{field} of {name} was looked for again and not found; it is empty now."
+        elif cell_text(again) == before:
+            quote = f" ({again.evidence[0].domain}: “{again.evidence[0].quote}”)" if again.evidence else ""
+            text = f"{field} of {name} was looked for again: the source still says {before}{quote}."
+        else:
+            text = f"{field} of {name} was looked for again and is now {cell_text(again)}."
+        return AdviseStep(
+            state=self._refined(f"{field} of {name}", said), reply=ChatReply(said=(Said(text=text, cells=cells),))
+        )
+
+    def _new_fields(self, read: IntentRead, said: str) -> AdviseStep:
+        fields, lines = [], []
+        for words in read.new_fields:
+            if reason := refused(words):
+                lines.append(Said(text=f"{words.capitalize()} cannot be compared: {reason}."))
+            elif field := field_from(words, self._state.requirements.product_type):
+                fields.append(field)
+        if not fields:
+            return self._replied(*(lines or [Said(text="Which specification should be added?")]))
+        state = self._refined(f"added {', '.join(field.name for field in fields)}", said)
+        return AdviseStep(state=state, goes_to="enrich", fields=tuple(fields))
+
+    def _all(self, table: Table) -> ChatReply:
+        columns = [field.name for field in table.shown_fields]
+        ranking = rank(table, self._state.requirements)
+        order = [*(each.row_id for each in ranking.ranked), *(each.row_id for each in ranking.excluded)]
+        rows = {row.id: row for row in table.rows}
+        shown = tuple(as_texts(rows[row_id], columns) for row_id in order if row_id in rows)
+        return ChatReply(said=(Said(text=f"All {len(shown)} candidates:"),), columns=tuple(columns), rows=shown)
+
+    async def _answered(self, table: Table, read: IntentRead, said: str) -> AdviseStep:
+        if read.intent == "why_not" and read.products:
+            return self._replied(*why_not(read.products[0], table, rank(table, self._state.requirements)))
+        asked = AnswerFromTable(question=said, table=table, products=read.products, fields=read.fields)
+        answer: tuple[Said, ...] = (await decide(Answer(), asked, self._tools.model, self._tell)).decided
+        return self._replied(*answer)
+
+
+def problems(table: Table) -> list[str]:
+    """Fields that hardly any candidate has: the field is the problem, not the products."""
+    found = []
+    for field in table.shown_fields:
+        if field.name in (KEY, MAKER, PAGE) or not table.rows:
+            continue
+        empty = sum(row.cell(field.name).value is None for row in table.rows)
+        if empty == len(table.rows):
+            found.append(f"{field.name} was found for none of the candidates.")
+        elif empty >= EMPTY * len(table.rows):
+            found.append(f"{field.name} was found for only {len(table.rows) - empty} of {len(table.rows)} candidates.")
+    return found
+
+
+def rows_named(table: Table, products: Sequence[str]) -> list[Row]:
+    names = Names()
+    for row in table.rows:
+        names.add(row.id, cell_text(row.cell(KEY)))
+    wanted = [names.find(product) for product in products]
+    return [row for row_id in wanted for row in table.rows if row.id == row_id]
+
+
+def as_texts(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
+    return tuple(show(row.cell(column).value) if row.cell(column).value is not None else "" for column in columns)

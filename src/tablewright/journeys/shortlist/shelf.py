@@ -1,0 +1,211 @@
+"""The advisor's table: products × comparison fields, filled by the engine and by nobody else.
+
+Three paths: new candidates with all their fields; new fields of all candidates; cells that were flagged. Only what is
+PENDING or FLAGGED is worked on, so that a new column costs a column and a doubted cell costs a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from tablewright.decisions.read_profile import is_own
+from tablewright.decisions.reader.about import Subject, mentions
+from tablewright.engine.changes import Changes
+from tablewright.engine.fill import Fill, Filled, Terms
+from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.progress import Progress
+from tablewright.journeys.research.worker import Library
+from tablewright.journeys.shortlist.explorer import pages_about
+from tablewright.store.proposals import CellAt
+from tablewright.store.records import now
+from tablewright.store.store import Store
+from tablewright.strategies.gathered import GatheredProfiles, Lead
+from tablewright.strategies.strategy import find_strategy
+from tablewright.strategies.tools import Tools
+from tablewright.table.dedupe import row_key
+from tablewright.table.edits import AddField, AddRow, Edit
+from tablewright.table.evidence import evidence_for
+from tablewright.table.model import Cell, Evidence, Field, RowId, Table
+from tablewright.table.research import Wanted
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.shortlist import Product
+
+KEY, MAKER, PAGE = "Product", "Maker", "Official page"
+RETRIES = RetryPolicy(attempts=2)
+
+
+class Shelf:
+    def __init__(
+        self,
+        store: Store,
+        tools: Tools,
+        *,
+        table_id: str,
+        actor: str,
+        terms: Terms,
+        watch: Callable[[Progress], None],
+    ) -> None:
+        self.table_id = table_id
+        self._store = store
+        self._tools = tools
+        self._actor = actor
+        self._terms = terms
+        self._watch = watch
+
+    @classmethod
+    async def make(cls, store: Store, tools: Tools, name: str, **options: object) -> Shelf:
+        fields = (Field(name=KEY), Field(name=MAKER), Field(name=PAGE, type="url"))
+        table = await store.tables.create(name, fields, key_field=KEY, note="a shortlist")
+        return cls(store, tools, table_id=table.id, **options)  # type: ignore[arg-type]
+
+    async def table(self) -> Table:
+        return await self._store.tables.load(self.table_id)
+
+    async def add_products(self, products: Sequence[Product], library: Library) -> list[RowId]:
+        """The new rows; one whose name is there already is not added again."""
+        present = await self.table()
+        known = {row.key for row in present.rows}
+        edits: list[Edit] = []
+        for product in products:
+            key = row_key(product.name)
+            if key not in known:
+                known.add(key)
+                edits.append(AddRow(key=key, cells=cells_of(product, library)))
+        if edits:
+            note = f"found {len(edits)} products"
+            await self._store.log.commit(self.table_id, edits, actor=self._actor, note=note)
+        before = {row.id for row in present.rows}
+        return [row.id for row in (await self.table()).rows if row.id not in before]
+
+    async def add_fields(self, fields: Sequence[Field]) -> list[Field]:
+        """Those that were not there."""
+        table = await self._store.tables.find(self.table_id)
+        new = [field for field in fields if table.field(field.name) is None]
+        edits = [AddField(field=field) for field in new]
+        if edits:
+            names = ", ".join(field.name for field in new)
+            await self._store.log.commit(self.table_id, edits, actor=self._actor, note=f"added {names}")
+        return new
+
+    async def fill(
+        self,
+        library: Library | None = None,
+        products: Sequence[Product] = (),
+        *,
+        fields: Collection[str] = (),
+        only: Collection[CellAt] | None = None,
+    ) -> Filled | None:
+        """First from the pages that are there already, then from a search for what they do not say. None where there
+        is nothing to do."""
+        table = await self.table()
+        asked = [
+            field
+            for field in table.fields
+            if field.name not in (KEY, MAKER, PAGE) and (not fields or field.name in fields)
+        ]
+        if not asked:
+            return None
+        if library is not None:
+            await self._from_pages(table, asked, library, products)
+            table = await self.table()
+            missing = {
+                (row.id, field.name)
+                for row in table.rows
+                for field in asked
+                if row.cell(field.name).status == "FAILED" and row.cell(field.name).attempt <= 1
+            }
+            only = missing if only is None else only
+            if not missing and not any(row.cell(field.name).needs_work for row in table.rows for field in asked):
+                return None
+        return await self._run(table, asked, find_strategy("pipeline"), only=only)
+
+    async def estimate(self, fields: Sequence[Field]) -> str:
+        """What filling these fields is likely to take, in words."""
+        fill = Fill(
+            self._store,
+            await self._store.tables.find(self.table_id),
+            fields,
+            find_strategy("pipeline"),
+            tools=self._tools,
+            retry=RETRIES,
+            terms=self._terms,
+        )
+        likely = await fill.estimate()
+        parts = [f"at most {likely.searches} searches and {likely.pages} pages"]
+        if likely.calls.likely:
+            parts.append(f"about {likely.calls.likely:.0f} model calls")
+        if likely.cost_usd is not None and likely.cost_usd.likely:
+            parts.append(f"${likely.cost_usd.likely:.2f}")
+        return f"Filling {likely.cells} cells takes {', '.join(parts)}; what was read already is not asked for again."
+
+    async def _from_pages(
+        self, table: Table, asked: Sequence[Field], library: Library, products: Sequence[Product]
+    ) -> None:
+        by_key = {row_key(product.name): product for product in products}
+        leads = {
+            row.id: Lead(pages=own_first(by_key[row.key], library))
+            for row in table.rows
+            if row.key in by_key and pages_about(by_key[row.key], library)
+        }
+        strategy = GatheredProfiles(leads, [Wanted(field=field) for field in asked])
+        if leads:
+            await self._run(table, asked, strategy, row_ids=sorted(leads))
+
+    async def _run(self, table: Table, asked: Sequence[Field], strategy: object, **chosen: object) -> Filled:
+        fill = Fill(
+            self._store,
+            table,
+            asked,
+            strategy,  # type: ignore[arg-type]
+            tools=self._tools,
+            retry=RETRIES,
+            terms=self._terms,
+            watch=self._watch,
+            **chosen,  # type: ignore[arg-type]
+        )
+        filled = await fill.run()
+        await Changes(self._store, self._actor).apply(filled.proposal_id)
+        return filled
+
+    async def flag(self, row_id: RowId, field: str, why: str) -> None:
+        await Changes(self._store, self._actor).flag(self.table_id, row_id, field, why)
+
+
+def own_first(product: Product, library: Library) -> tuple[Retrieved, ...]:
+    """What the maker says counts; a shop's page is read for what the maker's leaves open."""
+    pages = pages_about(product, library)
+    own = [page for page in pages if page.origin == product.official_url or is_own(product.maker, page.domain)]
+    return tuple(own) or pages
+
+
+def cells_of(product: Product, library: Library) -> dict[str, Cell]:
+    cells = {KEY: read(product.name, product.evidence, product.score)}
+    page = library.pages.get(product.official_url)
+    named = naming(product, page) if page is not None else None
+    if product.maker:
+        cells[MAKER] = read(product.maker, named or product.evidence, product.score)
+    if product.official_url and named is not None:
+        cells[PAGE] = read(product.official_url, named, 0.9)
+    return cells
+
+
+def naming(product: Product, page: Retrieved) -> Evidence | None:
+    """The line of the page that names the product."""
+    start = 0
+    for line in page.text.splitlines(keepends=True):
+        if mentions(Subject(name=product.name), line):
+            return evidence_for(page, start, start + len(line.rstrip()))
+        start += len(line)
+    place = page.text.find(product.maker) if product.maker else -1
+    return evidence_for(page, place, place + len(product.maker)) if place >= 0 else None
+
+
+def read(value: str, evidence: Evidence, score: float) -> Cell:
+    return Cell(
+        value=value,
+        raw_value=value,
+        status="ENRICHED",
+        confidence=round(max(0.5, min(0.99, score)), 4),
+        evidence=(evidence,),
+        updated_at=now(),
+    )

@@ -1,0 +1,249 @@
+"""The advisor: one state, three phases, and a turn that is one function of state and message.
+
+INTAKE learns what is wanted and asks for confirmation; RESEARCH explores, asks for confirmation of the fields, and has
+the engine fill them; ADVISE shows, explains and goes back to where a wish leads. Whoever drives it, a terminal, a page,
+an API or another program, sends messages and button labels and gets replies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from tablewright.decisions.decision import decide
+from tablewright.decisions.intake_turn import Intake, IntakeStep, IntakeTurn, edited, summarise
+from tablewright.decisions.propose_fields import Propose, ProposeFields, modified
+from tablewright.decisions.untrusted import clean
+from tablewright.engine.fill import USUAL, Terms
+from tablewright.engine.progress import Progress, ignore
+from tablewright.journeys.shortlist.advise import Advising
+from tablewright.journeys.shortlist.explorer import Explored, explore
+from tablewright.journeys.shortlist.shelf import KEY, Shelf
+from tablewright.store.records import now
+from tablewright.store.store import Store
+from tablewright.strategies.tools import Tools
+from tablewright.table.model import Field, Step
+from tablewright.table.shortlist import (
+    CONFIRM,
+    EDIT,
+    ENRICH,
+    FRESH,
+    MODIFY,
+    NO,
+    TARGET,
+    YES,
+    ChatMessage,
+    ChatReply,
+    Requirements,
+    Said,
+    ShortlistState,
+)
+from tablewright.table.text import cell_text, plural
+
+LONGEST = 4_000
+"""Characters of a message that are read."""
+QUERIES = 15
+
+
+class Shortlist:
+    def __init__(self, store: Store, tools: Tools, *, actor: str = "", terms: Terms = USUAL) -> None:
+        self._store = store
+        self._tools = tools
+        self._actor = actor
+        self._terms = terms
+        self._watch: Callable[[Progress], None] = ignore
+        self._tell: Callable[[Step], None] = lambda _: None
+        self._explored: dict[str, Explored] = {}
+        """What the explorer has read for a conversation; another process reads it anew."""
+
+    async def turn(
+        self,
+        state_id: str,
+        message: str,
+        *,
+        watch: Callable[[Progress], None] = ignore,
+        tell: Callable[[Step], None] = lambda _: None,
+    ) -> tuple[ShortlistState, ChatReply]:
+        """Reads the state, takes the turn, writes the state. `watch` sees the engine's progress, `tell` the steps."""
+        self._watch, self._tell = watch, tell
+        state = await self._store.shortlists.get(state_id)
+        said = " ".join(clean(message).split())[:LONGEST]
+        state = with_message(state, "user", said)
+        state, reply = await self._routed(state, said)
+        state = msgspec.structs.replace(with_message(state, "advisor", reply.text), buttons=reply.buttons)
+        return await self._store.shortlists.save(state), reply
+
+    async def _routed(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
+        """By the phase; whoever writes while research goes on is answered as in advice."""
+        if state.error:
+            return self._afresh(state)
+        if said == FRESH or state.phase == "end":
+            return await self._intake(fresh(state), "" if said == FRESH else said)
+        if state.waiting == "requirements":
+            return await self._confirming(state, said)
+        if state.waiting == "fields":
+            return await self._choosing_fields(state, said)
+        if state.phase == "intake":
+            return await self._intake(state, said)
+        return await self._advised(state, said)
+
+    def _afresh(self, state: ShortlistState) -> tuple[ShortlistState, ChatReply]:
+        kept = f" The table {state.table_id} is kept." if state.table_id else ""
+        said = Said(text=f"{state.error}{kept} What are you looking for?")
+        return msgspec.structs.replace(fresh(state), error=""), ChatReply(said=(said,), buttons=(FRESH,))
+
+    # ── intake ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _intake(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
+        if not said:
+            return state, ChatReply(said=(Said(text="What are you looking for?"),))
+        asked = IntakeTurn(message=said, requirements=state.requirements, asked=state.asked)
+        step: IntakeStep = (await decide(Intake(), asked, self._tools.model, self._tell)).decided
+        state = msgspec.structs.replace(
+            state, requirements=step.requirements, asked=(*state.asked, *step.questions), assumptions=step.gaps
+        )
+        if step.kind not in ("refused", "off_topic", "new_topic") and step.ready:
+            return self._to_confirm(state, step.reply)
+        lines = [step.reply, *step.questions]
+        return state, ChatReply(said=tuple(Said(text=line) for line in lines if line))
+
+    def _to_confirm(self, state: ShortlistState, reply: str = "") -> tuple[ShortlistState, ChatReply]:
+        """Nothing is spent before the person has seen what was understood, and about what it will take."""
+        lines = [reply] if reply else []
+        lines.append(f"This is what I will look for: {summarise(state.requirements)}")
+        if state.assumptions:
+            lines.append(f"Not said, so left open: {', '.join(state.assumptions)}.")
+        lines.append(self._estimate())
+        state = msgspec.structs.replace(state, phase="intake", waiting="requirements")
+        return state, ChatReply(said=tuple(Said(text=line) for line in lines), buttons=(CONFIRM, EDIT))
+
+    def _estimate(self) -> str:
+        searches = f"about {QUERIES} searches and up to 100 pages to find candidates"
+        price = self._terms.search_price * QUERIES
+        return f"That takes {searches}{f', ${price:.2f}' if price else ''}; the comparison is estimated afterwards."
+
+    async def _confirming(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
+        if said in (CONFIRM, YES) or said.casefold() in ("confirm", "yes", "ok", "correct", "go"):
+            return await self._research(msgspec.structs.replace(state, waiting=""))
+        if said in (EDIT, NO):
+            text = "What should be different? For example: “budget £40”, “no plastic”, “drop the stainless steel”."
+            return state, ChatReply(said=(Said(text=text),), buttons=(CONFIRM, EDIT))
+        asked = IntakeTurn(message=said, requirements=state.requirements, asked=state.asked)
+        step: IntakeStep = (await decide(Intake(), asked, self._tools.model, self._tell)).decided
+        if step.kind in ("refused", "off_topic", "new_topic"):
+            state = msgspec.structs.replace(state, waiting="") if step.kind == "new_topic" else state
+            return await self._intake(state, said)
+        return self._to_confirm(msgspec.structs.replace(state, requirements=edited(state.requirements, said)))
+
+    # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _research(
+        self, state: ShortlistState, *, like: str = "", most: int = TARGET
+    ) -> tuple[ShortlistState, ChatReply]:
+        """Candidates, and the fields to compare them by, for confirmation. On a further search the fields are known,
+        and only the new rows are filled."""
+        state = msgspec.structs.replace(state, phase="research")
+        shelf = await self._shelf(state)
+        table = await shelf.table()
+        known = [cell_text(row.cell(KEY)) for row in table.rows]
+        found = await explore(
+            state.requirements, self._tools, known=known, tried=state.tried, like=like, most=most, tell=self._tell
+        )
+        state = msgspec.structs.replace(
+            state, table_id=shelf.table_id, tried=(*state.tried, *found.queries), need_new_search=False
+        )
+        if not found.products:
+            return self._nothing(state, found)
+        new = await shelf.add_products(found.products, found.library)
+        if known:
+            await shelf.fill(found.library, found.products)
+            return await self._present(state, heading=f"{len(new)} more found.", notes=found.notes)
+        return await self._proposed(state, found, len(new))
+
+    def _nothing(self, state: ShortlistState, found: Explored) -> tuple[ShortlistState, ChatReply]:
+        lines = [*found.notes, "No further product was found." if state.has_presented else "No product was found."]
+        lines.append("Shall we change the requirements? Say what, for example a higher budget or fewer must-haves.")
+        state = msgspec.structs.replace(state, phase="advise" if state.has_presented else "intake", waiting="")
+        return state, ChatReply(said=tuple(Said(text=line) for line in lines))
+
+    async def _proposed(self, state: ShortlistState, found: Explored, count: int) -> tuple[ShortlistState, ChatReply]:
+        pages = tuple(found.library.pages.values())
+        asked = ProposeFields(requirements=state.requirements, sources=pages)
+        fields: tuple[Field, ...] = (await decide(Propose(), asked, self._tools.model, self._tell)).decided
+        self._explored[state.id] = found
+        state = msgspec.structs.replace(state, proposed=fields, waiting="fields")
+        return state, await self._fields_reply(state, (f"{count} {plural('candidate', count)} found.", *found.notes))
+
+    async def _fields_reply(self, state: ShortlistState, lines: tuple[str, ...]) -> ChatReply:
+        shown = ", ".join(field.name for field in state.proposed if field.role != "qualification")
+        likely = await (await self._shelf(state)).estimate(state.proposed)
+        told = (*lines, f"I would compare: {shown}.", likely)
+        return ChatReply(said=tuple(Said(text=line) for line in told), buttons=(ENRICH, MODIFY))
+
+    async def _choosing_fields(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
+        if said in (ENRICH, YES) or said.casefold() in ("enrich", "yes", "ok", "go", "go ahead"):
+            return await self._enrich(msgspec.structs.replace(state, waiting=""))
+        if said in (MODIFY, NO):
+            text = "Which fields should be added or dropped? For example: “add warranty”, “drop weight”."
+            return state, ChatReply(said=(Said(text=text),), buttons=(ENRICH, MODIFY))
+        fields = modified(state.proposed, said, state.requirements.product_type)
+        state = msgspec.structs.replace(state, proposed=fields)
+        return state, await self._fields_reply(state, ())
+
+    async def _enrich(self, state: ShortlistState) -> tuple[ShortlistState, ChatReply]:
+        shelf = await self._shelf(state)
+        await shelf.add_fields([*state.proposed, *state.requested])
+        state = msgspec.structs.replace(state, proposed=(), requested=())
+        found = self._explored.pop(state.id, None)
+        await shelf.fill(found.library if found else None, found.products if found else ())
+        return await self._present(state)
+
+    # ── advice ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _present(
+        self, state: ShortlistState, *, heading: str = "", notes: tuple[str, ...] = ()
+    ) -> tuple[ShortlistState, ChatReply]:
+        state = msgspec.structs.replace(state, phase="advise", waiting="", has_presented=True)
+        return await self._advising(state, await self._shelf(state)).present(heading=heading, notes=notes)
+
+    async def _advised(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
+        shelf = await self._shelf(state)
+        advising = self._advising(state, shelf)
+        step = await advising.respond(said)
+        if step.goes_to == "intake":
+            changed = edited(state.requirements, step.changes)
+            return self._to_confirm(msgspec.structs.replace(step.state, requirements=changed, need_new_search=True))
+        if step.goes_to == "explore":
+            changed = edited(state.requirements, step.changes) if step.changes else state.requirements
+            again = msgspec.structs.replace(step.state, requirements=changed, need_new_search=True)
+            return await self._research(again, like=step.like, most=step.count)
+        if step.goes_to == "enrich":
+            await shelf.add_fields(step.fields)
+            await shelf.fill(fields=[field.name for field in step.fields])
+            names = ", ".join(field.name for field in step.fields)
+            return await self._present(step.state, heading=f"As you asked, {names} is now part of the comparison.")
+        assert step.reply is not None
+        return step.state, step.reply
+
+    def _advising(self, state: ShortlistState, shelf: Shelf) -> Advising:
+        return Advising(state, shelf, self._store, self._tools, self._tell)
+
+    async def _shelf(self, state: ShortlistState) -> Shelf:
+        options = {"actor": self._actor, "terms": self._terms, "watch": self._watch}
+        if state.table_id:
+            return Shelf(self._store, self._tools, table_id=state.table_id, **options)  # type: ignore[arg-type]
+        name = state.requirements.product_type.capitalize() or "Shortlist"
+        return await Shelf.make(self._store, self._tools, name, **options)
+
+
+def with_message(state: ShortlistState, role: str, text: str) -> ShortlistState:
+    message = ChatMessage(role="user" if role == "user" else "advisor", text=text, at=now())
+    return msgspec.structs.replace(state, messages=(*state.messages, message))
+
+
+def fresh(state: ShortlistState) -> ShortlistState:
+    """The same conversation with nothing known; the table of before stays where it is, for whoever wants it."""
+    return ShortlistState(
+        id=state.id, messages=state.messages, created_at=state.created_at, requirements=Requirements()
+    )
