@@ -10,10 +10,10 @@ from tablewright.decisions.explain_tradeoffs import requirements_told
 from tablewright.decisions.rank_products import rank
 from tablewright.decisions.replies import bears, pushes
 from tablewright.models.model import LanguageModel
-from tablewright.table.model import Table
+from tablewright.table.model import Field, Money, Table
 
 from ..models.endpoint import Endpoint, answer
-from .test_rank_products import CARS, KETTLES, WANTED
+from .test_rank_products import CARS, KETTLES, WANTED, row_of
 
 
 def asked(question: str, table: Table = KETTLES, products: tuple[str, ...] = ()) -> AnswerFromTable:
@@ -118,6 +118,45 @@ def test_what_the_table_does_not_say_is_said_with_an_offer() -> None:
     ]
     assert not is_understood(asked("does Nimbra Air have wifi?"))
     assert is_understood(asked("which is the lightest?"))
+
+
+LAMPS = Table(
+    id="lamps",
+    name="lamps",
+    key_field="Product",
+    fields=(
+        Field(name="Product"),
+        Field(name="Price", type="money", unit="EUR"),
+        Field(name="Dimmable", type="boolean"),
+        Field(name="USB port", type="boolean"),
+    ),
+    rows=tuple(
+        row_of(place, {"Product": name, "Price": Money(amount=price), "Dimmable": dimmable, "USB port": port})
+        for place, (name, price, dimmable, port) in enumerate(
+            (("Orrin Beam", 89, True, True), ("Orrin Beam Mini", 49.9, True, False), ("Fyre Glow", 39, None, False)),
+            start=1,
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        ("what is the price of Orrin Beam Mini?", ["Orrin Beam Mini: price €49.90."]),
+        ("is there one under €40?", ["Fyre Glow (€39)."]),
+        (
+            "which are dimmable and have a USB port?",
+            [
+                "Orrin Beam and Orrin Beam Mini are dimmable.",
+                "Whether Fyre Glow is dimmable is not known.",
+                "Orrin Beam has USB port.",
+            ],
+        ),
+    ],
+)
+def test_questions_about_lamps(question: str, texts: list[str]) -> None:
+    assert answers(question, LAMPS) == texts
 
 
 def test_products_that_are_given_need_no_name_in_the_question() -> None:

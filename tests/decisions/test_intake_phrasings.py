@@ -134,6 +134,8 @@ def test_a_first_message_is_read_whole(message: str, expected: dict[str, Any]) -
         ("not less than 100 EUR", eur(None, 100)),
         ("for CHF 120", PriceRange(most=120, currency="CHF")),
         ("under 60", PriceRange(most=60)),
+        ("less than 350 bucks, no heavy ones", usd(350)),
+        ("no budget brands, below 400 euros", eur(400)),
     ],
 )
 @pytest.mark.parametrize("form", ["I want a toaster, {}", "{} for a toaster"])
@@ -150,6 +152,7 @@ def test_what_is_to_be_spent_is_read_exactly(said: str, budget: PriceRange, form
         "a best budget 4k projector",
         "a laptop that weighs under 3 pounds",
         "a lamp below 10 W",
+        "winter tyres, 205/55 R16",
     ],
 )
 def test_other_figures_are_not_money(message: str) -> None:
@@ -169,6 +172,7 @@ def test_other_figures_are_not_money(message: str) -> None:
         ("I'd prefer wood", "nice_to_haves", "wood"),
         ("a timer would be nice", "nice_to_haves", "timer"),
         ("nice to have: a lid", "nice_to_haves", "lid"),
+        ("bluetooth optional", "nice_to_haves", "bluetooth"),
         ("a long cable if possible", "nice_to_haves", "long cable"),
         ("it would be great if it had an app", "nice_to_haves", "app"),
         ("most important is noise", "priorities", "noise"),

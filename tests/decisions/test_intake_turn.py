@@ -307,6 +307,24 @@ def test_a_model_cannot_talk_us_into_what_is_refused() -> None:
     assert accept("a kitchen knife", kind="refused", product_type="kitchen knife").kind == "answer"
 
 
+def test_a_model_may_know_that_somebody_is_impatient_or_off_the_topic() -> None:
+    skipped = accept("chop chop", KETTLE, kind="skip")
+    assert (skipped.kind, skipped.ready, skipped.questions) == ("skip", True, ())
+    assert accept("my neighbour sings", KETTLE, kind="off_topic").kind == "off_topic"
+
+
+def test_a_model_changes_the_product_only_if_it_says_so() -> None:
+    kept = accept("glass, with a whistle", KETTLE, product_type="whistle", must_haves=["glass"])
+    assert (kept.kind, kept.requirements.product_type) == ("answer", "kettle")
+    other = accept("oh, a samovar it shall be", KETTLE, kind="new_topic", product_type="samovar")
+    assert (other.kind, other.requirements) == ("new_topic", Requirements(product_type="samovar"))
+
+
+def test_what_a_model_repeats_does_not_come_back_once_it_is_dropped() -> None:
+    step = accept("drop the variable temperature, add a timer", KETTLE, must_haves=["variable temperature", "timer"])
+    assert step.requirements.must_haves == ("timer",)
+
+
 def test_an_answer_that_is_all_invention_is_sent_back() -> None:
     with pytest.raises(Unusable) as caught:
         accept("something good", product_type="television", must_haves=["4K"])

@@ -115,8 +115,8 @@ def _offered(asked: AnswerFromTable) -> list[tuple[Row, Field]]:
 _COUNTS = re.compile(r"\bhow many\b", re.IGNORECASE)
 _COMPARES = re.compile(r"\b(?:compare|versus|vs\.?|differ\w*|difference|or)\b", re.IGNORECASE)
 _WHICH = re.compile(
-    r"\b(?:which|what|who|any|list|show|are there|is there|do any)\b.*?\b(?:have|has|with|are|is|come|comes|support|include|"
-    r"cost|costs|weigh|hold|under|over|below|above|made|were|(?=without))\b\s*(?P<what>.+)",
+    r"\b(?:which|what|who|any|list|show|are there|is there|do any)\b.*?\b(?:have|has|with|are|is|come|comes|support|"
+    r"include|cost|costs|weigh|hold|under|over|below|above|made|were|(?=without))\b\s*(?P<what>.+)",
     re.IGNORECASE,
 )
 _WHETHER = re.compile(

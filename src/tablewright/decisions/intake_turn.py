@@ -1,7 +1,7 @@
 """Intake turn: what a message adds to what somebody wants to buy, and what little is asked next.
 
 Whatever a model fills in must stand in the message, in what was known, or in the answers that our own question offered;
-what is refused and what was spent on it is read by code alone.
+the budget is read by code alone, and what code refuses no model can allow.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.intake import guard
-from tablewright.decisions.intake.categories import is_product
-from tablewright.decisions.intake.edits import LISTS, applied, edited, merge
+from tablewright.decisions.intake.categories import head, is_product
+from tablewright.decisions.intake.edits import LISTS, applied, edited, merge, same
 from tablewright.decisions.intake.grounded import grounded
 from tablewright.decisions.intake.questions import START_OVER, next_questions, one_question
 from tablewright.decisions.intake.summary import summarise
@@ -109,8 +109,14 @@ class Intake:
         if claimed and not (said.product_type or said.has_constraint) and not wants.says_something:
             raise Unusable("nothing of it stands in the message; leave empty what it does not say.", usable=ruled)
         if not (said.product_type or said.has_constraint):
-            return structs.replace(ruled, questions=_usable_questions(reply, asked, ruled))
-        both = structs.replace(wants, said=_fuller(said, wants.said))
+            step = _as_it_says(reply, asked, ruled, wants)
+            return structs.replace(step, questions=_usable_questions(reply, asked, step))
+        known = asked.requirements.product_type
+        is_other = bool(known and said.product_type) and head(said.product_type) != head(known)
+        if is_other and not wants.is_other and reply.kind != "new_topic":
+            said, is_other = structs.replace(said, product_type=""), False
+        full = said if is_other and not wants.is_other else _fuller(said, wants)
+        both = structs.replace(wants, said=full, is_other=is_other or wants.is_other)
         step = _answered(asked, both)
         return structs.replace(step, questions=_usable_questions(reply, asked, step))
 
@@ -154,7 +160,7 @@ def _answered(asked: IntakeTurn, wants: Wants) -> IntakeStep:
         )
     questions = () if skips else next_questions(requirements, asked.asked)
     if skips:
-        lead = f"All right, I will search with what you told me: {_lowered(summarise(requirements))}"
+        lead = _searching(requirements)
     elif guard.is_yes(text):
         lead = "Good."
     elif waved:
@@ -241,6 +247,10 @@ def _understood(requirements: Requirements) -> str:
     return f"Got it: {_lowered(summarise(requirements))}"
 
 
+def _searching(requirements: Requirements) -> str:
+    return f"All right, I will search with what you told me: {_lowered(summarise(requirements))}"
+
+
 def _lowered(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:] if sentence[1:2].islower() or sentence[1:2] == " " else sentence
 
@@ -260,9 +270,28 @@ def _stated(reply: Any) -> Requirements:
     return Requirements(product_type=reply.product_type, budget=budget, **lists)
 
 
-def _fuller(said: Requirements, ruled: Requirements) -> Requirements:
-    """The model's reading where it has one; the rule's budget, and the rule's exclusions in any case."""
-    lists = {name: getattr(said, name) for name in LISTS}
+def _as_it_says(reply: Any, asked: IntakeTurn, ruled: IntakeStep, wants: Wants) -> IntakeStep:
+    """The model reads no requirement: it may know better than the rule, which takes bare words for a feature, that the
+    message is off the topic, or impatient."""
+    bare = structs.replace(wants.said, must_haves=()) == Requirements() and not (wants.dropped or wants.allowed)
+    if wants.is_open or not bare:
+        return ruled
+    if reply.kind == "skip" and asked.requirements.product_type:
+        return IntakeStep(
+            requirements=asked.requirements, kind="skip", reply=_searching(asked.requirements), ready=True,
+            gaps=_gaps(asked.requirements),
+        )  # fmt: skip
+    return _off_topic(asked, guard.tidy(asked.message)) if reply.kind == "off_topic" else ruled
+
+
+def _fuller(said: Requirements, wants: Wants) -> Requirements:
+    """The model's reading where it has one, without what the message takes back; the rule's budget, and the rule's
+    exclusions in any case."""
+    ruled, gone = wants.said, (*wants.dropped, *wants.allowed)
+    lists = {
+        name: tuple(item for item in getattr(said, name) if not any(same(item, each) for each in gone))
+        for name in LISTS
+    }
     if not any(lists.values()):
         lists = {name: getattr(ruled, name) for name in LISTS}
     reading = Requirements(

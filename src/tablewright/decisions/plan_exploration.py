@@ -206,6 +206,8 @@ def several(one: str) -> str:
     """ "electric kettles" of "electric kettle", and "lamps for reading" of "lamp for reading"."""
     noun, *rest = re.split(r"(?=\s(?:for|with|without|under|of)\s)", one, maxsplit=1)
     words = noun.split()
+    if not words:
+        return ""
     words[-1] = words[-1] if singular(words[-1]) != words[-1].casefold() else plural(words[-1], 2)
     return " ".join((*words, *"".join(rest).split()))
 

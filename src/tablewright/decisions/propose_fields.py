@@ -16,6 +16,7 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.question.words import same
+from tablewright.decisions.shopping.column_names import ADD, BEHIND, CLAUSES, DROP, ONLY, SWAP, asked_names
 from tablewright.decisions.shopping.known import KnownField, field_named, fields_behind, fields_for
 from tablewright.decisions.shopping.labels import Label, labels_of, pages_with, shared_fields
 from tablewright.decisions.shopping.verifiable import known_or_own, own_field, refused
@@ -50,9 +51,9 @@ MEETS = Field(
 INSTRUCTIONS = (
     "You choose the columns of a table that compares products for a buyer. Only objective specifications that a "
     "maker's page states: no ratings, scores, reviews, opinions, estimates. Prefer what the buyer cares about, then "
-    "what the pages state, then what is usual. For each give `name` (one to four words), `type` (text, number, boolean, "
-    "date, list), `unit` for numbers, and `role`: user for what the buyer asked for, category for the rest. Leave out "
-    "name, price and official page: they are there already. " + WARNING
+    "what the pages state, then what is usual. For each give `name` (one to four words), `type` (text, number, "
+    "boolean, date, list), `unit` for numbers, and `role`: user for what the buyer asked for, category for the rest. "
+    "Leave out name, price and official page: they are there already. " + WARNING
 )
 
 
@@ -218,47 +219,10 @@ def _composed(wanted: Sequence[Field], hidden: Sequence[Field], most: int) -> tu
 
 # ── changing them ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_POLITE = r"(?:(?:please|and|also|ok(?:ay)?|yes|no|then|now|but|can|could|would|you|we|i|i'?d like (?:you )?to|let'?s|want to|to)[\s,]+)*"
-_TABLE = r"(?:comparison|table|list|chart|columns?|fields?|shortlist)"
-_ADD = re.compile(
-    rf"^{_POLITE}(?:add|include|compare|show(?: me)?|put(?: in)?|bring in|factor in|consider|look up|look at|find out|check|take into "
-    r"account|list|what about|how about|i (?:also )?care about|i need to know|tell me)\s+",
-    re.IGNORECASE,
-)
-_DROP = re.compile(
-    rf"^{_POLITE}(?:drop|remove|delete|leave out|without|take out|take away|skip|lose|hide|exclude|omit|get rid of|ditch|"
-    r"don'?t (?:need|want|compare|show|include)|no need for|forget(?: about)?|no)\s+",
-    re.IGNORECASE,
-)
-_ONLY = re.compile(
-    rf"^{_POLITE}(?:only|just|keep only|keep just|nothing but|limit (?:it|them) to|keep)\s+", re.IGNORECASE
-)
-_SWAP = re.compile(
-    rf"^{_POLITE}(?:replace|swap|exchange|change)\s+(?P<old>.+?)\s+(?:with|by|for|to)\s+(?P<new>.+)$|"
-    r"^(?P<new2>.+?)\s+instead of\s+(?P<old2>.+)$",
-    re.IGNORECASE,
-)
-_TRAILING = re.compile(
-    rf"\s+(?:(?:to|in|into|from|of|as|on)\s+(?:the|a|this|that|your|my)?\s*(?:new\s+)?{_TABLE}|{_TABLE}|too|as well|also|please|"
-    r"for (?:each|all|every|them|the)(?: \w+){0,2}|matters?(?: too)?|is important|instead|if possible|only|now)$",
-    re.IGNORECASE,
-)
-_LEADING = re.compile(
-    rf"^(?:(?:the|a|an|its|their|also|{_TABLE} (?:for|with|about|on)|whether (?:it|they)(?: is| are| has| have)?|"
-    r"how (?:much|many) (?:of )?(?=\w+ (?:it|they))|about|both)\s+)+",
-    re.IGNORECASE,
-)
-_PARTS = re.compile(r"\s*(?:,|;|&|\band\b|\bplus\b|\bas well as\b|\bor\b)\s*", re.IGNORECASE)
-_CLAUSES = re.compile(
-    r"\s*(?:[;.]|,?\s*\b(?:and|but|then)\b|,)\s+(?=(?:then |also |please )*(?:add|include|drop|remove|delete|leave out|take out|"
-    r"skip|hide|replace|swap|only|keep)\b)",
-    re.IGNORECASE,
-)
-
 
 def fields_from(words: str, product_type: str) -> tuple[Field, ...]:
-    """The columns that "add warranty and energy use to the comparison" asks for. Of "build quality" what can be verified
-    of it; what cannot be verified gives none (`refused` says why)."""
+    """The columns that "add warranty and energy use to the comparison" asks for. Of "build quality" what can be
+    verified of it; what cannot be verified gives none (`refused` says why)."""
     found: list[Field] = []
     for part in asked_names(words):
         if known := field_named(part, product_type):
@@ -274,26 +238,19 @@ def field_from(words: str, product_type: str) -> Field | None:
     return next(iter(fields_from(words, product_type)), None)
 
 
-def asked_names(words: str) -> tuple[str, ...]:
-    """The names in "please add the warranty and the cord length to the comparison"."""
-    text = " ".join(words.split()).strip(" .!?")
-    text = _ADD.sub("", text)
-    return tuple(part for each in _PARTS.split(_bare(text)) if (part := _bare(each)))
-
-
 def modified(fields: Sequence[Field], message: str, product_type: str = "") -> tuple[Field, ...]:
     """The fields as a message wants them: "drop weight", "add cord length", "only price and capacity". The standard
     ones are always there, and those that are not shown stay. What asks for nothing that we know changes nothing."""
     changed = list(fields)
-    for clause in _CLAUSES.split(" ".join(message.split()).strip(" .!?")):
-        if swap := _SWAP.match(clause):
+    for clause in CLAUSES.split(" ".join(message.split()).strip(" .!?")):
+        if swap := SWAP.match(clause):
             changed = _without(changed, swap["old"] or swap["old2"], product_type)
             changed = _with(changed, swap["new"] or swap["new2"], product_type)
-        elif drop := _DROP.match(clause):
+        elif drop := DROP.match(clause):
             changed = _without(changed, clause[drop.end() :], product_type)
-        elif only := _ONLY.match(clause):
+        elif only := ONLY.match(clause):
             changed = _only(changed, clause[only.end() :], product_type)
-        elif _ADD.match(clause) or _TRAILING.search(clause) or field_named(clause, product_type):
+        elif ADD.match(clause) or BEHIND.search(clause) or field_named(clause, product_type):
             changed = _with(changed, clause, product_type)
     return tuple(changed)
 
@@ -329,10 +286,3 @@ def _meant(fields: Sequence[Field], words: str, product_type: str) -> list[Field
 
 def _is_among(name: str, fields: Sequence[Field]) -> bool:
     return any(same(name, field.name) for field in fields)
-
-
-def _bare(text: str) -> str:
-    text = text.strip(" .,;:!?\"'")
-    while (shorter := _LEADING.sub("", _TRAILING.sub("", text)).strip(" .,;:!?\"'")) != text:
-        text = shorter
-    return text

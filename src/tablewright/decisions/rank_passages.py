@@ -235,7 +235,8 @@ _TO_VISITORS = re.compile(
     r"©|\b(?:cookies?|privacy (?:policy|settings)|consent to|subscribe|sign(?:ing)? (?:up|in)|log ?in|newsletter|"
     r"copyright|all rights reserved|click (?:here|on|the)|read (?:more|on|the full)|learn more|follow us|"
     r"share (?:this|on)|contact us|terms (?:of|and) (?:use|service|conditions)|(?:this|our|in the following) "
-    r"(?:article|post|blog|guide|page|website|site|section)|in this (?:issue|edition|episode)|skip to|enable javascript|advertisement|shopping cart|"
+    r"(?:article|post|blog|guide|page|website|site|section)|in this (?:issue|edition|episode)|"
+    r"skip to|enable javascript|advertisement|shopping cart|"
     r"leave a (?:comment|reply)|posted (?:on|by)|let us know|get (?:started|in touch))\b",
     re.IGNORECASE,
 )

@@ -351,7 +351,8 @@ def _holds(wish: Wish, cell: Cell) -> Holds:
     assert field is not None
     if wish.is_bound:
         size = amount(cell, field)
-        if size is None or (wish.currency and isinstance(cell.value, Money) and cell.value.currency != wish.currency):
+        price = priced(cell, field)
+        if size is None or (wish.currency and price and price.currency != wish.currency):
             return "undecided"
         if wish.strict and size in (wish.low, wish.high):
             return "no"

@@ -162,7 +162,8 @@ def _prices(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved]) -> I
                 relevance_of(page.origin, page.title) == "pricing" or about(subject, page.title, "") >= SURELY
             )
             lines = () if _is_of_it_alone(subject, page) else _lines_on(subject, page.text)
-            spans, weight = chain(lines, _priced(page.text)), weight if is_for_prices else 0.75 * weight
+            spans: Iterator[tuple[int, int]] = chain(lines, _priced(page.text))
+            weight = weight if is_for_prices else 0.75 * weight
         else:
             spans = _lines_on(subject, page.text)
             own = page.kind == "page" and is_own(subject.name, page.domain)

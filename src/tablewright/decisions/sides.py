@@ -132,8 +132,8 @@ _SIDES = (
     ),
     _side(
         r"""products? services offerings? goods brands? (?:make|sell|offer|produce)(?=\s*\??$)""",
-        """makes? mak(?:es|ing) produc~ manufactur~ sells? offers? provid(?:es?|ed|ing) distribut~ designs? builds? suppl(?:y|ies)
-        publish(?:es|ing) services? hosts? speciali[sz]~""",
+        """makes? mak(?:es|ing) produc~ manufactur~ sells? offers? provid(?:es?|ed|ing) distribut~ designs? builds?
+        suppl(?:y|ies) publish(?:es|ing) services? hosts? speciali[sz]~""",
     ),
     _side(
         "careers? biograph~ filmograph~ discograph~",

@@ -308,7 +308,7 @@ def _is_about(
         more = [word for word in said if word not in model]
         if not set(model) <= set(said) or any(any(map(str.isdigit, word)) for word in more):
             continue
-        names_type = bool(product_type) and singular(_tokens(product_type)[-1]) in singulars(head)
+        names_type = any(singular(noun) in singulars(head) for noun in _tokens(product_type)[-1:])
         if names_type and not any(set(model) < set(other) <= set(said) for other in others):
             best = 2
     return best

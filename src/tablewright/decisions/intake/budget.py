@@ -47,11 +47,9 @@ def read_spending(text: str, *, is_asked: bool = False, currency: str = "") -> S
 
 
 def _is_spending(text: str, amount: MoneyText, *, is_asked: bool) -> bool:
-    if (
-        amount.money.amount <= 0
-        or re.search(r"\bby\s*$", text[: amount.start])
-        or _WEIGHT.search(text[max(0, amount.start - 25) : amount.end + 12])
-    ):
+    is_less = bool(re.search(r"\bby\s*$", text[: amount.start]))  # "lower it by £10" is no amount to spend
+    is_code = bool(_ONE_LETTER.fullmatch(text[amount.start : amount.end]))
+    if amount.money.amount <= 0 or is_less or is_code or _is_weight(text, amount):
         return False
     if amount.money.currency:
         return True
@@ -63,6 +61,13 @@ def _is_spending(text: str, amount: MoneyText, *, is_asked: bool) -> bool:
     if _is_year(amount) and not is_asked:
         return False
     return alone and (is_asked or bool(_LIMIT.search(said))) and bool(re.fullmatch(r"[\w.,\s–-]+", figure))
+
+
+def _is_weight(text: str, amount: MoneyText) -> bool:
+    """ "Weighs under 5 pounds", in the same clause."""
+    before = re.split(r"[,;|]", text[max(0, amount.start - 25) : amount.start])[-1]
+    after = re.split(r"[,;|.]", text[amount.end : amount.end + 12])[0]
+    return amount.money.currency == "GBP" and bool(_WEIGHT.search(f"{before} {after}"))
 
 
 def _is_year(amount: MoneyText) -> bool:
@@ -94,7 +99,8 @@ def _without(text: str, start: int, end: int) -> str:
 _GRAND = re.compile(r"(?P<number>\d+(?:\.\d+)?|one|two|three|four|five|ten)\s*(?:grand|thousand)\b", re.IGNORECASE)
 _FEW = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "ten": "10"}
 _OPEN = re.compile(
-    r"\b(?:(?:i have |there is |there's |with )?no (?:budget|price|spending|upper)(?: limits?| constraints?| in mind)*|"
+    r"\b(?:(?:i have |there is |there's |with )?no (?:budget|price|spending|upper)(?: limits?| constraints?|"
+    r" in mind)*(?! (?:brand|model|one|option|phone|line)s?\b)|"
     r"(?:money|price|budget|cost)(?:'s| is| are)? (?:no object|no issue|not an issue|not a problem|open|flexible|"
     r"irrelevant)|"
     r"(?:the )?(?:budget|price|cost|money) (?:does ?n[o']t|doesn't|does not) (?:really )?matter|any (?:price|budget)|"
@@ -114,10 +120,9 @@ _SMALL = frozenset(
 )
 _LAST_WORD = re.compile(r"(?P<word>[\w'’.=]+)[\s:]*$")
 _AFTER = re.compile(
-    r"\s*(?:max(?:imum)?|tops|at (?:the )?(?:very )?most|or (?:less|under|below|cheaper|more|over|above|so)|and (?:up|above|"
-    r"over)|"
-    r"at least|minimum|budget|limit|ish|is (?:my|the) (?:max(?:imum)?|limit|budget)|(?:in )?total|each|\+)(?!\w)|"
-    r"-?ish\b",
+    r"\s*(?:max(?:imum)?|tops|at (?:the )?(?:very )?most|or (?:less|under|below|cheaper|more|over|above|so)|"
+    r"and (?:up|above|over)|at least|minimum|budget|limit|ish|is (?:my|the) (?:max(?:imum)?|limit|budget)|"
+    r"(?:in )?total|each|\+)(?!\w)|-?ish\b",
     re.IGNORECASE,
 )
 _FLOOR = re.compile(r"\b(?:at least|min(?:imum)?|more than|over|above|from|starting|upwards|beyond)\b", re.IGNORECASE)
@@ -138,4 +143,6 @@ _LIMIT = re.compile(
 _ENDS = re.compile(
     r"\s*(?:$|[,;!?|]|\.(?!\d)|(?:max|tops|or less|or so|please|for|with|without|and|but|that|which|if|ideally)\b)"
 )
+_ONE_LETTER = re.compile(r"[\d.,\s]+[A-JL-Z]")
+"""A tyre's "55 R16" is not in rand."""
 _WEIGHT = re.compile(r"\b(?:weigh(?:s|ing|t)?|heav(?:y|ier)|lighter|load)\b", re.IGNORECASE)

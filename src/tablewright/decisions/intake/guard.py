@@ -1,6 +1,6 @@
 """Messages that are no requirements: what is refused, what is off the topic, greetings, and those who say little.
 
-Refusing is decided here and never by a model: a kitchen knife, a toy gun, a bike lock "because mine was stolen" and
+What is refused here no model can allow: a kitchen knife, a toy gun, a bike lock "because mine was stolen" and
 fake plants are fine; so is somebody who wants "no counterfeits".
 """
 

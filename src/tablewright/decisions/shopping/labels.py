@@ -72,7 +72,8 @@ def shared_fields(labels: Sequence[Label], known: Sequence[KnownField]) -> list[
 
 
 _OF_SHOPS = re.compile(
-    r"\b(?:price|rrp|msrp|vat|stock|availability|delivery|shipping|returns?|sku|ean|gtin|upc|asin|mpn|article|item|order|"
+    r"\b(?:price|rrp|msrp|vat|stock|availability|delivery|shipping|returns?|sku|ean|gtin|upc|asin|mpn|article|item"
+    r"|order|"
     r"model|brand|manufacturer|maker|category|categories|tags?|share|phone|tel|telephone|fax|e-?mail|address|contact|"
     r"opening|hours of|open|posted|published|updated|date|author|by|written|copyright|cookies?|menu|home|search|basket|"
     r"cart|quantity|qty|reviews?|name|product|title|note|related|see also|newsletter|customers?|website|url|"

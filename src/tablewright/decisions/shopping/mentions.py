@@ -75,9 +75,10 @@ def products_in(
     named = named_in(message, products, shown, product_type)
     placed = _placed(message, shown)
     found = [name for span in sorted((*named, *placed), key=lambda span: span.start) for name in span.products]
-    if not found and (several := _BOTH.search(message) or _ALL.search(message)):
+    both = _BOTH.search(message)
+    if not found and (both or _ALL.search(message)):
         last = _last_named(history, products, shown, product_type)
-        found = list(last if len(last) > 1 else shown[:2] if several.re is _BOTH else shown)
+        found = list(last if len(last) > 1 else shown[:2] if both else shown)
     elif not found and _IT.search(message):
         found = list(_last_named(history, products, shown, product_type)[-1:] or (shown if len(shown) == 1 else ()))
     return tuple(dict.fromkeys(found))
@@ -164,6 +165,31 @@ def _placed(message: str, shown: Sequence[str]) -> list[Span]:
     for pattern, product in ((_TOP, shown[:1]), (_LAST, shown[-1:])):
         spans += [Span(products=tuple(product), start=m.start(), end=m.end()) for m in pattern.finditer(taken)]
     return [span for span in spans if span.products]
+
+
+# ── names that are not in the table ───────────────────────────────────────────────────────────────────────────────────
+
+_NAME = re.compile(r"(?<=\s)[A-Z0-9][\w&.'’-]*(?:\s+(?:[A-Z0-9&][\w&.'’-]*))*")
+_NO_NAME = frozenset(("i", "i'm", "i'll", "i'd", "ok"))
+
+
+def name_in(text: str) -> str:
+    """A name within a sentence: "why isn't the Dyson V8 there?"."""
+    found = (match[0].strip(" ?.!,") for match in _NAME.finditer(f" {text[:1].lower()}{text[1:]}"))
+    return next((name for name in found if name.casefold() not in _NO_NAME and not name.isdigit()), "")
+
+
+def as_name(text: str) -> str:
+    """The text as a product's name, where every word of it is written as one: "the Dyson V8"."""
+    bare = re.sub(
+        r"^(?:the|a|an)\s+|\s+(?:to|in|into) (?:the|this|my|your) \w+$|\s+too$",
+        "",
+        text.strip(" ?.!"),
+        flags=re.IGNORECASE,
+    )
+    words = bare.split()
+    is_name = len(words) > 1 and all(word[:1].isupper() or word[:1].isdigit() for word in words)
+    return bare if is_name or (len(words) == 1 and re.match(r"[A-Z][a-z]+$|[A-Z]+\d", bare)) else ""
 
 
 # ── columns ──────────────────────────────────────────────────────────────────────────────────────────────────────────

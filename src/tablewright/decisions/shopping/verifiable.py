@@ -25,9 +25,11 @@ _REASONS = (
         "is somebody's judgement, not something that a maker states and a page can prove",
     ),
     (
-        r"\b(?:estimat\w+|expected|projected|predicted|approximate)\b.*\b(?:costs?|price|value|savings?|bills?|spend)\b|"
+        r"\b(?:estimat\w+|expected|projected|predicted|approximate)\b.*\b(?:costs?|price|value|savings?|bills?"
+        r"|spend)\b|"
         r"\b(?:costs?|price|value|savings?|bills?|spend)\b.*\b(?:estimat\w+|forecast|over (?:time|\d+ years))\b|"
-        r"\b(?:maintenance|running|repair|ownership|operating|lifetime|servicing|insurance|total)\s+(?:costs?|bills?)\b|"
+        r"\b(?:maintenance|running|repair|ownership|operating|lifetime|servicing|insurance|total)\s+(?:costs?"
+        r"|bills?)\b|"
         r"\bcosts? of ownership\b|\b(?:resale|residual|trade.?in) values?\b|\bdepreciation\b",
         "would be an estimate, and no page can prove an estimate",
     ),

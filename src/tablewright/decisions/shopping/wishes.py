@@ -1,5 +1,5 @@
-"""What somebody wants, as fields that can be verified: "at least 1.5 l" is about the capacity, "build quality" about the
-material and the warranty, "variable temperature" a yes or no."""
+"""What somebody wants, as fields that can be verified: "at least 1.5 l" is about the capacity, "build quality" about
+the material and the warranty, "variable temperature" a yes or no."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from tablewright.table.model import Field
 from tablewright.table.units import parse_unit
 
 _LEADING = re.compile(
-    r"^\s*(?:(?:i|we)\s+(?:really\s+)?(?:want|need|prefer|like|would like|'d like)\s+|(?:it\s+)?(?:must|should|has to|needs? "
+    r"^\s*(?:(?:i|we)\s+(?:really\s+)?(?:want|need|prefer|like|would like|'d like)\s+|(?:it\s+)?(?:must|should|has to"
+    r"|needs? "
     r"to|have to)\s+(?:be|have|come with|include)?\s*|prefer(?:ably|red)?\s+|ideally\s+|with\s+(?:an?\s+|the\s+)?|"
     r"(?:an?|the|some|very|really|as|is|has|have|having|be|being|made (?:of|from|out of)|at least|at most|no more than|"
     r"more than|less than|up to|over|under|minimum|maximum|around|about)\s+)+",

@@ -81,7 +81,7 @@ class Advising:
             *([Said(text=heading)] if heading else []),
             Said(text=self._counted(table, ranking)),
             *advice.said,
-            *(Said(text=note) for note in (*notes, *advice.notes, *problems(table))),
+            *(noted(note, table) for note in (*notes, *advice.notes, *problems(table))),
             Said(text=NEXT),
         ]
         reply = ChatReply(
@@ -131,7 +131,7 @@ class Advising:
             case "flag":
                 return await self._flag(table, read, said)
             case "new_fields":
-                return self._new_fields(read, said)
+                return self._new_fields(table, read, said)
             case "more_options":
                 state = self._refined(f"more options{f' like {read.like}' if read.like else ''}", said)
                 return AdviseStep(
@@ -170,7 +170,7 @@ class Advising:
         found: list[Listing] = []
         for row in rows[:TOP]:
             name = cell_text(row.cell(KEY))
-            offers = await listings(name, cell_text(row.cell(MAKER)), web_of(self._tools))
+            offers = await listings(name, web_of(self._tools))
             found += offers
             if not offers:
                 page = cell_text(row.cell(PAGE))
@@ -209,13 +209,17 @@ class Advising:
             state=self._refined(f"{field} of {name}", said), reply=ChatReply(said=(Said(text=text, cells=cells),))
         )
 
-    def _new_fields(self, read: IntentRead, said: str) -> AdviseStep:
-        fields, lines = [], []
+    def _new_fields(self, table: Table, read: IntentRead, said: str) -> AdviseStep:
+        fields: list[Field] = []
+        lines = [Said(text=f"{name} is in the comparison already.") for name in read.fields if table.field(name)]
         for words in read.new_fields:
             if reason := refused(words):
                 lines.append(Said(text=f"{words.capitalize()} cannot be compared: {reason}."))
             elif field := field_from(words, self._state.requirements.product_type):
-                fields.append(field)
+                if table.field(field.name):
+                    lines.append(Said(text=f"{field.name} is in the comparison already."))
+                else:
+                    fields.append(field)
         if not fields:
             return self._replied(*(lines or [Said(text="Which specification should be added?")]))
         state = self._refined(f"added {', '.join(field.name for field in fields)}", said)
@@ -235,6 +239,13 @@ class Advising:
         asked = AnswerFromTable(question=said, table=table, products=read.products, fields=read.fields)
         answer: tuple[Said, ...] = (await decide(Answer(), asked, self._tools.model, self._tell)).decided
         return self._replied(*answer)
+
+
+def noted(note: str, table: Table) -> Said:
+    """What is said of a whole column stands on all its cells."""
+    said = note.casefold()
+    fields = [field.name for field in table.fields if field.name.casefold().rstrip("s") in said]
+    return Said(text=note, cells=tuple(CellRef(row_id=row.id, field=name) for name in fields for row in table.rows))
 
 
 def problems(table: Table) -> list[str]:

@@ -63,16 +63,19 @@ async def explore(
         failed += [note.error for note in await _search(workers, queries, requirements) if note.error]
         sent += await _open_makers(workers, library, requirements)
         found = FindProducts(requirements=requirements, sources=tuple(library.pages.values()), most=MOST)
-        products = unknown((await decide(FindThem(), found, tools.model, tell)).decided, known)
+        products = unknown((await decide(FindThem(), found, tools.model, tell)).decided, known)[:most]
+        unread = [each.official_url for each in products if each.official_url not in library.pages]
+        await workers.read("x_official", [url for url in dict.fromkeys(unread) if url])
         if products:
             break
         notes.append("Nothing was found, so the search was widened.")
     if failed and len(failed) == len(sent) - len(tried):
         notes.append(f"The search failed: {failed[0]}")
     elif 0 < len(products) < FEW:
-        notes.append(f"Only {len(products)} were found: there may be few of them.")
+        was = "was" if len(products) == 1 else "were"
+        notes.append(f"Only {len(products)} {was} found: there may be few of them.")
     new = tuple(query for query in sent if query not in tried)
-    return Explored(products=products[:most], queries=new, library=library, notes=tuple(notes))
+    return Explored(products=products, queries=new, library=library, notes=tuple(notes))
 
 
 async def _search(

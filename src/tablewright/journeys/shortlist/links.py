@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tablewright.decisions.reader.about import Subject, about, mentions
 from tablewright.decisions.site_kind import kinds
 from tablewright.errors import SearchError
 from tablewright.sources.source import Query, Source
 from tablewright.table.evidence import evidence_for
-from tablewright.table.model import Evidence
 from tablewright.table.money_text import read_amounts
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Listing
 
 MOST_LISTINGS = 5
 OPENED = 8
-ABOUT = 0.5
+TITLED = 0.75
+"""How surely a page must be the product's own, by its title, for any price on it to be the product's."""
 _STOCK = re.compile(
     r"\b(?:(?:only \d+ |\d+ )?(?:left )?in stock|out of stock|sold out|not available|unavailable|available(?: again)?"
     r"(?: from [^.\n]{1,30})?|back in [^.\n]{1,30}|on order|ships? (?:in|within) [^.\n]{1,30}|discontinued)\b",
@@ -26,7 +26,7 @@ _STOCK = re.compile(
 )
 
 
-async def listings(name: str, maker: str, web: Source) -> tuple[Listing, ...]:
+async def listings(name: str, web: Source) -> tuple[Listing, ...]:
     """The cheapest first, of those whose currency is the same; makers' own pages are no listings."""
     origins: dict[str, None] = {}
     for query in (f"buy {name}", f"{name} price in stock"):
@@ -42,7 +42,9 @@ async def listings(name: str, maker: str, web: Source) -> tuple[Listing, ...]:
         for page in pages
         if of.get(page.domain) in ("retailer", "marketplace") and (offer := offered(name, page)) is not None
     ]
-    best = {offer.url: offer for offer in found}
+    best: dict[str, Listing] = {}
+    for offer in sorted(found, key=lambda each: -len(each.url)):
+        best.setdefault(offer.shop, offer)  # the page of the product rather than the list it is on
     ranked = sorted(best.values(), key=lambda each: (each.price is None, each.price.amount if each.price else 0.0))
     return tuple(ranked)[:MOST_LISTINGS]
 
@@ -50,7 +52,7 @@ async def listings(name: str, maker: str, web: Source) -> tuple[Listing, ...]:
 def offered(name: str, page: Retrieved) -> Listing | None:
     """The offer of a page that is about the product, or the line of a list that names it."""
     subject = Subject(name=name)
-    is_its_own = about(subject, page.title, page.text) >= ABOUT
+    is_its_own = about(subject, page.title, "") >= TITLED
     for start, end in _lines(page.text):
         line = page.text[start:end]
         amounts = [each.money for each in read_amounts(line) if each.money.currency]
@@ -78,7 +80,3 @@ def shop_of(page: Retrieved) -> str:
 def _lines(text: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(r"[^\n]+", text):
         yield match.span()
-
-
-def proofs(found: Sequence[Listing]) -> tuple[Evidence, ...]:
-    return tuple(each.evidence for each in found if each.evidence is not None)
