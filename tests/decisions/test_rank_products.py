@@ -152,7 +152,7 @@ def test_what_is_not_known_to_have_a_must_have_is_kept_behind_what_surely_has_it
 
 def test_a_price_in_another_currency_excludes_nothing_and_is_noted() -> None:
     ranking = rank(KETTLES, WANTED)
-    assert "Prices that could not be compared with the budget: 1 in EUR." in ranking.notes
+    assert "Prices in EUR could not be compared with the budget." in ranking.notes
     assert why(ranked(ranking, "Vessany"), "Price") == "Price €41, which could not be compared"
 
 

@@ -42,8 +42,8 @@ INSTRUCTIONS = (
     "(other or similar products, also cheaper ones), change_requirements (budget, must-haves, priorities), flag (a "
     "value is wrong), show_all (the whole table), off_topic, or unclear. products: those that are meant, by their "
     "names in the list. fields: columns that are meant. new_fields: columns to add. like: the product that others "
-    "shall resemble. count: how many more, or 0. changes: the words that change what is wanted. question: what to ask back, "
-    "if unclear. " + WARNING
+    "shall resemble. count: how many more, or 0. changes: the words that change what is wanted. question: what to ask "
+    "back, if unclear. " + WARNING
 )
 
 
@@ -62,17 +62,17 @@ class Classify:
     name = "classify intent"
 
     def prompt(self, asked: ClassifyIntent) -> Prompt:
-        names = "\n".join(shortened(name, 80) for name in asked.products[:MOST_SHOWN])
+        others = (name for name in asked.products if name not in asked.shown)
+        names = [shortened(name, 80) for name in (*asked.shown, *others)][:MOST_SHOWN]
+        numbered = "\n".join(f"{place}. {name}" for place, name in enumerate(names, start=1))
         before = "\n".join(shortened(turn, 200) for turn in asked.history[-MOST_TURNS:])
         text = (
-            f"Wanted: {clean(asked.requirements.product_type)}\nProducts:\n{block(1, names or 'none')}\n"
-            f"Columns: {', '.join(map(clean, asked.fields)) or 'none'}\n"
-            f"Shown first: {', '.join(map(clean, asked.shown)) or 'none'}\n"
+            f"Wanted: {clean(asked.requirements.product_type)}\nProducts, the best first:\n"
+            f"{block(1, numbered or 'none')}\nColumns:\n{block(2, chr(10).join(asked.fields) or 'none')}\n"
         )
-        text += f"Said before:\n{block(2, before)}\n" if before else ""
-        return Prompt(
-            instructions=INSTRUCTIONS, text=f"{text}Message: {clean(asked.message)}", reply=Reading, max_tokens=220
-        )
+        text += f"Said before:\n{block(3, before)}\n" if before else ""
+        message = f"Message: {clean(asked.message)}"
+        return Prompt(instructions=INSTRUCTIONS, text=text + message, reply=Reading, max_tokens=220)
 
     def is_plain(self, asked: ClassifyIntent) -> bool:
         """Whether the message needs no model."""

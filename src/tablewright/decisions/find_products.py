@@ -100,8 +100,10 @@ class FindThem:
 
 
 def _candidates(asked: FindProducts, sources: Sequence[Retrieved]) -> FindCandidates:
+    """Without their links: which page is a product's own is judged here, and every name against every link is slow."""
     things = several(asked.requirements.product_type)
-    return FindCandidates(things=things, question=things, sources=tuple(sources), most=EVERY)
+    unlinked = tuple(msgspec.structs.replace(source, links=()) for source in sources)
+    return FindCandidates(things=things, question=things, sources=unlinked, most=EVERY)
 
 
 def _shown(asked: FindProducts) -> list[Retrieved]:
@@ -342,7 +344,8 @@ def _products(asked: FindProducts, said: Sequence[Named]) -> tuple[Product, ...]
     for group in groups:
         models.setdefault(house_key(group.maker), []).append(group.model)
     found = []
-    for group in groups:
+    likely = sorted(groups, key=lambda group: -sum(each.score for each in group.named))[: 2 * max(asked.most, MOST)]
+    for group in likely:
         best = _best(group, field)
         official = official_page(
             best.name,

@@ -19,7 +19,7 @@ from tablewright.decisions.question.words import same
 from tablewright.decisions.shopping.column_names import ADD, BEHIND, CLAUSES, DROP, ONLY, SWAP, asked_names
 from tablewright.decisions.shopping.known import KnownField, field_named, fields_behind, fields_for
 from tablewright.decisions.shopping.labels import Label, labels_of, pages_with, shared_fields
-from tablewright.decisions.shopping.verifiable import known_or_own, own_field, refused
+from tablewright.decisions.shopping.verifiable import own_field, refused
 from tablewright.decisions.shopping.wishes import avoided_fields, wanted_fields
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
 from tablewright.table.model import Field, FieldType, Noun, Role
@@ -229,7 +229,7 @@ def fields_from(words: str, product_type: str) -> tuple[Field, ...]:
             found.append(known.as_field("user"))
         elif behind := fields_behind(part, product_type):
             found.extend(field.as_field("user") for field in behind)
-        elif own := known_or_own(part, product_type):
+        elif not refused(part) and (own := own_field(part)):
             found.append(own)
     return tuple({field.name.casefold(): field for field in found}.values())
 

@@ -407,8 +407,7 @@ class _Sifted:
             else:
                 self.out.append(Excluded(row_id=row.id, name=name_of(row, table), reason=reason[0], field=reason[1]))
         if foreign and requirements.budget:
-            said = listed(f"{count} in {currency}" for currency, count in sorted(foreign.items()))
-            self.notes.append(f"Prices that could not be compared with the budget: {said}.")
+            self.notes.append(f"Prices in {listed(sorted(foreign))} could not be compared with the budget.")
         silent = [each.words for each in (*self.wishes, *self.avoided) if not self._can_decide(each)]
         if silent:
             quoted = listed(f"“{words}”" for words in silent)

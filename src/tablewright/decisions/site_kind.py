@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -237,6 +238,7 @@ _JOINING = words("by the a an and with in for of official new buy online shop st
 _SIZE = re.compile(r"\b\d+(?:[.,\s]\d+)?\s?(?:l|litres?|liters?|ml|w|watts?|kw|cm|mm|kg|g|lb|oz|inch|in)\b", re.I)
 
 
+@lru_cache(maxsize=65536)
 def model_of(name: str, maker: str = "", product_type: str = "") -> tuple[str, ...]:
     """What is left of a name without its maker and the word for the thing: "degree 15" of "Hearthline Degree-15
     kettle" and of "Degree 15 by Hearthline". Numbers stay."""
@@ -277,7 +279,8 @@ def official_page(
     slugs = [
         (_depth(link), link)
         for link in linked
-        if letters in fold(link)
+        if letters in link.casefold()
+        and _is_its_label(maker or name, label_of(site_of(link, kinds)), bool(maker))
         and _is_model(_slug(link), model, maker, product_type)
         and _is_makers(link, site_of(link, kinds), name, maker, kinds)
     ]
@@ -291,7 +294,12 @@ def _is_makers(url: str, domain: str, name: str, maker: str, kinds: Kinds) -> bo
     if kind not in ("maker", "other") or path & _NOT_THE_PAGE:
         return False
     label = label_of(domain)
-    return owns(maker or name, label) or (bool(maker) and begins(maker, label))
+    return _is_its_label(maker or name, label, bool(maker))
+
+
+@lru_cache(maxsize=8192)
+def _is_its_label(house: str, label: str, is_maker: bool) -> bool:
+    return owns(house, label) or (is_maker and begins(house, label))
 
 
 def _is_about(
@@ -332,6 +340,7 @@ def _joined(said: Sequence[str]) -> str:
     return "".join(said).replace(".", "")
 
 
+@lru_cache(maxsize=65536)
 def _slug(url: str) -> str:
     last = unquote(urlsplit(url).path).rstrip("/").rsplit("/", 1)[-1]
     return re.sub(r"\.\w{2,5}$", "", last).replace("-", " ").replace("_", " ")

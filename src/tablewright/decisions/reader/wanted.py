@@ -48,6 +48,8 @@ _STOP = frozenset(
     this to was were what when where which who whom whose with year name names value number amount date find give list
     tell me us please current currently exact full official company product first main called""".split()
 )
+ALSO_CALLED = "Also called: "
+"""How a description begins that lists other labels of a field."""
 _QUESTION_KINDS: tuple[tuple[str, Kind], ...] = (
     (r"\b(?:what|which|in what|in which) year\b|\byear\b", "year"),
     (r"\bwhat date\b|\bon which date\b|\bdate\b", "date"),
@@ -102,6 +104,8 @@ def wanted(field: Field) -> Wanted:
         labels |= {normal(part) for part in re.split(r"[/,;()]|\bcode\b", field.name)}
     if own := _telling(field.name):
         labels.add(" ".join(word for word in name.split() if word in own))
+    if field.description.startswith(ALSO_CALLED):
+        labels |= {normal(other) for other in field.description.removeprefix(ALSO_CALLED).rstrip(".").split(",")}
     stemmed = tuple(sorted({stems(label) for label in labels if label}))
     return Wanted(
         field=field,

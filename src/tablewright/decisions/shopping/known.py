@@ -17,11 +17,11 @@ from msgspec import structs
 from rapidfuzz import fuzz
 
 from tablewright.decisions.reader.relations import by_name, normal, stems
+from tablewright.decisions.reader.wanted import ALSO_CALLED
 from tablewright.table.model import Field, FieldType, Noun, Role
 
 Better: TypeAlias = Literal["more", "less", "yes", ""]
 
-ALSO_CALLED = "Also called: "
 THE_VERY_WORDS = 2.0
 LEAST_ALIKE = 88
 SHORTEST_FUZZY = 5

@@ -229,7 +229,7 @@ class _Rule:
 
     def _more(self) -> IntentRead | None:
         found = said.more_options(self._things()).search(self.core)
-        if not found or (said.NOT_MORE.search(self.core) and not self._count()):
+        if not found or said.NEEDS.match(self.plain) or (said.NOT_MORE.search(self.core) and not self._count()):
             return None
         if re.match(r"(?:which|is it|does|are they|it must|it should|it has)\b", self.core, re.IGNORECASE):
             return None
@@ -351,12 +351,12 @@ class _Rule:
         if self._asks() and (anchored or said.SHOPPING.search(self.core)):
             return self._is("question", SURE if anchored else LIKELY, new_fields=self.lacking)
         if self._asks():
-            foreign = _FOREIGN.search(self.core) or name_in(self.core)
+            foreign = said.FOREIGN.search(self.core) or name_in(self.core)
             return self._is("off_topic", LIKELY) if foreign else self._is("question", GUESSED)
         return None
 
     def _asks(self) -> bool:
-        return self.core.rstrip().endswith("?") or bool(said.ASKS.search(self.core) or _TELLS.search(self.core))
+        return self.core.rstrip().endswith("?") or bool(said.ASKS.search(self.core) or said.TELLS.search(self.core))
 
     def _stated(self) -> IntentRead | None:
         """Neither a command nor a question: what it names says what it is about."""
@@ -382,11 +382,6 @@ class _Rule:
 
 _OF_PRODUCTS: frozenset[Intent] = frozenset(("done", "links", "question", "why_not", "flag", "more_options"))
 """In which "it" and "these" mean products: in "it must be glass" they do not."""
-_TELLS = re.compile(
-    r"^(?:tell|explain|describe|show|give|help|i'?m wondering|i wonder|difference)\b|\bvs\.?\b|\bversus\b",
-    re.IGNORECASE,
-)
-_FOREIGN = re.compile(r"^(?:who|when|where)\b|\b(?:you|your)\b", re.IGNORECASE)
 
 
 def what_next(asked: ClassifyIntent) -> str:

@@ -19,7 +19,7 @@ _THINGS = (
     r"(?:options?|products?|ones?|models?|brands?|choices?|candidates?|results?|suggestions?|alternatives?|"
     r"recommendations?|picks?|{things})"
 )
-_TABLE = r"(?:table|list|comparison|shortlist|chart|results?|data|set|thing|picture)"
+_TABLE = r"(?:table|list|comparison|shortlist|chart|results?|data|set|thing|picture|lot)"
 _MEASURES = (
     r"(?:years?|months?|hours?|minutes?|litres?|liters?|watts?|kg|gb|cups?|lumens?|inch(?:es)?|"
     r"info\w*|details?|questions?|things?|expensive|power|time)"
@@ -101,7 +101,8 @@ CHOOSES = _any(
     r"\b(?:i(?:'ve| have)?|we(?:'ve| have)?)\s+(?:decided (?:on|for|to (?:go with|buy|take|get))|chosen|choose|chose"
     r"|picked|pick|settled on|ordered|bought)\b",
     r"\b(?:i(?:'m| am)|we(?:'re| are))\s+(?:going (?:with|for)|taking|buying|getting|choosing|ordering)\b"
-    r"|^going with\b|\b(?:it is|it'?s)(?: then)?[.!]*$|\bthat'?s the one\b|\bis the one(?: for me)?[.!]*$|\bsold on\b"
+    r"|^(?:going with|(?:buying|taking|getting|choosing|ordering) the)\b|\b(?:it is|it'?s)(?: then)?[.!]*$"
+    r"|\bthat'?s the one\b|\bis the one(?: for me)?[.!]*$|\bsold on\b"
     r"|\bwins\b[.!]*$|\bis perfect\b|\bhappy with\b",
 )
 
@@ -109,7 +110,7 @@ CHOOSES = _any(
 
 EXPORTS = _any(
     r"\bexport\w*\b|\b(?:csv|xlsx|xls)\b|\bas an? (?:excel|spreadsheet|file)\b|\b(?:to|in|into|for) (?:excel"
-    r"|a spreadsheet|google sheets?|a file|numbers)\b|^(?:an? )?(?:excel|spreadsheet)\b",
+    r"|a spreadsheet|google sheets?|a file)\b|^(?:an? )?(?:excel|spreadsheet)\b",
     r"\b(?:save|download|write|dump|store)\b.*\b(?:it|this|that|them|table|list|comparison|results?|everything|file"
     r"|all|data|shortlist)\b|^download\b|\bsave (?:to|as)\b|\b(?:excel|spreadsheet) (?:file|version|please)\b"
     r"|\b(?:send|give|make|want|like|need|have|get)(?: me)? (?:the|a) (?:file|spreadsheet)\b",
@@ -180,7 +181,8 @@ WHY_NOT = _any(
     r"|\bwhat happened to\b|\bwhere did\b.*\bgo\b|\b(?:isn'?t|not|missing|absent) (?:on|in|from|among) (?:the|your"
     r"|this) (?:list|table|shortlist|top|comparison|results)\b",
     r"\b(?:you|did you) (?:forgot|forget|missed|miss|leave out|left out|exclude|excluded|skipped|overlooked"
-    r"|overlook)\b|\bi (?:don'?t|can'?t|cannot) see the\b|\bdidn'?t make (?:it|the)\b"
+    r"|overlook)\b|\bi (?:don'?t|can'?t|cannot) see the\b|\bdidn'?t make (?:it|the)\b|\b(?:isn'?t|wasn'?t) (?:listed"
+    r"|included|shown|recommended)\b"
     r"|\bwhat about the (?P<name>[A-Z0-9]\S*(?: [A-Z0-9]\S*)*)\s*\?*$",
 )
 EXPLAINS = _any(r"\bwhy (?:is|are|was|did|do|does|should|would)\b")
@@ -206,7 +208,8 @@ def more_options(things: str) -> re.Pattern[str]:
         rf"|alternatives?)\b(?!\s*{_MEASURES}\b)|\bmore\s+(?:\w+\s+)?{named}\b|\bmore (?:like|of (?:these|those|them"
         r"|the same)|to (?:choose|pick) from)\b|\b(?:the )?next (?:\d+|five|ten|three|few|ones)\b|\bmore in (?:this"
         r"|that) (?:style|range|price)\b",
-        r"^(?:show|give|find|get|see|i want|want)?\s*(?:me|us)?\s*(?:some |a few |even )?more(?: please)?[\s.!?]*$",
+        r"\bare there (?:any )?more\b|^(?:show|give|find|get|see|i want|want)?\s*(?:me|us)?\s*(?:some |a few "
+        r"|even )?more(?: please)?[\s.!?]*$",
         r"\b(?:any|some|show|find|see|get|give|are there|is there|have you got|do you have|got|look for|search for"
         r"|suggest|what|want|need|a|me|the)\s+(?:me\s+|any\s+|some\s+|an?\s+|the\s+"
         rf"|for\s+)*(?:other\s+)?{_BETTER}\s+{named}\b",
@@ -227,6 +230,11 @@ def more_options(things: str) -> re.Pattern[str]:
     )
 
 
+NEEDS = re.compile(
+    r"^(?:i|we)(?:'d| would)? (?:need|want|prefer|like) (?:something|one)\b(?! (?:else|similar|like"
+    r"|\w+er)\b)",
+    re.IGNORECASE,
+)
 COUNT = re.compile(
     rf"\b(?P<before>{_N})\s+(?:more|others?|additional|extra|further|new|different|similar|alternatives?|cheaper)\b|"
     rf"\b(?:find|show|get|give|suggest|next)(?: me| us)?\s+(?P<after>{_N})\b|\b(?P<another>another)\b",
@@ -279,7 +287,7 @@ MATTERS = re.compile(
     re.IGNORECASE,
 )
 ALSO_SHOW = re.compile(
-    r"^(?:(?:please|also|can|could|would|you|we|i|i'?d like to|i want to|let'?s)[\s,]+)*(?:show|see|know|list"
+    r"^(?:(?:please|also|can|could|would|you|we|i|i'?d like to|i want to|let'?s)[\s,]+)*(?:show|see|know|have|list"
     r"|consider|look at|look up|find out|get|check|take into account|tell me|give me)(?: me)?\s+(?P<what>.+)$",
     re.IGNORECASE,
 )
@@ -289,7 +297,8 @@ WISHED = re.compile(
     re.IGNORECASE,
 )
 FOR_ALL = _any(
-    r"\b(?:too|as well|also)[\s.?!]*$|\b(?:column|in the (?:table|comparison)|to the (?:table|comparison))\b"
+    r"\bin there\b|\b(?:too|as well|also)[\s.?!]*$|\b(?:column|in the (?:table|comparison)|to the (?:table"
+    r"|comparison))\b"
     r"|\bfor (?:all|each|every)\b|\bfor them all\b"
 )
 
@@ -326,7 +335,8 @@ ASKS_FOR_CHANGE = re.compile(
     re.IGNORECASE,
 )
 OFF_TOPIC = _any(
-    r"\b(?:weather|forecast|jokes?|poems?|poetry|lyrics|limerick|riddle|recipes?|football|soccer|cricket score"
+    r"\b(?:weather|rain|snow|sunny|forecast|jokes?|poems?|poetry|lyrics|limerick|riddle|recipes?|football|soccer"
+    r"|cricket score"
     r"|politic\w*|president|prime minister|election|capital (?:city )?of|translate|meaning of life|homework|horoscope"
     r"|lottery|bitcoin|stock market|shares|movies?|films?|netflix|girlfriend|boyfriend|dinner|lunch|breakfast recipe"
     r"|flights?|python|javascript|world war|population of|history of|square root|world cup|celebrity|religion|god)\b",
@@ -345,3 +355,8 @@ SHOPPING = _any(
     r"|shortlist|columns?|rows?|sources?|evidence|data|reliable|options?|models?|first|second|third|\w{3,}est|means?"
     r"|stands? for|enough|suitable|matter)\b"
 )
+TELLS = re.compile(
+    r"^(?:tell|explain|describe|show|give|help|i'?m wondering|i wonder|difference)\b|\bvs\.?\b|\bversus\b",
+    re.IGNORECASE,
+)
+FOREIGN = re.compile(r"^(?:who|when|where)\b|\b(?:you|your)\b", re.IGNORECASE)

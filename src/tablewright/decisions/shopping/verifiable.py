@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tablewright.decisions.question.words import is_plural
-from tablewright.decisions.shopping.known import KnownField, field_named, usual_question
+from tablewright.decisions.shopping.known import usual_question
 from tablewright.table.model import Field, FieldType, Role
 
 MOST_WORDS = 6
@@ -104,11 +104,3 @@ def yes_or_no(feature: str) -> str:
     if _IS.search(feature):
         return f"Is {{Product}} {feature}?"
     return f"Does {{Product}} have {_HAS.sub('', feature, count=1).strip() or feature}?"
-
-
-def known_or_own(words: str, product_type: str, role: Role = "user") -> Field | None:
-    """None for what is refused."""
-    known: KnownField | None = field_named(words, product_type)
-    if known:
-        return known.as_field(role)
-    return None if refused(words) else own_field(words, role)

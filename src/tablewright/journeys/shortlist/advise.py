@@ -81,7 +81,8 @@ class Advising:
             *([Said(text=heading)] if heading else []),
             Said(text=self._counted(table, ranking)),
             *advice.said,
-            *(noted(note, table) for note in (*notes, *advice.notes, *problems(table))),
+            *(noted(note, table) for note in (*notes, *advice.notes)),
+            *(Said(text=problem) for problem in problems(table)),
             Said(text=NEXT),
         ]
         reply = ChatReply(
@@ -148,7 +149,7 @@ class Advising:
                 text = "I can only help with what to buy. Shall we go on with the comparison?"
                 return self._replied(Said(text=text))
             case _:
-                return self._replied(Said(text=read.question or f"What would you like to do? {NEXT}"))
+                return self._replied(naming(read.question or f"What would you like to do? {NEXT}", table))
 
     def _replied(self, *said: Said, listings: tuple[Listing, ...] = (), file: str = "") -> AdviseStep:
         return AdviseStep(state=self._state, reply=ChatReply(said=said, listings=listings, file=file))
@@ -242,10 +243,17 @@ class Advising:
 
 
 def noted(note: str, table: Table) -> Said:
-    """What is said of a whole column stands on all its cells."""
+    """What is said of a whole column stands on all its cells that have a value."""
     said = note.casefold()
-    fields = [field.name for field in table.fields if field.name.casefold().rstrip("s") in said]
-    return Said(text=note, cells=tuple(CellRef(row_id=row.id, field=name) for name in fields for row in table.rows))
+    named = [field.name for field in table.fields if field.name.casefold().rstrip("s") in said]
+    known = [(row, name) for name in named for row in table.rows if row.cell(name).value is not None]
+    return Said(text=note, cells=tuple(CellRef(row_id=row.id, field=name) for row, name in known))
+
+
+def naming(text: str, table: Table) -> Said:
+    """Products are only named here; their names are cells too."""
+    named = [row for row in table.rows if cell_text(row.cell(KEY)) in text]
+    return Said(text=text, cells=tuple(CellRef(row_id=row.id, field=KEY) for row in named))
 
 
 def problems(table: Table) -> list[str]:
