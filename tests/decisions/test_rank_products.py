@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from tablewright.decisions.rank_products import better, find_row, holds, rank, spread, wish
+from tablewright.decisions.rank_products import find_row, rank, spread
+from tablewright.decisions.wishes import better, holds, wish
 from tablewright.table.model import Cell, Conflict, Field, Money, Row, Table, Value
 from tablewright.table.shortlist import PriceRange, Ranked, Ranking, Requirements
 
