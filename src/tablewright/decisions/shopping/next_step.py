@@ -387,7 +387,7 @@ _OF_PRODUCTS: frozenset[Intent] = frozenset(("done", "links", "question", "why_n
 def what_next(asked: ClassifyIntent) -> str:
     first = f" (for example {asked.shown[0]})" if asked.shown else ""
     return (
-        f"What would help most: more about one of them{first}, other options, a further column, another budget or "
+        f"What would help: to look closer at one of them{first}, other options, a further column, another budget or "
         "other must-haves, or places to buy?"
     )
 
