@@ -10,7 +10,7 @@ import pytest
 from tablewright.assembly import open_web
 from tablewright.decisions.candidates.kind import read_kind
 from tablewright.decisions.decision import decide
-from tablewright.decisions.find_candidates import Find, FindCandidates
+from tablewright.decisions.find_candidates import Find, FindCandidates, Listing
 from tablewright.models.model import LanguageModel
 from tablewright.sample.site import address
 from tablewright.sample.world import world
@@ -252,3 +252,8 @@ async def test_an_answer_of_which_nothing_stands_is_asked_for_again_and_then_the
     outcome = await decide(Find(), ASKED, model, pytest.fail)
     assert outcome.decided == ()
     assert len(endpoint.asked) == 2
+
+
+def test_a_model_that_names_nothing_leaves_what_the_rule_finds(pages: tuple[Retrieved, ...]) -> None:
+    asked = FindCandidates(things="AI providers", question="AI providers with pricing", sources=pages)
+    assert Find().accept(asked, Listing(things=[])) == Find().rule(asked) != ()

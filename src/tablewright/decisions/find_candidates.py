@@ -78,7 +78,8 @@ class Find:
         )
 
     def accept(self, asked: FindCandidates, reply: Any) -> tuple[Named, ...]:
-        """What the texts bear. Only an answer of which nothing is left is worth a second question."""
+        """What the texts bear, beside what the rule finds: a model sees only the beginning of each text. Only an answer
+        of which nothing is left is worth a second question."""
         kind = read_kind(asked.things)
         sites = read_sites(asked.sources)
         found: list[Seen] = []
@@ -91,7 +92,8 @@ class Find:
                 problems.append(problem)
         if problems and not found:
             raise Unusable("; ".join(problems[:5]), usable=self.rule(asked))
-        return joined(kind, found, asked.sources, asked.most)
+        ruled = _seen(kind, asked) if kind.head else ()
+        return joined(kind, (*found, *ruled), asked.sources, asked.most)
 
     def rule(self, asked: FindCandidates) -> tuple[Named, ...]:
         kind = read_kind(asked.things)
