@@ -26,6 +26,7 @@ from tablewright.table.shortlist import (
     EDIT,
     ENRICH,
     FRESH,
+    GO_ON,
     MODIFY,
     ChatReply,
     PriceRange,
@@ -433,3 +434,15 @@ async def test_messages_are_cleaned_and_bounded(chat: Chat) -> None:
     await chat.say("a kettle\u202e under £50\x00 " + "x" * 100_000)
     assert len(chat.state.messages[0].text) <= 4_000
     assert "\x00" not in chat.state.messages[0].text
+
+
+async def test_what_was_not_filled_in_time_can_be_gone_on_with(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    await chat.say(FIRST, SECOND, CONFIRM)
+    monkeypatch.setattr("tablewright.journeys.shortlist.shelf.LONGEST_FILL", 0.0)
+    shown = await chat.say(ENRICH)
+    assert shown.buttons == (GO_ON,)
+    assert "not looked for in time" in shown.text
+    monkeypatch.undo()
+    done = await chat.say(GO_ON)
+    assert done.buttons == ()
+    assert counted(await chat.table(), "Capacity") >= 20

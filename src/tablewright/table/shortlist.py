@@ -40,6 +40,7 @@ TOP = 5
 CONFIRM, EDIT = "Confirm Requirements", "Edit Requirements"
 ENRICH, MODIFY = "Enrich Now", "Modify Fields"
 YES, NO = "Yes, go on", "No"
+GO_ON = "Go On"
 FRESH = "Start Fresh"
 
 

@@ -91,10 +91,9 @@ class Workers:
         brief: Brief,
         names: bool = False,
         follow: Sequence[FieldKind] = (),
-        avoid: Collection[str] = (),
     ) -> list[Note]:
         """All of them side by side; what they found is put into the library in the order of the tasks. `names`: look
-        for candidates. `follow`: which links of a site's own pages to follow. `avoid`: domains to leave out."""
+        for candidates. `follow`: which links of a site's own pages to follow."""
 
         if not tasks:
             return []
@@ -104,7 +103,7 @@ class Workers:
             async with turns:
                 if self._purse.spent:
                     return Brought(note=Note(task=task, error=self._purse.spent))
-                brought = await self._work(task, brief, names=names, follow=follow, avoid=avoid)
+                brought = await self._work(task, brief, names=names, follow=follow)
             self._tell(task)
             return brought
 
@@ -142,11 +141,10 @@ class Workers:
         *,
         names: bool,
         follow: Sequence[FieldKind],
-        avoid: Collection[str],
     ) -> Brought:
         steps: list[Step] = []
         hits, error = await self._search(task.search_query, steps)
-        origins = chosen([hit for hit in hits if registrable_domain(hit.origin) not in avoid])
+        origins = chosen(hits)
         pages, seen = await self._open(origins, steps)
         if follow:
             more, also = await self._open(self._links(pages, follow), steps)

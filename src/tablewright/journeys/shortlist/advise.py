@@ -23,6 +23,7 @@ from tablewright.strategies.tools import Tools
 from tablewright.table.dedupe import Names
 from tablewright.table.model import Field, Noun, Row, Step, Table
 from tablewright.table.shortlist import (
+    GO_ON,
     TARGET,
     TOP,
     CellRef,
@@ -85,11 +86,15 @@ class Advising:
             *(Said(text=problem) for problem in problems(table)),
             Said(text=NEXT),
         ]
+        waiting = pending(table)
+        if waiting:
+            lines.insert(-1, Said(text=f"{waiting} cells were not looked for in time."))
         reply = ChatReply(
             said=tuple(lines),
             cards=advice.cards,
             columns=tuple(columns),
             rows=tuple(as_texts(rows[row_id], columns) for row_id in shown),
+            buttons=(GO_ON,) if waiting else (),
         )
         return msgspec.structs.replace(self._state, shown=tuple(shown)), reply
 
@@ -245,9 +250,15 @@ class Advising:
 def noted(note: str, table: Table) -> Said:
     """What is said of a whole column stands on all its cells that have a value."""
     said = note.casefold()
-    named = [field.name for field in table.fields if field.name.casefold().rstrip("s") in said]
+    columns = [field.name for field in table.fields if field.name != table.key_field]
+    named = [name for name in columns if name.casefold().rstrip("s") in said]
     known = [(row, name) for name in named for row in table.rows if row.cell(name).value is not None]
     return Said(text=note, cells=tuple(CellRef(row_id=row.id, field=name) for row, name in known))
+
+
+def pending(table: Table) -> int:
+    asked = [field.name for field in table.fields if field.name not in (KEY, MAKER, PAGE) and field.is_asked]
+    return sum(row.cell(name).status == "PENDING" for row in table.rows for name in asked)
 
 
 def naming(text: str, table: Table) -> Said:

@@ -6,6 +6,7 @@ PENDING or FLAGGED is worked on, so that a new column costs a column and a doubt
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Sequence
 
 from tablewright.decisions.read_profile import is_own
@@ -32,6 +33,8 @@ from tablewright.table.shortlist import Product
 
 KEY, MAKER, PAGE = "Product", "Maker", "Official page"
 RETRIES = RetryPolicy(attempts=2)
+LONGEST_FILL = 300.0
+"""Seconds after which a person is shown what there is; the rest stays PENDING, and one can go on with it."""
 
 
 class Shelf:
@@ -163,7 +166,11 @@ class Shelf:
             watch=self._watch,
             **chosen,  # type: ignore[arg-type]
         )
-        filled = await fill.run()
+        late = asyncio.get_running_loop().call_later(LONGEST_FILL, fill.cancel)
+        try:
+            filled = await fill.run()
+        finally:
+            late.cancel()
         await Changes(self._store, self._actor).apply(filled.proposal_id)
         return filled
 

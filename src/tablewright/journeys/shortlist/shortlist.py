@@ -29,6 +29,7 @@ from tablewright.table.shortlist import (
     EDIT,
     ENRICH,
     FRESH,
+    GO_ON,
     MODIFY,
     NO,
     TARGET,
@@ -209,8 +210,10 @@ class Shortlist:
 
     async def _advised(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
         shelf = await self._shelf(state)
-        advising = self._advising(state, shelf)
-        step = await advising.respond(said)
+        if said == GO_ON:
+            await shelf.fill()
+            return await self._present(state)
+        step = await self._advising(state, shelf).respond(said)
         if step.goes_to == "intake":
             changed = edited(state.requirements, step.changes)
             return self._to_confirm(msgspec.structs.replace(step.state, requirements=changed, need_new_search=True))
