@@ -284,4 +284,5 @@ def _tells_purpose(subject: Subject, sentence: str, *, own: bool) -> bool:
 
 def _said(page: Retrieved, number: int, start: int, end: int, score: float) -> Said:
     end = min(end, start + LONGEST)
-    return Said(value=" ".join(page.text[start:end].split()), source=number, start=start, end=end, score=score)
+    lines = (" ".join(line.split()) for line in page.text[start:end].splitlines())
+    return Said(value=" · ".join(filter(None, lines)), source=number, start=start, end=end, score=score)
