@@ -7,7 +7,7 @@ from msgspec import structs
 
 from tablewright.decisions.rank_products import find_row, rank, spread
 from tablewright.decisions.wishes import better, holds, wish
-from tablewright.table.model import Cell, Conflict, Field, Money, Row, Table, Value
+from tablewright.table.model import Cell, Conflict, Field, Money, Row, Table, Value, given
 from tablewright.table.shortlist import PriceRange, Ranked, Ranking, Requirements
 
 FAILED = Cell(status="FAILED", reason="not_found")
@@ -384,3 +384,10 @@ def test_a_product_is_found_by_a_part_of_its_name_only_where_no_other_has_it() -
     assert row == KETTLES.rows[0]
     other = structs.replace(KETTLES.rows[1], cells={**KETTLES.rows[1].cells, "Product": found("Pellby Degree 9")})
     assert find_row(structs.replace(KETTLES, rows=(KETTLES.rows[0], other)), "Degree") is None
+
+
+def test_a_quality_is_not_read_from_a_value_that_shares_a_word_with_it() -> None:
+    fields = (Field(name="Product"), Field(name="Presets"), Field(name="Material"), Field(name="Warranty"))
+    cells = {"Product": given("Alpha"), "Presets": given("3 built-in presets"), "Material": given("Steel")}
+    table = Table(id="t", name="t", key_field="Product", fields=fields, rows=(Row(id=1, key="alpha", cells=cells),))
+    assert wish("build quality", table, "kettle").field is None

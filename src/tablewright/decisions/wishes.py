@@ -113,6 +113,9 @@ def wish(phrase: str, table: Table, product_type: str = "", *, negative: bool = 
     telling = frozenset(roots(wanted, telling=True)) or frozenset(roots(wanted))
     if stated := _boolean(telling, table):
         return Wish(words=phrase, field=stated, negative=denied, shown_by=_shown_by(stated, table, product_type))
+    is_column = any(_alike(roots_of(field.name), telling) for field in table.fields)
+    if not is_column and fields_behind(wanted, product_type):
+        return Wish(words=phrase, negative=denied)  # a quality: other columns stand for it, and no single value says it
     if option := _option(telling, table):
         return Wish(words=phrase, field=option[0], option=option[1], negative=denied)
     if pointed := _pointed(list(senses(wanted)), telling, table):
