@@ -28,6 +28,7 @@ def research(
     ] = None,
     tasks: Annotated[int, typer.Option("--tasks", min=1, max=200, help="Searches in all rounds together.")] = 15,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
+    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the report here: .md, .html, .docx or .json.")
     ] = None,
@@ -67,7 +68,7 @@ def research(
         raise UsageError("There is no question.", advice='Say it: tablewright research "…".')
     if question and (resume or show or list_all):
         raise UsageError("A question does not go with --resume, --show or --list.")
-    flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source}
+    flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
 
     async def listed(tablewright: Tablewright) -> list[Research]:
         return await tablewright.researches()
