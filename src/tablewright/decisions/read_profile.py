@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
 
@@ -219,6 +220,7 @@ def _priced(text: str) -> Iterator[tuple[int, int]]:
         place += 1
 
 
+@lru_cache(maxsize=8_192)
 def _has_price(line: str) -> bool:
     return any(amount.money.currency for amount in read_amounts(line))
 

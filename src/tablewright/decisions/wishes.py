@@ -191,6 +191,8 @@ def _boolean(telling: frozenset[str], table: Table) -> Field | None:
     """The yes-or-no column that is meant: its name says it all, or its question does."""
     fields = [field for field in table.fields if field.type == "boolean"]
     whole = [field for field in fields if roots_of(field.name) <= telling or telling <= roots_of(field.name)]
+    if not whole and any(roots_of(field.name) == telling for field in table.fields):
+        return None  # "brightness" is Brightness, though whether a lamp is dimmable is asked with that word too
     asked = [field for field in fields if telling <= roots_of(f"{field.name} {field.question} {field.description}")]
     return next(iter((*whole, *asked)), None)
 

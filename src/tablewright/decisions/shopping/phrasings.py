@@ -115,7 +115,12 @@ EXPORTS = _any(
     r"|all|data|shortlist)\b|^download\b|\bsave (?:to|as)\b|\b(?:excel|spreadsheet) (?:file|version|please)\b"
     r"|\b(?:send|give|make|want|like|need|have|get)(?: me)? (?:the|a) (?:file|spreadsheet)\b",
 )
-FILE = re.compile(r"[\"“']([^\"”']+\.(?:csv|xlsx))[\"”']|([\w~./\\:-]+\.(?:csv|xlsx))\b", re.IGNORECASE)
+FILE = re.compile(
+    r"[\"“']([^\"”']+\.(?:csv|xlsx))[\"”']|((?<!\S)[~./][\w~./\\: -]*\.(?:csv|xlsx))\b|"
+    r"([\w~./\\:-]+\.(?:csv|xlsx))\b",
+    re.IGNORECASE,
+)
+"""A path that begins like one may have blanks in it; a bare name with blanks is to be quoted."""
 LINKS = _any(
     r"\bwhere (?:can|do|could|should|would|might|to|will)\b.*\b(?:buy|get|order|find|purchase|pick (?:it |one "
     r"|them )?up|shop)\b|\bwhere to (?:buy|get|order|find)\b|\bwhere(?:'s| is| are) .*\b(?:sold|cheapest|available"

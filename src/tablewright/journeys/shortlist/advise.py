@@ -14,6 +14,7 @@ from tablewright.decisions.decision import decide
 from tablewright.decisions.explain_tradeoffs import Advice, Explain, ExplainTradeoffs
 from tablewright.decisions.propose_fields import field_from, refused
 from tablewright.decisions.rank_products import rank
+from tablewright.errors import TablewrightError
 from tablewright.journeys.files import export_file
 from tablewright.journeys.shortlist.links import listings
 from tablewright.journeys.shortlist.shelf import KEY, MAKER, PAGE, Shelf
@@ -189,7 +190,10 @@ class Advising:
 
     async def _export(self, read: IntentRead) -> AdviseStep:
         path = Path(read.path or f"{self._shelf.table_id}.csv").expanduser()
-        count = await export_file(self._store, self._shelf.table_id, path, evidence=path.suffix != ".csv")
+        try:
+            count = await export_file(self._store, self._shelf.table_id, path, evidence=path.suffix != ".csv")
+        except (TablewrightError, OSError) as error:
+            return self._replied(Said(text=f"Nothing was written: {error} Which other file shall it be?"))
         return self._replied(Said(text=f"All {count} candidates with all fields are in {path}."), file=str(path))
 
     async def _flag(self, table: Table, read: IntentRead, said: str) -> AdviseStep:
@@ -240,8 +244,8 @@ class Advising:
         return ChatReply(said=(Said(text=f"All {len(shown)} candidates:"),), columns=tuple(columns), rows=shown)
 
     async def _answered(self, table: Table, read: IntentRead, said: str) -> AdviseStep:
-        if read.intent == "why_not" and read.products:
-            return self._replied(*why_not(read.products[0], table, rank(table, self._state.requirements)))
+        if read.intent == "why_not" and (name := next(iter(read.products), read.like)):
+            return self._replied(*why_not(name, table, rank(table, self._state.requirements)))
         asked = AnswerFromTable(question=said, table=table, products=read.products, fields=read.fields)
         answer: tuple[Said, ...] = (await decide(Answer(), asked, self._tools.model, self._tell)).decided
         return self._replied(*answer)

@@ -68,7 +68,8 @@ async def explore(
         await workers.read("x_official", [url for url in dict.fromkeys(unread) if url])
         if products:
             break
-        notes.append("Nothing was found, so the search was widened.")
+        if not broader:
+            notes.append("Nothing was found, so the search was widened.")
     if failed and len(failed) == len(sent) - len(tried):
         notes.append(f"The search failed: {failed[0]}")
     elif 0 < len(products) < FEW:

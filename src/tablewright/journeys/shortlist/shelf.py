@@ -109,13 +109,14 @@ class Shelf:
         if not asked:
             return None
         if library is not None:
-            await self._from_pages(table, asked, library, products)
+            led = await self._from_pages(table, asked, library, products)
             table = await self.table()
             missing = {
                 (row.id, field.name)
                 for row in table.rows
                 for field in asked
-                if row.cell(field.name).status == "FAILED" and row.cell(field.name).attempt <= 1
+                if (row.cell(field.name).status == "FAILED" and row.cell(field.name).attempt <= 1)
+                or (row.id not in led and row.cell(field.name).needs_work)
             }
             only = missing if only is None else only
             if not missing and not any(row.cell(field.name).needs_work for row in table.rows for field in asked):
@@ -143,7 +144,8 @@ class Shelf:
 
     async def _from_pages(
         self, table: Table, asked: Sequence[Field], library: Library, products: Sequence[Product]
-    ) -> None:
+    ) -> Collection[RowId]:
+        """The rows that some of the pages are about."""
         by_key = {row_key(product.name): product for product in products}
         leads = {
             row.id: Lead(pages=own_first(by_key[row.key], library))
@@ -153,6 +155,7 @@ class Shelf:
         strategy = GatheredProfiles(leads, [Wanted(field=field) for field in asked])
         if leads:
             await self._run(table, asked, strategy, row_ids=sorted(leads))
+        return leads.keys()
 
     async def _run(self, table: Table, asked: Sequence[Field], strategy: object, **chosen: object) -> Filled:
         fill = Fill(

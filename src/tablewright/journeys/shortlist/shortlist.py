@@ -12,12 +12,16 @@ from collections.abc import Callable
 import msgspec
 
 from tablewright.decisions.decision import decide
+from tablewright.decisions.intake import guard
+from tablewright.decisions.intake.questions import next_questions
 from tablewright.decisions.intake_turn import Intake, IntakeStep, IntakeTurn, edited, summarise
 from tablewright.decisions.propose_fields import Propose, ProposeFields, modified
 from tablewright.decisions.untrusted import clean
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import Progress, ignore
-from tablewright.journeys.shortlist.advise import Advising
+from tablewright.errors import NotFound
+from tablewright.journeys.shortlist.advise import NEXT, Advising
+from tablewright.journeys.shortlist.answers import agrees, asks, chosen, declines, of_columns, restarts
 from tablewright.journeys.shortlist.explorer import Explored, explore
 from tablewright.journeys.shortlist.shelf import KEY, Shelf
 from tablewright.store.records import now
@@ -39,12 +43,15 @@ from tablewright.table.shortlist import (
     Requirements,
     Said,
     ShortlistState,
+    Waiting,
 )
 from tablewright.table.text import cell_text, plural
 
 LONGEST = 4_000
 """Characters of a message that are read."""
 QUERIES = 15
+_STEP_OF = {CONFIRM: "requirements", EDIT: "requirements", ENRICH: "fields", MODIFY: "fields", GO_ON: "advise"}
+"""What the conversation waits for, or its phase, where a button belongs."""
 
 
 class Shortlist:
@@ -77,10 +84,20 @@ class Shortlist:
 
     async def _routed(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
         """By the phase; whoever writes while research goes on is answered as in advice."""
+        if not state.error and state.table_id and not await self._has_table(state):
+            gone = f"The table {state.table_id} is not there any more, so we start afresh."
+            state = msgspec.structs.replace(state, error=gone, table_id="")
         if state.error:
             return self._afresh(state)
-        if said == FRESH or state.phase == "end":
-            return await self._intake(fresh(state), "" if said == FRESH else said)
+        rest = "" if said == FRESH else restarts(said)
+        if rest is not None:
+            return await self._intake(fresh(state), rest)
+        if state.phase == "end":
+            return await self._intake(fresh(state), said)
+        if state.waiting == "intent":
+            return await self._turning(state, said)
+        if said in _STEP_OF and _STEP_OF[said] != (state.waiting or state.phase):
+            return await self._where_we_are(state, "That button belongs to another step.")
         if state.waiting == "requirements":
             return await self._confirming(state, said)
         if state.waiting == "fields":
@@ -94,20 +111,68 @@ class Shortlist:
         said = Said(text=f"{state.error}{kept} What are you looking for?")
         return msgspec.structs.replace(fresh(state), error=""), ChatReply(said=(said,), buttons=(FRESH,))
 
+    async def _has_table(self, state: ShortlistState) -> bool:
+        try:
+            await self._store.tables.find(state.table_id)
+        except NotFound:
+            return False
+        return True
+
+    async def _where_we_are(self, state: ShortlistState, lead: str) -> tuple[ShortlistState, ChatReply]:
+        """The same step once more, with its buttons: nobody is left without a way on."""
+        if state.waiting == "fields":
+            return state, await self._fields_reply(state, (lead,))
+        if state.phase == "advise":
+            return state, ChatReply(said=(Said(text=lead), Said(text=NEXT)))
+        if state.waiting == "requirements" or state.requirements.are_sufficient:
+            return self._to_confirm(state, lead)
+        questions = next_questions(state.requirements, state.asked) or ("Is there anything it must have?",)
+        lines = (lead, *questions)
+        return state, ChatReply(said=tuple(Said(text=line) for line in lines))
+
+    # ── another product ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _other_product(self, state: ShortlistState, said: str, step: IntakeStep) -> tuple[ShortlistState, ChatReply]:
+        """What was said so far is kept until the person says that it shall be the other product."""
+        state = msgspec.structs.replace(state, pending=said, waiting="intent")
+        return state, ChatReply(said=tuple(Said(text=line) for line in step.questions), buttons=(YES, NO))
+
+    async def _turning(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
+        other = Intake().rule(IntakeTurn(message=state.pending, requirements=state.requirements)).requirements
+        choice = chosen(said, state.requirements.product_type, other.product_type)
+        if choice == "new":
+            return await self._intake(fresh(state), state.pending)
+        if choice == "old":
+            waiting: Waiting = "fields" if state.proposed else ""
+            state = msgspec.structs.replace(state, pending="", waiting=waiting)
+            return await self._where_we_are(state, f"We stay with the {state.requirements.product_type}.")
+        step = await self._read(state, said)
+        if step.kind == "new_topic":
+            return self._other_product(state, said, step)
+        again = f"First: shall it be the {other.product_type}, or still the {state.requirements.product_type}?"
+        lines = (step.reply, again) if step.kind == "refused" else (again,)
+        return state, ChatReply(said=tuple(Said(text=line) for line in lines), buttons=(YES, NO))
+
     # ── intake ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _intake(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
         if not said:
             return state, ChatReply(said=(Said(text="What are you looking for?"),))
-        asked = IntakeTurn(message=said, requirements=state.requirements, asked=state.asked)
-        step: IntakeStep = (await decide(Intake(), asked, self._tools.model, self._tell)).decided
+        step = await self._read(state, said)
+        if step.kind == "new_topic":
+            return self._other_product(state, said, step)
         state = msgspec.structs.replace(
             state, requirements=step.requirements, asked=(*state.asked, *step.questions), assumptions=step.gaps
         )
-        if step.kind not in ("refused", "off_topic", "new_topic") and step.ready:
+        if step.kind not in ("refused", "off_topic") and step.ready:
             return self._to_confirm(state, step.reply)
         lines = [step.reply, *step.questions]
         return state, ChatReply(said=tuple(Said(text=line) for line in lines if line))
+
+    async def _read(self, state: ShortlistState, said: str) -> IntakeStep:
+        asked = IntakeTurn(message=said, requirements=state.requirements, asked=state.asked)
+        step: IntakeStep = (await decide(Intake(), asked, self._tools.model, self._tell)).decided
+        return step
 
     def _to_confirm(self, state: ShortlistState, reply: str = "") -> tuple[ShortlistState, ChatReply]:
         """Nothing is spent before the person has seen what was understood, and about what it will take."""
@@ -125,42 +190,54 @@ class Shortlist:
         return f"That takes {searches}{f', ${price:.2f}' if price else ''}; the comparison is estimated afterwards."
 
     async def _confirming(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        if said in (CONFIRM, YES) or said.casefold() in ("confirm", "yes", "ok", "correct", "go"):
+        if said == CONFIRM or agrees(said):
             return await self._research(msgspec.structs.replace(state, waiting=""))
-        if said in (EDIT, NO):
+        if said == EDIT or declines(said):
             text = "What should be different? For example: “budget £40”, “no plastic”, “drop the stainless steel”."
             return state, ChatReply(said=(Said(text=text),), buttons=(CONFIRM, EDIT))
-        asked = IntakeTurn(message=said, requirements=state.requirements, asked=state.asked)
-        step: IntakeStep = (await decide(Intake(), asked, self._tools.model, self._tell)).decided
-        if step.kind in ("refused", "off_topic", "new_topic"):
-            state = msgspec.structs.replace(state, waiting="") if step.kind == "new_topic" else state
-            return await self._intake(state, said)
-        return self._to_confirm(msgspec.structs.replace(state, requirements=edited(state.requirements, said)))
+        step = await self._read(state, said)
+        if step.kind == "new_topic":
+            return self._other_product(state, said, step)
+        if step.kind in ("refused", "off_topic"):
+            return self._to_confirm(state, step.reply)
+        if asks(said):
+            return self._to_confirm(state, "That I can tell once there is a comparison for these requirements.")
+        changed = edited(state.requirements, said)
+        lead = "" if changed != state.requirements else "I found no change in that."
+        return self._to_confirm(msgspec.structs.replace(state, requirements=changed), lead)
 
     # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _research(
-        self, state: ShortlistState, *, like: str = "", most: int = TARGET
+        self, state: ShortlistState, *, like: str = "", most: int = TARGET, has_changed: bool = True
     ) -> tuple[ShortlistState, ChatReply]:
         """Candidates, and the fields to compare them by, for confirmation. On a further search the fields are known,
-        and only the new rows are filled."""
+        and only the new rows are filled; where none is new, what is there is judged by the requirements as they are now."""
         state = msgspec.structs.replace(state, phase="research")
         shelf = await self._shelf(state)
         table = await shelf.table()
-        known = [cell_text(row.cell(KEY)) for row in table.rows]
+        known = [cell_text(row.cell(KEY)) for row in table.rows] if state.has_presented else []
         found = await explore(
-            state.requirements, self._tools, known=known, tried=state.tried, like=like, most=most, tell=self._tell
+            state.requirements,
+            self._tools,
+            known=known,
+            tried=state.tried if known else (),
+            like=like,
+            most=most,
+            tell=self._tell,
         )
         state = msgspec.structs.replace(
             state, table_id=shelf.table_id, tried=(*state.tried, *found.queries), need_new_search=False
         )
+        if not found.products and known and has_changed:
+            return await self._present(state, heading="No further product was found.", notes=found.notes)
         if not found.products:
             return self._nothing(state, found)
         new = await shelf.add_products(found.products, found.library)
         if known:
             await shelf.fill(found.library, found.products)
             return await self._present(state, heading=f"{len(new)} more found.", notes=found.notes)
-        return await self._proposed(state, found, len(new))
+        return await self._proposed(state, found, len(table.rows) + len(new))
 
     def _nothing(self, state: ShortlistState, found: Explored) -> tuple[ShortlistState, ChatReply]:
         lines = [*found.notes, "No further product was found." if state.has_presented else "No product was found."]
@@ -183,14 +260,32 @@ class Shortlist:
         return ChatReply(said=tuple(Said(text=line) for line in told), buttons=(ENRICH, MODIFY))
 
     async def _choosing_fields(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        if said in (ENRICH, YES) or said.casefold() in ("enrich", "yes", "ok", "go", "go ahead"):
+        if said == ENRICH or agrees(said):
             return await self._enrich(msgspec.structs.replace(state, waiting=""))
-        if said in (MODIFY, NO):
+        if said == MODIFY or declines(said):
             text = "Which fields should be added or dropped? For example: “add warranty”, “drop weight”."
             return state, ChatReply(said=(Said(text=text),), buttons=(ENRICH, MODIFY))
-        fields = modified(state.proposed, said, state.requirements.product_type)
-        state = msgspec.structs.replace(state, proposed=fields)
-        return state, await self._fields_reply(state, ())
+        if guard.refused(guard.tidy(said)):
+            return state, await self._fields_reply(state, ((await self._read(state, said)).reply,))
+        fields = () if asks(said) else modified(state.proposed, said, state.requirements.product_type)
+        if not fields:
+            return state, await self._fields_reply(state, ("That I can tell once the cells are filled.",))
+        if fields != state.proposed:
+            chosen_fields = msgspec.structs.replace(state, proposed=fields)
+            return chosen_fields, await self._fields_reply(chosen_fields, ())
+        return await self._no_field_meant(state, said)
+
+    async def _no_field_meant(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
+        """No column was named: it may be another product, or a change of what is wanted, to be confirmed anew."""
+        if of_columns(said):
+            return state, await self._fields_reply(state, ("That changes no column.",))
+        step = await self._read(state, said)
+        if step.kind == "new_topic":
+            return self._other_product(state, said, step)
+        changed = edited(state.requirements, said)
+        if step.kind != "answer" or changed == state.requirements:
+            return state, await self._fields_reply(state, ("I found no change of the columns in that.",))
+        return self._to_confirm(msgspec.structs.replace(state, requirements=changed, proposed=()))
 
     async def _enrich(self, state: ShortlistState) -> tuple[ShortlistState, ChatReply]:
         shelf = await self._shelf(state)
@@ -213,14 +308,21 @@ class Shortlist:
         if said == GO_ON:
             await shelf.fill()
             return await self._present(state)
+        if guard.refused(guard.tidy(said)):
+            return await self._where_we_are(state, (await self._read(state, said)).reply)
         step = await self._advising(state, shelf).respond(said)
         if step.goes_to == "intake":
+            turn = await self._read(state, step.changes)
+            if turn.kind == "new_topic":
+                return self._other_product(state, step.changes, turn)
             changed = edited(state.requirements, step.changes)
+            if changed == state.requirements:
+                return await self._where_we_are(state, "I found no change of the requirements in that.")
             return self._to_confirm(msgspec.structs.replace(step.state, requirements=changed, need_new_search=True))
         if step.goes_to == "explore":
             changed = edited(state.requirements, step.changes) if step.changes else state.requirements
             again = msgspec.structs.replace(step.state, requirements=changed, need_new_search=True)
-            return await self._research(again, like=step.like, most=step.count)
+            return await self._research(again, like=step.like, most=step.count, has_changed=bool(step.changes))
         if step.goes_to == "enrich":
             await shelf.add_fields(step.fields)
             await shelf.fill(fields=[field.name for field in step.fields])
