@@ -101,12 +101,12 @@ def test_a_column_called_like_the_inner_name_of_another_is_not_mixed_up() -> Non
     ],
 )
 def test_what_is_outside_the_language_is_refused_with_a_sentence_and_at_once(template: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     formula = Formula(template, FIELDS)
     assert formula.error.endswith(".") or formula.error.endswith("read.")
     with pytest.raises(Unevaluable):
         formula.evaluate(ROW)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_what_is_outside_the_language_is_refused_with_a_sentence_and_at_once(tem
     ],
 )
 def test_what_cannot_be_computed_says_why_and_costs_no_time(template: str, sentence: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(Unevaluable, match=sentence):
         evaluate(template)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 def test_an_unknown_column_is_said_before_anything_runs() -> None:

@@ -379,10 +379,10 @@ def test_plain_values_take_the_short_way(text: str, type: FieldType) -> None:
     wanted = field(type)
     best = math.inf
     for _ in range(20):
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(200):
             coerce(text, wanted)
-        best = min(best, (time.perf_counter() - start) / 200)
+        best = min(best, (time.process_time() - start) / 200)
     assert best < 10e-6
 
 
@@ -404,6 +404,6 @@ def test_hostile_text_costs_little(name: str) -> None:
     coerce("1 in", field("number", "cm"))  # pint's import is not what is measured
     for wanted in FIELDS:
         for text in (HOSTILE[name], HOSTILE[name][:3990], HOSTILE[name][:399]):
-            start = time.perf_counter()
+            start = time.process_time()
             coerce(text, wanted)
-            assert time.perf_counter() - start < 0.25, (wanted.type, wanted.unit, len(text))
+            assert time.process_time() - start < 0.25, (wanted.type, wanted.unit, len(text))

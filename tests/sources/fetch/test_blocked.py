@@ -195,7 +195,7 @@ def test_a_page_is_a_page(text: str, html: str) -> None:
 
 def test_a_page_with_much_text_is_judged_in_no_time() -> None:
     text = "We and our " * 500_000
-    started = time.perf_counter()
+    started = time.process_time()
     assert page(text, "<p>" + text) is None
     assert page(text[:LONGEST_WALL], "<p>" + text) is None
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
