@@ -19,6 +19,8 @@ from openpyxl import load_workbook
 from tablewright.app import Tablewright
 from tablewright.decisions.explain_tradeoffs import requirements_told
 from tablewright.decisions.replies import bears, pushes
+from tablewright.journeys.research.worker import Library
+from tablewright.journeys.shortlist.explorer import Explored
 from tablewright.settings import Settings
 from tablewright.table.model import Table
 from tablewright.table.shortlist import (
@@ -28,8 +30,11 @@ from tablewright.table.shortlist import (
     FRESH,
     GO_ON,
     MODIFY,
+    NO,
+    YES,
     ChatReply,
     PriceRange,
+    Requirements,
     ShortlistState,
 )
 
@@ -181,11 +186,26 @@ async def test_no_question_comes_twice(chat: Chat) -> None:
     assert len(set(chat.state.asked)) == len(chat.state.asked)
 
 
-async def test_another_topic_starts_over_only_after_asking(chat: Chat) -> None:
+@pytest.mark.parametrize("answer", ["No", "no, stay with the kettle", "never mind"])
+async def test_who_stays_with_a_product_keeps_what_was_said_of_it(chat: Chat, answer: str) -> None:
     await chat.say(FIRST)
+    before = chat.state.requirements
     reply = await chat.say("actually I need a bicycle")
     assert "bicycle" in reply.text.lower()
-    assert chat.state.requirements.product_type != "kettle" or "?" in reply.text
+    assert reply.buttons == (YES, NO)
+    assert chat.state.requirements == before
+    stayed = await chat.say(answer)
+    assert chat.state.requirements == before
+    assert stayed.buttons == (CONFIRM, EDIT)
+
+
+@pytest.mark.parametrize("answer", [YES, "yes", "the bicycle please", "start over"])
+async def test_who_turns_to_another_product_starts_over_with_it(chat: Chat, answer: str) -> None:
+    await chat.say(FIRST, "actually I need a bicycle", answer)
+    wanted = chat.state.requirements
+    assert wanted.product_type == ("" if answer == "start over" else "bicycle")
+    assert wanted.must_haves == ()
+    assert wanted.budget is None
 
 
 async def test_what_must_not_be_sold_is_refused(chat: Chat) -> None:
@@ -213,6 +233,43 @@ async def test_a_message_instead_of_a_button_is_an_edit(chat: Chat) -> None:
     assert chat.state.waiting == "requirements"
 
 
+@pytest.mark.parametrize("said", ["looks good", "yes please", "Go ahead!"])
+async def test_a_clear_yes_in_words_confirms(chat: Chat, said: str) -> None:
+    await chat.say(FIRST, SECOND, said)
+    assert chat.state.waiting == "fields"
+    assert chat.state.requirements.must_haves == ("variable temperature",)
+
+
+@pytest.mark.parametrize("said", ["not yet", "you are stupid", "😀", ENRICH, "which is the lightest?", "a gun"])
+async def test_what_is_neither_a_yes_nor_a_change_changes_and_spends_nothing(chat: Chat, said: str) -> None:
+    await chat.say(FIRST, SECOND)
+    before = chat.state.requirements
+    reply = await chat.say(said)
+    assert chat.state.requirements == before
+    assert chat.state.table_id == ""
+    assert reply.buttons == (CONFIRM, EDIT)
+
+
+async def test_a_button_of_another_step_is_no_requirement(chat: Chat) -> None:
+    await chat.say(FIRST)
+    before = chat.state.requirements
+    assert (await chat.say(ENRICH)).buttons == (CONFIRM, EDIT)
+    assert chat.state.requirements == before
+
+
+@pytest.mark.parametrize("said", ["start over", "forget it, start fresh", "Reset."])
+async def test_starting_over_can_be_said_in_words(chat: Chat, said: str) -> None:
+    await chat.say(FIRST, SECOND, said)
+    assert chat.state.requirements == Requirements()
+    assert chat.state.waiting == ""
+
+
+async def test_a_gap_that_is_closed_is_not_noted_any_more(chat: Chat) -> None:
+    await chat.say("a kettle under £50", "just search")
+    assert "priorities" in chat.replies[-1].text
+    assert "priorities" not in (await chat.say("speed matters most")).text
+
+
 # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -227,6 +284,26 @@ async def test_fields_can_be_changed_before_they_are_filled(chat: Chat) -> None:
     assert dropped.buttons == (ENRICH, MODIFY)
     await chat.say("add cord length")
     assert any("length" in each.name.lower() for each in chat.state.proposed)
+
+
+async def test_requirements_that_change_before_the_fields_are_filled_are_confirmed_anew(chat: Chat) -> None:
+    await chat.say(FIRST, SECOND, CONFIRM)
+    question = await chat.say("which is the lightest?")
+    assert question.buttons == (ENRICH, MODIFY)
+    assert (await chat.say("actually my budget is £30")).buttons == (CONFIRM, EDIT)
+    assert chat.state.requirements.budget == PriceRange(most=30.0, currency="GBP")
+    assert (await chat.say(CONFIRM)).buttons == (ENRICH, MODIFY)
+    assert "Capacity" in [each.name for each in chat.state.proposed]
+    assert (await chat.say(ENRICH)).cards
+
+
+async def test_another_process_fills_what_one_has_explored(tmp_path: Path) -> None:
+    async with chatting(sample(tmp_path)) as begun:
+        await begun.say(FIRST, SECOND, CONFIRM)
+        await begun.say("only price and capacity")
+    async with chatting(sample(tmp_path), begun.state.id) as again:
+        assert (await again.say(ENRICH)).cards
+        assert counted(await again.table(), "Capacity") >= 20
 
 
 async def test_nothing_found_is_said_and_leads_back_to_the_requirements(tmp_path: Path) -> None:
@@ -259,6 +336,11 @@ async def test_a_second_category_needs_no_other_code(chat: Chat) -> None:
 
 
 # ── advice ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_brightness_is_judged_by_the_brightness(chat: Chat) -> None:
+    shown = await chat.say("a desk lamp under £100", "brightness", CONFIRM, ENRICH)
+    assert {part.field for card in shown.cards for part in card.parts} == {"Brightness", "Price"}
 
 
 async def test_the_score_of_a_card_is_the_sum_of_its_parts(advised: Chat) -> None:
@@ -374,6 +456,79 @@ async def test_a_changed_budget_goes_back_to_intake_and_asks_for_confirmation(ad
     shown = await advised.say(CONFIRM)
     assert advised.state.phase == "advise"
     assert shown.text
+
+
+async def test_changed_requirements_are_applied_where_nothing_new_is_found(
+    advised: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def none(*_: object, **__: object) -> Explored:
+        return Explored(products=(), queries=(), library=Library())
+
+    monkeypatch.setattr("tablewright.journeys.shortlist.shortlist.explore", none)
+    await advised.say("actually my budget is £35")
+    reply = await advised.say(CONFIRM)
+    assert "No further product was found." in reply.text
+    assert reply.cards
+    assert advised.state.phase == "advise"
+
+
+async def test_the_comparison_still_answers_while_a_change_waits_for_confirmation(advised: Chat) -> None:
+    await advised.say("actually my budget is £30")
+    reply = await advised.say("which is the lightest?")
+    assert "is the lightest" in reply.text
+    assert reply.buttons == (CONFIRM, EDIT)
+    assert advised.state.waiting == "requirements"
+
+
+async def test_another_product_is_never_compared_in_the_same_table(advised: Chat) -> None:
+    before = advised.state
+    asked = await advised.say("I want a desk lamp under £100")
+    assert asked.buttons == (YES, NO)
+    await advised.say("stay with the kettle")
+    assert (advised.state.phase, advised.state.requirements) == ("advise", before.requirements)
+    await advised.say("I want a desk lamp under £100", YES)
+    assert advised.state.requirements.product_type == "desk lamp"
+    assert advised.state.table_id == ""
+
+
+async def test_a_table_that_was_removed_is_said_and_leads_to_a_fresh_start(advised: Chat) -> None:
+    await advised.app.remove_table(advised.state.table_id)
+    reply = await advised.say("which is the lightest?")
+    assert "not there any more" in reply.text
+    assert advised.state.phase == "intake"
+    assert (await advised.say(FIRST)).text
+
+
+async def test_a_column_can_be_hidden_and_shown_again(advised: Chat) -> None:
+    before = counted(await advised.table(), "Weight")
+    await advised.say("remove the weight column")
+    assert "Weight" not in [each.name for each in (await advised.table()).shown_fields]
+    await advised.say("add weight to the comparison")
+    table = await advised.table()
+    assert "Weight" in [each.name for each in table.shown_fields]
+    assert counted(table, "Weight") == before
+
+
+async def test_what_must_not_be_sold_is_refused_in_advice_too(advised: Chat) -> None:
+    reply = await advised.say("where can I buy a pistol?")
+    assert "weapons" in reply.text
+    assert reply.listings == ()
+
+
+async def test_an_export_that_cannot_be_written_is_said(advised: Chat, tmp_path: Path) -> None:
+    reply = await advised.say(f"export to {tmp_path}/no such folder/my kettles.xlsx")
+    assert "Nothing was written" in reply.text
+    assert reply.file == ""
+
+
+async def test_one_that_is_named_by_its_place_is_told(advised: Chat) -> None:
+    third = next(row for row in (await advised.table()).rows if row.id == advised.state.shown[2])
+    assert str(third.cell("Product").value) in (await advised.say("the third one")).text
+    assert "does not say" not in advised.replies[-1].text
+
+
+async def test_why_not_one_that_is_not_there(advised: Chat) -> None:
+    assert "not among the candidates" in (await advised.say("why not Fellow Stagg?")).text
 
 
 async def test_show_all_has_every_candidate(advised: Chat) -> None:

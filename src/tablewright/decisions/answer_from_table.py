@@ -213,7 +213,12 @@ def _all_fields(table: Table) -> list[Field]:
     return [field for field in table.shown_fields if field.name != table.key_field and field.type != "url"]
 
 
-_FORM = frozenset(roots("what about tell more know the is it like how which one ones and give show me please can you"))
+_FORM = frozenset(
+    roots(
+        "what about tell more know the is it like how which one ones and give show me please can you first second third"
+        " fourth fifth number last"
+    )
+)
 
 
 def _telling(words: str) -> set[str]:

@@ -12,10 +12,11 @@ from tablewright.decisions.answer_from_table import Answer, AnswerFromTable, why
 from tablewright.decisions.classify_intent import Classify, ClassifyIntent, IntentRead
 from tablewright.decisions.decision import decide
 from tablewright.decisions.explain_tradeoffs import Advice, Explain, ExplainTradeoffs
-from tablewright.decisions.propose_fields import field_from, refused
+from tablewright.decisions.propose_fields import field_from, modified, refused
 from tablewright.decisions.rank_products import rank
 from tablewright.errors import TablewrightError
 from tablewright.journeys.files import export_file
+from tablewright.journeys.shortlist.answers import drops
 from tablewright.journeys.shortlist.links import listings
 from tablewright.journeys.shortlist.shelf import KEY, MAKER, PAGE, Shelf
 from tablewright.store.store import Store
@@ -118,6 +119,10 @@ class Advising:
 
     async def respond(self, said: str) -> AdviseStep:
         table = await self._shelf.table()
+        if hidden := self._columns_dropped(table, said):
+            await self._shelf.hide(hidden)
+            columns = ", ".join(field.name for field in hidden)
+            return self._replied(Said(text=f"No longer shown: {columns}. What was found stays in the table."))
         names = {row.id: cell_text(row.cell(KEY)) for row in table.rows}
         asked = ClassifyIntent(
             message=said,
@@ -156,6 +161,11 @@ class Advising:
                 return self._replied(Said(text=text))
             case _:
                 return self._replied(naming(read.question or f"What would you like to do? {NEXT}", table))
+
+    def _columns_dropped(self, table: Table, said: str) -> list[Field]:
+        shown = [field for field in table.shown_fields if field.name not in (KEY, MAKER, PAGE)]
+        kept = modified(shown, said, self._state.requirements.product_type) if drops(said) else shown
+        return [field for field in shown if field not in kept]
 
     def _replied(self, *said: Said, listings: tuple[Listing, ...] = (), file: str = "") -> AdviseStep:
         return AdviseStep(state=self._state, reply=ChatReply(said=said, listings=listings, file=file))
@@ -220,13 +230,15 @@ class Advising:
         )
 
     def _new_fields(self, table: Table, read: IntentRead, said: str) -> AdviseStep:
-        fields: list[Field] = []
-        lines = [Said(text=f"{name} is in the comparison already.") for name in read.fields if table.field(name)]
+        shown = {field.name for field in table.shown_fields}
+        hidden = [field for name in read.fields if name not in shown and (field := table.field(name))]
+        fields = [msgspec.structs.replace(field, role="user") for field in hidden]
+        lines = [Said(text=f"{name} is in the comparison already.") for name in read.fields if name in shown]
         for words in read.new_fields:
             if reason := refused(words):
                 lines.append(Said(text=f"{words.capitalize()} cannot be compared: {reason}."))
             elif field := field_from(words, self._state.requirements.product_type):
-                if table.field(field.name):
+                if field.name in shown:
                     lines.append(Said(text=f"{field.name} is in the comparison already."))
                 else:
                     fields.append(field)

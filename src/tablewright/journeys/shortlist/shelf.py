@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 
+from msgspec import structs
+
 from tablewright.decisions.read_profile import is_own
 from tablewright.decisions.reader.about import Subject, mentions
 from tablewright.engine.changes import Changes
@@ -24,7 +26,7 @@ from tablewright.strategies.gathered import GatheredProfiles, Lead
 from tablewright.strategies.strategy import find_strategy
 from tablewright.strategies.tools import Tools
 from tablewright.table.dedupe import row_key
-from tablewright.table.edits import AddField, AddRow, Edit
+from tablewright.table.edits import AddField, AddRow, ChangeField, Edit
 from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Cell, Evidence, Field, RowId, Table
 from tablewright.table.research import Wanted
@@ -81,14 +83,27 @@ class Shelf:
         return [row.id for row in (await self.table()).rows if row.id not in before]
 
     async def add_fields(self, fields: Sequence[Field]) -> list[Field]:
-        """Those that were not there."""
+        """Those that were not there; one that was hidden is shown again."""
         table = await self._store.tables.find(self.table_id)
         new = [field for field in fields if table.field(field.name) is None]
-        edits = [AddField(field=field) for field in new]
+        hidden = [each for field in fields if (each := table.field(field.name)) and each.role == "qualification"]
+        shown = {field.name for field in fields if field.role != "qualification"}
+        edits: list[Edit] = [AddField(field=field) for field in new]
+        edits += [
+            ChangeField(name=each.name, field=structs.replace(each, role="user"))
+            for each in hidden
+            if each.name in shown
+        ]
         if edits:
-            names = ", ".join(field.name for field in new)
+            names = ", ".join(field.name for field in (*new, *hidden))
             await self._store.log.commit(self.table_id, edits, actor=self._actor, note=f"added {names}")
         return new
+
+    async def hide(self, fields: Sequence[Field]) -> None:
+        """Not shown any more; what was found stays, and a must-have is still judged by it."""
+        edits = [ChangeField(name=each.name, field=structs.replace(each, role="qualification")) for each in fields]
+        names = ", ".join(field.name for field in fields)
+        await self._store.log.commit(self.table_id, edits, actor=self._actor, note=f"hid {names}")
 
     async def fill(
         self,

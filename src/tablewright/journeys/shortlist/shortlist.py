@@ -195,6 +195,10 @@ class Shortlist:
         if said == EDIT or declines(said):
             text = "What should be different? For example: “budget £40”, “no plastic”, “drop the stainless steel”."
             return state, ChatReply(said=(Said(text=text),), buttons=(CONFIRM, EDIT))
+        if asks(said) and state.has_presented and not guard.refused(guard.tidy(said)):
+            told = await self._advising(state, await self._shelf(state)).respond(said)
+            if told.reply is not None:
+                return state, msgspec.structs.replace(told.reply, buttons=(CONFIRM, EDIT))
         step = await self._read(state, said)
         if step.kind == "new_topic":
             return self._other_product(state, said, step)
@@ -204,7 +208,7 @@ class Shortlist:
             return self._to_confirm(state, "That I can tell once there is a comparison for these requirements.")
         changed = edited(state.requirements, said)
         lead = "" if changed != state.requirements else "I found no change in that."
-        return self._to_confirm(msgspec.structs.replace(state, requirements=changed), lead)
+        return self._to_confirm(msgspec.structs.replace(state, requirements=changed, assumptions=step.gaps), lead)
 
     # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -212,19 +216,14 @@ class Shortlist:
         self, state: ShortlistState, *, like: str = "", most: int = TARGET, has_changed: bool = True
     ) -> tuple[ShortlistState, ChatReply]:
         """Candidates, and the fields to compare them by, for confirmation. On a further search the fields are known,
-        and only the new rows are filled; where none is new, what is there is judged by the requirements as they are now."""
+        and only the new rows are filled; where none is new, what is there is judged by what is wanted now."""
         state = msgspec.structs.replace(state, phase="research")
         shelf = await self._shelf(state)
         table = await shelf.table()
         known = [cell_text(row.cell(KEY)) for row in table.rows] if state.has_presented else []
+        tried = state.tried if known else ()
         found = await explore(
-            state.requirements,
-            self._tools,
-            known=known,
-            tried=state.tried if known else (),
-            like=like,
-            most=most,
-            tell=self._tell,
+            state.requirements, self._tools, known=known, tried=tried, like=like, most=most, tell=self._tell
         )
         state = msgspec.structs.replace(
             state, table_id=shelf.table_id, tried=(*state.tried, *found.queries), need_new_search=False
@@ -285,7 +284,9 @@ class Shortlist:
         changed = edited(state.requirements, said)
         if step.kind != "answer" or changed == state.requirements:
             return state, await self._fields_reply(state, ("I found no change of the columns in that.",))
-        return self._to_confirm(msgspec.structs.replace(state, requirements=changed, proposed=()))
+        return self._to_confirm(
+            msgspec.structs.replace(state, requirements=changed, assumptions=step.gaps, proposed=())
+        )
 
     async def _enrich(self, state: ShortlistState) -> tuple[ShortlistState, ChatReply]:
         shelf = await self._shelf(state)
@@ -318,7 +319,8 @@ class Shortlist:
             changed = edited(state.requirements, step.changes)
             if changed == state.requirements:
                 return await self._where_we_are(state, "I found no change of the requirements in that.")
-            return self._to_confirm(msgspec.structs.replace(step.state, requirements=changed, need_new_search=True))
+            again = msgspec.structs.replace(step.state, requirements=changed, assumptions=turn.gaps)
+            return self._to_confirm(msgspec.structs.replace(again, need_new_search=True))
         if step.goes_to == "explore":
             changed = edited(state.requirements, step.changes) if step.changes else state.requirements
             again = msgspec.structs.replace(step.state, requirements=changed, need_new_search=True)
