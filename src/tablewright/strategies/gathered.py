@@ -91,7 +91,7 @@ class GatheredProfiles(Gathered):
             notebook = Notebook(subject, fields, tools, web, tell)
             notebook.take_over(lead.pages)
             read = {field.name: self._profile(subject, field, lead.pages) for field in fields}
-            asked = tuple(field for field in fields if not read[field.name] or self._asks_model(field))
+            asked = tuple(field for field in fields if self._is_asked(field, read[field.name]))
             if asked:
                 await notebook.read(ExtractFields(), asked, lead.pages)
             findings = []
@@ -102,8 +102,10 @@ class GatheredProfiles(Gathered):
 
         return answer
 
-    def _asks_model(self, field: Field) -> bool:
-        return self._wanted[field.name].kind == "prose"
+    def _is_asked(self, field: Field, passage: Finding | None) -> bool:
+        """What shows that a thing works is a page about it: no single words of a text are that."""
+        kind = self._wanted[field.name].kind
+        return kind == "prose" or (passage is None and kind != "proof")
 
     def _profile(self, subject: Subject, field: Field, pages: Sequence[Retrieved]) -> Finding | None:
         wanted = self._wanted[field.name]

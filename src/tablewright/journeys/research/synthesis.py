@@ -148,7 +148,7 @@ class Synthesis:
             rounds=tuple(map(summary, research.rounds)),
             completeness=completeness,
             notes=tuple(self._notes()),
-            written_by=self._model.name if self._model is not None and self._by_model else "",
+            written_by=self._model.name.rpartition("/")[2] if self._model is not None and self._by_model else "",
             created_at=now(),
         )
 
