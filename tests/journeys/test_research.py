@@ -236,7 +236,7 @@ async def test_nothing_found_is_a_report_that_says_so_and_nothing_else(tmp_path:
 
 async def test_a_search_that_fails_is_reported_and_no_claim_is_called_refuted(tmp_path: Path) -> None:
     async with small_web(FARMS) as web:
-        web.search_status = 500
+        web.search_status = 403
         found = await researched(web.settings(tmp_path), "What are the challenges of vertical farming?")
     assert found.status == "nothing"
     assert all(note.error for round in found.rounds for note in round.notes)

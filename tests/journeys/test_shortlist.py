@@ -317,7 +317,7 @@ async def test_nothing_found_is_said_and_leads_back_to_the_requirements(tmp_path
 
 async def test_a_search_that_fails_is_said(tmp_path: Path) -> None:
     async with small_web({"/": Page("Weather", "<p>Rain.</p>")}) as web:
-        web.search_status = 500
+        web.search_status = 403
         async with chatting(web.settings(tmp_path)) as chat:
             await chat.say("I want a kettle under £50", "just search")
             reply = await chat.say(CONFIRM)
