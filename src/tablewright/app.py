@@ -9,14 +9,17 @@ from __future__ import annotations
 import getpass
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tablewright.engine.changes import Changes, Written
-from tablewright.engine.fill import Fill, Filled, Terms
+from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.progress import Progress, Watch, ignore
+from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import BadSetting, UsageError
+from tablewright.jobs.jobs import Jobs
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.files import FileOptions, Imported, export_file, import_file
 from tablewright.journeys.refresh import Round
@@ -24,28 +27,34 @@ from tablewright.models.catalog import CATALOG, CatalogModel
 from tablewright.settings import Settings, load_settings, number, yes_or_no
 from tablewright.store.home import make_home
 from tablewright.store.log import CellVersion, Change
-from tablewright.store.proposals import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection
+from tablewright.store.operations import CellAt, Operation
+from tablewright.store.proposals import EVERYTHING, Applied, ProposalHead, Review, Selection
 from tablewright.store.rollback import Rollback
+from tablewright.store.runs import Run
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
 from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
+from tablewright.table.feed import Progress
 from tablewright.table.model import Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
+from tablewright.works import Works, ingest_spec
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
     from tablewright.corpus.ingest import Ingested, Reading
     from tablewright.engine.estimate import Estimate
-    from tablewright.engine.recheck import Recheck, Rechecked
+    from tablewright.engine.recheck import Rechecked
     from tablewright.health import Check, ModelTrial
+    from tablewright.jobs.conductor import RunTools
+    from tablewright.jobs.durable import DurableFill
+    from tablewright.jobs.schedules import Schedule
     from tablewright.journeys.ask import Asker
     from tablewright.journeys.documents import DocumentReport
     from tablewright.journeys.research.research import Researcher
-    from tablewright.journeys.shortlist.shortlist import Shortlist
     from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
 
@@ -61,6 +70,7 @@ __all__ = [
     "Change",
     "Check",
     "DocumentReport",
+    "DurableFill",
     "Estimate",
     "FileOptions",
     "Fill",
@@ -77,6 +87,8 @@ __all__ = [
     "Review",
     "Rollback",
     "Round",
+    "Run",
+    "Schedule",
     "Selection",
     "StaleCell",
     "Strategy",
@@ -89,6 +101,8 @@ __all__ = [
 
 DEFAULT_OPTIONS = FileOptions()
 MOST_ATTEMPTS = 10
+PATIENCE = 300.0
+"""Seconds for which a database that is gone is waited for, once it was there."""
 
 
 class Tablewright:
@@ -97,10 +111,17 @@ class Tablewright:
         self._stack = stack
         self._toolbox: Toolbox | None = None
         self._asker: Asker | None = None
-        self._advisor: Shortlist | None = None
         self.changes = Changes(store, actor)
         self._store = store
         self._actor = actor
+        self._works = Works(
+            store,
+            lambda: self._tools,
+            actor=actor,
+            terms=lambda: terms_of(settings),
+            retry=lambda: retry_policy(settings),
+        )
+        self.jobs = Jobs(store, settings, self._open_run, stack, self._works.all())
 
     @classmethod
     @asynccontextmanager
@@ -109,6 +130,7 @@ class Tablewright:
         if not settings.database_url:
             make_home(settings.home_folder)
         async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
+            store.database.patience = PATIENCE
             yield cls(settings, store, actor or whoami(), stack)
 
     async def import_file(
@@ -222,7 +244,7 @@ class Tablewright:
             watch=watch,
         )
 
-    async def plan_recheck(
+    async def recheck(
         self,
         table_id: str,
         fields: Sequence[str] = (),
@@ -230,21 +252,26 @@ class Tablewright:
         row_ids: Sequence[RowId] | None = None,
         dry_run: bool = False,
         watch: Watch = ignore,
-    ) -> Recheck:
-        """A look at whether the cited pages still say what the cells say: `await recheck.run()`."""
-        from tablewright.engine.recheck import Recheck
-
+    ) -> Rechecked:
+        """Looks whether the cited pages still say what the cells say. `jobs.stop()` stops it; what was seen counts."""
         table = await self.table(table_id)
-        return Recheck(
-            self._store,
-            table,
-            await self._tools.open_pages(),
-            actor=self._actor,
-            fields=fields,
-            row_ids=row_ids,
-            dry_run=dry_run,
-            watch=watch,
-        )
+        spec = {"fields": list(fields), "row_ids": row_ids, "dry_run": dry_run}
+        return await self.jobs.perform("recheck", table.id, spec, partial(self._works.recheck, watch=watch))
+
+    async def durable(self, fill: Fill, watch: Watch = ignore) -> Fill | DurableFill:
+        """The same run, so that another process can go on with it if this one dies. Where workers are up they do it. A
+        run that asks nobody, such as a computation, stays as it is: it is done again in no time."""
+        return await self.jobs.durable(fill, watch) if fill.asks_others else fill
+
+    async def _open_run(self, recorded: Mapping[str, str], stack: AsyncExitStack) -> RunTools:
+        """With the settings that the run was asked for with, and the keys of this process."""
+        from tablewright.assembly import Toolbox
+        from tablewright.jobs.conductor import RunTools
+
+        settings = self.settings.with_shared(recorded)
+        own = settings == self.settings and not self.jobs.serves_others
+        toolbox = self._tools if own else Toolbox(settings, self._store, stack)
+        return RunTools(open=toolbox.open, terms=terms_of(settings), budget=toolbox.budget)
 
     # ── your documents ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -252,10 +279,8 @@ class Tablewright:
         self, paths: Sequence[Path], *, workers: int = 0, watch: Callable[[Reading], None] = lambda _: None
     ) -> Ingested:
         """Files and folders; only what is new or has changed is read."""
-        from tablewright.corpus.ingest import Ingest
-
-        corpus = await self._tools.open_corpus()
-        return await Ingest(self._store, corpus.embedder, workers=workers).add(paths, watch)
+        spec = ingest_spec(list(paths), workers)
+        return await self.jobs.perform("ingest", "", spec, partial(self._works.ingest, watch=watch))
 
     async def documents(self, *, kind: str = "", readable: bool | None = None) -> list[Document]:
         found = await self._store.documents.all(readable=readable)
@@ -323,7 +348,10 @@ class Tablewright:
         self, research_id: str, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
     ) -> Research:
         """To the end, or on from where it was cut off; what a finished one came to is returned as it is."""
-        return await (await self._researcher(minutes=minutes, watch=watch)).run(research_id)
+        research = await self._store.researches.get(research_id)
+        spec = {"research": research_id, "minutes": minutes, "question": research.brief.question}
+        work = partial(self._works.research, watch=watch)
+        return await self.jobs.perform("research", research.table_id, spec, work)
 
     async def refine_research(self, research_id: str, question: str) -> Answered:
         """A follow-up question: from what is stored or, where that does not say, from a search."""
@@ -381,12 +409,13 @@ class Tablewright:
         tell: Callable[[Step], None] = lambda _: None,
     ) -> tuple[ShortlistState, ChatReply]:
         """What somebody says, or the label of a button, and what the advisor replies."""
-        if self._advisor is None:
-            from tablewright.journeys.shortlist.shortlist import Shortlist
+        from tablewright.journeys.shortlist.shortlist import Shortlist
 
-            tools = await self._open_tools(("web", "model"))
-            self._advisor = Shortlist(self._store, tools, actor=self._actor, terms=terms_of(self.settings))
-        return await self._advisor.turn(shortlist_id, message, watch=watch, tell=tell)
+        tools = await self._open_tools(("web", "model"))
+        advisor = Shortlist(
+            self._store, tools, actor=self._actor, terms=terms_of(self.settings), watch=watch, tell=tell
+        )
+        return await advisor.turn(shortlist_id, message)
 
     async def shortlist(self, shortlist_id: str) -> ShortlistState:
         return await self._store.shortlists.get(shortlist_id)

@@ -51,7 +51,7 @@ class Toolbox:
         self._corpus: Corpus | None = None
         self._model: LanguageModel | None = None
         self._strong: LanguageModel | None = None
-        self._budget = budget_of(settings)
+        self.budget = budget_of(settings)
         self._cascade = yes_or_no(settings.cascade, "cascade")
         self._limits: Limits | None = None
 
@@ -70,14 +70,14 @@ class Toolbox:
             strong=self._strong if "model" in needs else None,
             cascade=self._cascade,
             patterns=KeptPatterns(self._store.cache),
-            budget=self._budget,
+            budget=self.budget,
         )
 
     async def _open_places(self, places: tuple[str, ...]) -> Source:
         if places == ("docs",):
             return (await self.open_corpus()).source
         if self._web is None:
-            self._web = await self._stack.enter_async_context(open_web(self._settings, self._store, self._budget))
+            self._web = await self._stack.enter_async_context(open_web(self._settings, self._store, self.budget))
         if places == ("web",):
             return self._web
         documents = (await self.open_corpus()).source
@@ -106,15 +106,15 @@ class Toolbox:
             return None
         from tablewright.models.build import build, limits_from
 
-        self._limits = self._limits or limits_from(settings)
+        self._limits = self._limits or limits_from(settings, self._store.shared_limits)
         offline = yes_or_no(settings.offline, "offline")
-        model = build(settings, self._store.cache, self._budget, limits=self._limits, replay_only=offline)
+        model = build(settings, self._store.cache, self.budget, limits=self._limits, replay_only=offline)
         return await self._stack.enter_async_context(model) if model is not None else None
 
     @property
     def unpriced(self) -> Sequence[str]:
         """Models that were asked under a cap on dollars although their price is not known."""
-        return sorted(self._budget.unpriced) if self._budget else []
+        return sorted(self.budget.unpriced) if self.budget else []
 
 
 def budget_of(settings: Settings) -> Budget | None:
@@ -160,7 +160,7 @@ async def open_web(
         key = settings.search_api_key
         provider = find_provider(search, api_key=key, client=client) if searches else NoSearch()
         policy = fetch_policy(settings, names)
-        fetcher = await stack.enter_async_context(Fetcher(policy))
+        fetcher = await stack.enter_async_context(Fetcher(policy, slots=store.shared_limits))
         kept = Kept(
             store.pages,
             store.cache,
@@ -171,7 +171,9 @@ async def open_web(
             offline=yes_or_no(settings.offline, "offline"),
         )
         price = number(settings.search_price, "search_price") or 0.0
-        web = Web(Searching(provider, price=price, budget=budget), fetcher, kept)
+        per_second = number(settings.search_requests_per_second, "search_requests_per_second") or 0.0
+        searching = Searching(provider, price=price, budget=budget, per_second=per_second, slots=store.shared_limits)
+        web = Web(searching, fetcher, kept)
         stack.push_async_callback(web.close)
         yield web
 

@@ -9,6 +9,7 @@ TablewrightError              something a person should read; says what happened
 │   └── BadSetting            a setting with a value that cannot work
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
+│   ├── Superseded            somebody else does this piece of a run now; nothing was written
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
 │   ├── Unreadable            a document that cannot be read: broken, encrypted, too large, empty, of an unknown kind
 │   ├── SearchError           a search provider refused, failed or answered nonsense
@@ -67,6 +68,10 @@ class RunError(TablewrightError):
 
 
 class StoreError(RunError):
+    pass
+
+
+class Superseded(RunError):
     pass
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ from tablewright.errors import BadSetting
 
 PREFIX = "TABLEWRIGHT_"
 FILE = Path("tablewright.toml")
+ROWS_AT_ONCE = 3
+OWN = frozenset({"home", "database_url", "model_api_key", "search_api_key", "embedder_api_key", "token"})
+"""Settings of a process that it shares with no other."""
 
 
 def setting(default: str, help: str) -> Any:
@@ -44,8 +47,15 @@ class Settings:
         "", "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY."
     )
     model_fallback: str = setting("", "A second model, asked when the first cannot be reached.")
-    model_requests_per_minute: str = setting("", "At most so many model calls a minute, for each provider.")
-    model_tokens_per_minute: str = setting("", "At most so many tokens a minute, for each provider.")
+    model_requests_per_minute: str = setting(
+        "", "At most so many model calls a minute, for each provider; over all workers on one PostgreSQL."
+    )
+    model_tokens_per_minute: str = setting(
+        "", "At most so many tokens a minute, for each provider; over all workers on one PostgreSQL."
+    )
+    model_concurrency: str = setting(
+        "", "At most about so many rows that ask one model are worked on at once, over all workers. Default: no limit."
+    )
     model_timeout: str = setting("120", "Seconds to wait for a model's answer.")
     search: str = setting(
         "ddgs",
@@ -58,6 +68,9 @@ class Settings:
     )
     search_api_key: str = setting("", "The key for brave, tavily, serper or exa.")
     search_price: str = setting("", "What one search costs you, in dollars; it counts for costs and the budget.")
+    search_requests_per_second: str = setting(
+        "", "At most so many searches a second, over all workers on one PostgreSQL. Default: no limit."
+    )
     embedder: str = setting(
         "wordllama",
         "What turns the texts of documents into vectors: wordllama (on this machine) or openai:NAME.",
@@ -95,8 +108,29 @@ class Settings:
         return int(self.concurrency)
 
     @property
+    def slices_everywhere(self) -> int | None:
+        """What `model_concurrency` comes to, in slices; each works on a few rows at once."""
+        most = number(self.model_concurrency, "model_concurrency")
+        return None if most is None else max(1, int(most) // (self.rows_at_once or ROWS_AT_ONCE))
+
+    @property
     def database(self) -> str:
         return self.database_url or f"sqlite:///{self.home_folder / 'tablewright.db'}"
+
+
+    @property
+    def jobs_database(self) -> str:
+        """Where the queue of durable runs is kept."""
+        return self.database_url or f"sqlite:///{self.home_folder / 'jobs.db'}"
+
+    @property
+    def shared(self) -> dict[str, str]:
+        """What a worker must know to do a run as it was asked for. Keys and places are its own."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in OWN}
+
+    def with_shared(self, recorded: Mapping[str, str]) -> Settings:
+        known = {each.name for each in fields(self)} - OWN
+        return replace(self, **{name: value for name, value in recorded.items() if name in known})
 
 
 def load_settings(

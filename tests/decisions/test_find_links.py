@@ -6,7 +6,6 @@ import pytest
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.find_links import FindLinks, LinkFinder
-from tablewright.decisions.hops.titles import thing_of
 from tablewright.models.model import LanguageModel
 from tablewright.table.model import Step
 from tablewright.table.retrieved import Retrieved
@@ -102,13 +101,6 @@ def test_a_headline_or_the_name_of_any_page_is_no_thing(title: str) -> None:
     found = names("Who founded the suburb 8.8 km from the centre of Norra?", page)
     assert found
     assert not {title, title.split()[0]} & set(found)
-
-
-def test_a_page_of_a_site_that_is_called_like_it_is_about_the_site() -> None:
-    about = Retrieved(
-        origin="https://n.example/", domain="norrahill.example", title="About Norrahill · Norrahill", text=""
-    )
-    assert thing_of(about) == "Norrahill"
 
 
 def test_texts_that_have_nothing_of_the_question_give_no_link() -> None:

@@ -15,7 +15,9 @@ from tablewright.decisions.propose_fields import (
     ProposeFields,
     field_from,
     fields_from,
+    lacking,
     modified,
+    refusals,
     refused,
 )
 from tablewright.decisions.shopping.known import category_of, field_named, fields_for
@@ -366,3 +368,32 @@ def test_the_prompt_shows_wishes_and_labels_the_latter_inside_a_block() -> None:
     text = Propose().prompt(ASKED).text
     assert "Must have: variable temperature" in text
     assert text.index("<<TEXT 1") < text.index("Lid opening: 8 cm (2 pages)") < text.index("<<END TEXT 1")
+
+
+# ── what comes later ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", ["happiness", "vibes", "coolness", "the joy of it", "cosiness"])
+def test_a_feeling_is_no_column(name: str) -> None:
+    assert "matter of opinion" in refused(name)
+    assert fields_from(f"add {name}", "kettle") == ()
+
+
+@pytest.mark.parametrize("name", ["brightness", "thickness", "noisiness", "firmness", "lid opening"])
+def test_what_can_be_measured_is_no_feeling(name: str) -> None:
+    assert refused(name) == ""
+
+
+def test_why_something_is_no_column_is_said_of_what_is_added_only() -> None:
+    (reason,) = refusals("add happiness and cord length, drop vibes", "kettle")
+    assert reason.startswith('"happiness"')
+    assert refusals("add build quality", "kettle") == ()
+
+
+def test_a_must_have_that_came_later_gets_a_column_where_none_judges_it() -> None:
+    before = Requirements(product_type="kettle", must_haves=("variable temperature",))
+    later = structs.replace(before, must_haves=("variable temperature", "whistle", "at least 1.5 l"))
+    fields = (Field(name="Temperature settings"), Field(name="Capacity", type="number"))
+    assert [field.name for field in lacking(later, before, fields)] == ["Whistle"]
+    assert [field.name for field in lacking(later, Requirements(), fields)] == ["Whistle"]
+    assert lacking(before, before, ()) == ()

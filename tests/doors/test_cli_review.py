@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tablewright.store.proposals import Operation, Selection
+from tablewright.store.operations import Operation
+from tablewright.store.proposals import Selection
 from tablewright.store.store import Store
 from tablewright.table.edits import SetCell
 from tablewright.table.model import Cell, Conflict, Evidence, Field, Step, given

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection
 
 from tablewright.engine.fill import Fill
-from tablewright.engine.progress import Progress
+from tablewright.table.feed import Progress
 from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich
 from tablewright.store.store import Store

@@ -56,7 +56,7 @@ async def cells(tablewright: Tablewright) -> list[Cell]:
 
 
 async def recheck(tablewright: Tablewright, **how: bool | list[int]) -> Rechecked:
-    return await (await tablewright.plan_recheck("companies", **how)).run()  # type: ignore[arg-type]
+    return await tablewright.recheck("companies", **how)  # type: ignore[arg-type]
 
 
 async def test_pages_that_still_say_it_support_their_cells_and_each_is_really_asked_for_once(tmp_path: Path) -> None:
@@ -159,20 +159,21 @@ async def test_only_the_named_rows_and_columns_are_looked_at(tmp_path: Path) -> 
         assert [cell.row_id for cell in done.cells] == [2]
         assert web.requests["/quillon"] == 1
         assert web.requests["/halden"] == 0
-        nothing = await (await tablewright.plan_recheck("companies", ["company"])).run()
+        nothing = await tablewright.recheck("companies", ["company"])
         assert (nothing.cells, nothing.pages) == ((), 0)
         with pytest.raises(NotFound, match="no row 9"):
             await recheck(tablewright, row_ids=[9])
         with pytest.raises(NotFound, match="Profit"):
-            await tablewright.plan_recheck("companies", ["Profit"])
+            await tablewright.recheck("companies", ["Profit"])
 
 
 async def test_stopping_keeps_what_was_seen_so_far(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, tablewright):
         for name in NAMES:
             web.pages[path(name)] = page(name, 1800)
-        run = await tablewright.plan_recheck("companies", watch=lambda news: run.cancel() if news.done == 1 else None)
-        done = await run.run()
+        done = await tablewright.recheck(
+            "companies", watch=lambda news: tablewright.jobs.stop() if news.done == 1 else None
+        )
         assert done.status == "cancelled"
         verdicts = [cell.verdict for cell in done.cells]
         assert 1 <= verdicts.count("changed") < 3

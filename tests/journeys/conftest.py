@@ -1,11 +1,12 @@
-"""A small library of papers, read once; each test has a copy of it."""
+"""A small library of papers, a conversation that has been advised, a web about farms. What takes long to make is made
+once; each test has a copy of it."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,12 @@ from tablewright.models import embedder
 from tablewright.sample.documents import files
 from tablewright.settings import Settings
 from tablewright.table.reply import Reply
+from tablewright.table.shortlist import CONFIRM, ENRICH
 
 from ..models.endpoint import Endpoint, running_endpoint
+from ..pages import SmallWeb, small_web
+from .chatting import FIRST, SECOND, Chat, chatting, on_sample
+from .researching import ELSEWHERE, FARMS
 
 TIRES, OTHERS, UNDATED = 54, 5, 1
 LATE = 14
@@ -159,3 +164,45 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 @pytest.fixture
 def empty(tmp_path: Path) -> Library:
     return Library(tmp_path / "home", tmp_path)
+
+
+# ── the advisor ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+async def chat(tmp_path: Path) -> AsyncIterator[Chat]:
+    """A conversation that has not begun, on the sample web."""
+    async with chatting(on_sample(tmp_path)) as begun:
+        yield begun
+
+
+@pytest.fixture(scope="module")
+def advised_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A home with a conversation about kettles that has been advised once; each test goes on with a copy."""
+    home = tmp_path_factory.mktemp("advised")
+
+    async def begin() -> str:
+        async with chatting(on_sample(home)) as begun:
+            await begun.say(FIRST, SECOND, CONFIRM, ENRICH)
+            return begun.state.id
+
+    return home, asyncio.run(begin())
+
+
+@pytest.fixture
+async def advised(advised_home: tuple[Path, str], tmp_path: Path) -> AsyncIterator[Chat]:
+    home, state_id = advised_home
+    shutil.copytree(home, tmp_path / "home")
+    async with chatting(on_sample(tmp_path / "home"), state_id) as going_on:
+        yield going_on
+
+
+# ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+async def farms() -> AsyncIterator[SmallWeb]:
+    async with AsyncExitStack() as stack:
+        web = await stack.enter_async_context(small_web(FARMS))
+        web.others.append(await stack.enter_async_context(small_web(ELSEWHERE)))
+        yield web

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
+from sqlalchemy import Connection, text
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import migrations
-from tablewright.store.proposals import EVERYTHING, Operation, Review, Selection
+from tablewright.store.operations import Operation
+from tablewright.store.proposals import EVERYTHING, Review, Selection
+from tablewright.store.runs import Runs
 from tablewright.store.store import Store
 from tablewright.table.edits import RemoveField, RemoveRow, SetCell
 from tablewright.table.model import Cell, Field, Step
@@ -303,9 +307,21 @@ async def test_the_cells_that_wait_are_found_by_confidence_and_by_being_empty(st
         await rows()
 
 
+async def start_as_it_was(runs: Runs, table_id: str, kind: str, spec: dict[str, Any]) -> str:
+    """Before runs had owners."""
+
+    def work(connection: Connection) -> str:
+        columns = "id, table_no, kind, status, spec, started_at, usage"
+        connection.execute(text(f"INSERT INTO runs ({columns}) VALUES ('r1', 1, '{kind}', 'running', '', '', '')"))
+        return "r1"
+
+    return await runs._database.write(work)
+
+
 async def test_a_proposal_of_an_older_version_can_be_edited(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as older:
         older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
+        older.setattr(Runs, "start", start_as_it_was)
         async with await Store.open(database_url) as store:
             table_id, _, proposal_id = await proposal(store)
     async with await Store.open(database_url) as store:

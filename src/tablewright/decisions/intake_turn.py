@@ -17,6 +17,7 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.intake import guard
 from tablewright.decisions.intake.categories import head, is_product
 from tablewright.decisions.intake.edits import LISTS, applied, edited, merge, same
+from tablewright.decisions.intake.gibberish import is_gibberish
 from tablewright.decisions.intake.grounded import grounded
 from tablewright.decisions.intake.questions import START_OVER, next_questions, one_question
 from tablewright.decisions.intake.summary import summarise
@@ -25,7 +26,7 @@ from tablewright.decisions.untrusted import WARNING, block, gives_orders
 from tablewright.table.model import Noun
 from tablewright.table.shortlist import PriceRange, Requirements
 
-__all__ = ["Intake", "IntakeStep", "IntakeTurn", "edited", "merge", "summarise"]
+__all__ = ["Intake", "IntakeStep", "IntakeTurn", "edited", "gaps_of", "merge", "summarise"]
 
 TurnKind: TypeAlias = Literal["answer", "vague", "skip", "new_topic", "off_topic", "refused", "greeting"]
 LAST_QUESTIONS = 2
@@ -99,7 +100,7 @@ class Intake:
 
     def accept(self, asked: IntakeTurn, reply: Any) -> IntakeStep:
         ruled = self.rule(asked)
-        if ruled.kind in ("refused", "greeting", "off_topic"):
+        if ruled.kind in ("refused", "greeting", "off_topic") or is_gibberish(asked.message):
             return ruled
         wants = read_wants(asked.message, asked.requirements, asked.asked[-LAST_QUESTIONS:])
         said = grounded(_stated(reply), asked.message, asked.requirements, asked.asked[-LAST_QUESTIONS:], wants)
@@ -133,7 +134,7 @@ class Intake:
             return _answered(asked, wants)
         if guard.is_question(text):
             return _off_topic(asked, text)
-        return _vague(asked)
+        return _vague(asked, "I did not understand that." if is_gibberish(text) else "")
 
 
 def _is_off_topic(text: str, wants: Wants) -> bool:
@@ -156,7 +157,7 @@ def _answered(asked: IntakeTurn, wants: Wants) -> IntakeStep:
         lead = "Happy to search right away; I only need to know what for." if skips else _understood(requirements)
         questions = next_questions(requirements, asked.asked)
         return IntakeStep(
-            requirements=requirements, kind=kind, reply=lead, questions=questions, gaps=_gaps(requirements)
+            requirements=requirements, kind=kind, reply=lead, questions=questions, gaps=gaps_of(requirements)
         )
     questions = () if skips else next_questions(requirements, asked.asked)
     if skips:
@@ -169,7 +170,7 @@ def _answered(asked: IntakeTurn, wants: Wants) -> IntakeStep:
         lead = _understood(requirements)
     return IntakeStep(
         requirements=requirements, kind=kind, reply=lead, questions=questions, ready=not questions,
-        gaps=_gaps(requirements),
+        gaps=gaps_of(requirements),
     )  # fmt: skip
 
 
@@ -180,25 +181,23 @@ def _new_topic(asked: IntakeTurn, wants: Wants) -> IntakeStep:
     return IntakeStep(
         requirements=wants.said, kind="new_topic", reply=f"So now it is {new} rather than {old}.",
         questions=(question,) if question not in asked.asked else next_questions(wants.said, asked.asked, most=1),
-        gaps=_gaps(wants.said),
+        gaps=gaps_of(wants.said),
     )  # fmt: skip
 
 
-def _vague(asked: IntakeTurn) -> IntakeStep:
+def _vague(asked: IntakeTurn, lead: str) -> IntakeStep:
     questions = one_question(asked.requirements, asked.asked)
     product = asked.requirements.product_type
-    lead = (
-        f"Gladly. One detail helps me to find a good {product}." if product else "Gladly. One detail helps me to start."
-    )
+    lead = lead or f"Gladly. One detail helps me to {f'find a good {product}' if product else 'start'}."
     return IntakeStep(
         requirements=asked.requirements, kind="vague", reply=lead, questions=questions,
-        ready=bool(product) and not questions, gaps=_gaps(asked.requirements),
+        ready=bool(product) and not questions, gaps=gaps_of(asked.requirements),
     )  # fmt: skip
 
 
 def _greeted(asked: IntakeTurn) -> IntakeStep:
     return IntakeStep(
-        requirements=asked.requirements, kind="greeting", questions=_back(asked), gaps=_gaps(asked.requirements),
+        requirements=asked.requirements, kind="greeting", questions=_back(asked), gaps=gaps_of(asked.requirements),
         reply="Hello! I help you to choose what to buy: tell me what you look for, and I compare what there is.",
     )  # fmt: skip
 
@@ -214,13 +213,13 @@ def _off_topic(asked: IntakeTurn, text: str) -> IntakeStep:
     back = f" Back to the {product}." if product else ""
     return IntakeStep(
         requirements=asked.requirements, kind="off_topic", reply=lead + back, questions=_back(asked),
-        gaps=_gaps(asked.requirements),
+        gaps=gaps_of(asked.requirements),
     )  # fmt: skip
 
 
 def _refused(asked: IntakeTurn, category: str) -> IntakeStep:
     return IntakeStep(
-        requirements=asked.requirements, kind="refused", gaps=_gaps(asked.requirements),
+        requirements=asked.requirements, kind="refused", gaps=gaps_of(asked.requirements),
         reply=f"I am sorry, I do not help with {category}, and have searched for nothing. "
         "I am glad to help with something else.",
     )  # fmt: skip
@@ -231,7 +230,8 @@ def _back(asked: IntakeTurn) -> tuple[str, ...]:
     return next_questions(asked.requirements, asked.asked, most=1)
 
 
-def _gaps(requirements: Requirements) -> tuple[str, ...]:
+def gaps_of(requirements: Requirements) -> tuple[str, ...]:
+    """What was not said of them, in words."""
     known = (
         ("product type", bool(requirements.product_type)),
         ("budget", requirements.budget is not None),
@@ -279,7 +279,7 @@ def _as_it_says(reply: Any, asked: IntakeTurn, ruled: IntakeStep, wants: Wants) 
     if reply.kind == "skip" and asked.requirements.product_type:
         return IntakeStep(
             requirements=asked.requirements, kind="skip", reply=_searching(asked.requirements), ready=True,
-            gaps=_gaps(asked.requirements),
+            gaps=gaps_of(asked.requirements),
         )  # fmt: skip
     return _off_topic(asked, guard.tidy(asked.message)) if reply.kind == "off_topic" else ruled
 

@@ -27,7 +27,7 @@ from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Requirements
 from tablewright.table.units import parse_unit
 
-__all__ = ["Propose", "ProposeFields", "field_from", "fields_from", "modified", "refused"]
+__all__ = ["Propose", "ProposeFields", "field_from", "fields_from", "lacking", "modified", "refusals", "refused"]
 
 MOST = 10
 FEWEST_OF_CATEGORY = 3
@@ -232,6 +232,29 @@ def fields_from(words: str, product_type: str) -> tuple[Field, ...]:
         elif not refused(part) and (own := own_field(part)):
             found.append(own)
     return tuple({field.name.casefold(): field for field in found}.values())
+
+
+def refusals(message: str, product_type: str) -> tuple[str, ...]:
+    """Why what a message wants to add cannot be a column, each in a sentence."""
+    clauses = CLAUSES.split(" ".join(message.split()).strip(" .!?"))
+    asked = [name for clause in clauses if ADD.match(clause) for name in asked_names(clause)]
+    return tuple(reason for name in asked if not fields_from(name, product_type) and (reason := refused(name)))
+
+
+def lacking(wanted: Requirements, before: Requirements, fields: Sequence[Field]) -> tuple[Field, ...]:
+    """The columns by which must-haves that came later are judged, and which are not among the fields."""
+    shown_by = {each.name: each.seen_in for each in fields_for(wanted.product_type)}
+    found: list[Field] = []
+    for wish in wanted.must_haves:
+        if wish in before.must_haves:
+            continue
+        own = wanted_fields(wish, wanted.product_type) or filter(None, (_qualification(wish),))
+        found += [
+            field
+            for field in own
+            if not _is_among(field.name, (*fields, *found)) and not _is_among(shown_by.get(field.name, ""), fields)
+        ]
+    return tuple(found)
 
 
 def field_from(words: str, product_type: str) -> Field | None:

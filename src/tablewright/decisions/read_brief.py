@@ -99,7 +99,7 @@ class Read:
     def rule(self, asked: ReadBrief) -> Brief:
         question = " ".join(clean(asked.question).split())
         found = listed(asked.question)
-        kind, reason = _kind(asked, found is not None, found.reason if found else "")
+        kind, reason = _kind(asked, found.reason if found else "")
         if kind == "narrative":
             angles, are_named = angles_of(asked.question)
             if asks_a_fact(asked.question) and not (are_named and _SEVERAL.match(asked.question.strip())):
@@ -128,14 +128,13 @@ def detect_report_type(question: str, explicit: ReportType | None = None) -> Rep
     return explicit or ("catalog" if listed(question) else "narrative")
 
 
-def _kind(asked: ReadBrief, is_listed: bool, reason: str) -> tuple[ReportType, str]:
+def _kind(asked: ReadBrief, reason: str) -> tuple[ReportType, str]:
+    kind = detect_report_type(asked.question, asked.report_type)
     if asked.report_type:
-        return asked.report_type, f"{asked.report_type} was chosen"
-    if is_listed:
-        return "catalog", reason
-    if asked.fields:
+        return kind, f"{kind} was chosen"
+    if kind == "narrative" and asked.fields:
         return "catalog", "fields were given"
-    return "narrative", ""
+    return kind, reason
 
 
 def _within(items: int) -> int:

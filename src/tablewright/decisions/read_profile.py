@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
 
+from tablewright.decisions.candidates.names import is_all_its_own, is_own
 from tablewright.decisions.reader import answers
 from tablewright.decisions.reader.about import Subject, about, mentions
 from tablewright.decisions.reader.reader import ABOUT
@@ -22,7 +23,6 @@ from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.research import FieldKind, Relevance, Wanted
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.rowkey import fold
 
 LONGEST = 360
 SHORTEST = 12
@@ -73,43 +73,6 @@ def read_profile(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved])
     return tuple(sorted(found, key=lambda said: -said.score))
 
 
-def is_own(name: str, domain: str) -> bool:
-    """Whether a site is called like the thing or its maker: "Brückner & Vale" and bruecknervale.example, "Hearthline
-    Degree 15" and hearthline.example."""
-    label = _label(domain)
-    if len(label) < 3:
-        return False
-    for spelled in _spellings(name):
-        words = re.findall(r"[a-z0-9]+", spelled)
-        joined = "".join(words)
-        if not joined:
-            continue
-        if label == joined or (len(words[0]) >= 5 and label == words[0]) or "".join(word[0] for word in words) == label:
-            return True
-        if len(joined) >= 5 and (label.startswith(joined) or (joined.startswith(label) and len(label) >= 5)):
-            return True
-    return False
-
-
-def _is_all_its_own(name: str, domain: str) -> bool:
-    """Whether the whole site is about the thing, so that it is not one of several products of its maker."""
-    return any("".join(re.findall(r"[a-z0-9]+", spelled)) == _label(domain) for spelled in _spellings(name))
-
-
-def _label(domain: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", domain.rpartition("://")[2].split(".")[0].casefold())
-
-
-_TWO_LETTERS = {ord(letter): two for letter, two in zip("äöüøå", ("ae", "oe", "ue", "oe", "aa"), strict=True)}
-
-
-def _spellings(name: str) -> Iterator[str]:
-    low = name.casefold()
-    for text in (low, low.replace("&", " and ")):
-        yield fold(text)
-        yield fold(text.translate(_TWO_LETTERS))
-
-
 def relevance_of(url: str, title: str) -> Relevance:
     """What a page is good for, judged by its address and title."""
     words = f"{urlsplit(url).path.replace('/', ' ').replace('-', ' ')} {title}"
@@ -135,7 +98,7 @@ def likely_links(kinds: Sequence[FieldKind], page: Retrieved) -> list[str]:
 def _of_subject(subject: Subject, page: Retrieved) -> float:
     """How much a page counts for the subject: its own site, a page about it, one that only names it, or not at all."""
     own = page.kind == "page" and is_own(subject.name, page.domain)
-    if own and _is_all_its_own(subject.name, page.domain):
+    if own and is_all_its_own(subject.name, page.domain):
         return OWN
     if about(subject, page.title, page.text) >= ABOUT:
         return OWN if own else (OWN + OTHER) / 2 if page.kind != "snippet" else OTHER
@@ -176,7 +139,7 @@ def _prices(subject: Subject, wanted: Wanted, sources: Sequence[Retrieved]) -> I
 
 def _is_of_it_alone(subject: Subject, page: Retrieved) -> bool:
     """Whether all that a page of its maker says is said of the subject, and of no other product."""
-    return _is_all_its_own(subject.name, page.domain) or about(subject, page.title, "") >= SURELY
+    return is_all_its_own(subject.name, page.domain) or about(subject, page.title, "") >= SURELY
 
 
 def price_lines(passage: str) -> list[str]:

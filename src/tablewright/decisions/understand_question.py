@@ -95,6 +95,8 @@ class Understand:
         conditions = tuple(_demanded(demand, asked) for demand in reply.conditions)
         if reply.intent == "enumeration" and not (conditions or reply.aggregate or reply.things):
             raise Unusable("an enumeration needs things, conditions or an aggregate.", usable=ruled)
+        if ruled.intent != "enumeration" and not _can_be_listed(reply, conditions, asked):
+            return ruled
         aggregate: Aggregate = reply.aggregate if reply.intent == "enumeration" else ""
         return structs.replace(
             ruled,
@@ -176,6 +178,22 @@ def _is_no_list(head: Head, conditions: list[Condition], asked: Ask) -> bool:
     if asked.labels and (head.aggregate or not _ASKS_WHICH.match(asked.text)):
         return False
     return not any(len(each.values) > 1 or _NAME.match(each.values[0].raw) or each.of.label for each in conditions)
+
+
+def _can_be_listed(reply: Taken, conditions: tuple[Condition, ...], asked: Ask) -> bool:
+    """Whether it is a list of something that documents have. "What profession were Robinson and Gallagher?" is not,
+    although professions could be listed."""
+    if reply.intent != "enumeration":
+        return False
+    if not asked.kinds:
+        return True
+    named = (reply.things, reply.of, reply.group_by)
+    known = any(is_known(singular(name.casefold()), asked.kinds) for name in named if name.strip())
+    return (
+        known
+        or any(_is_stated(name, asked.labels) for name in named)
+        or any(_compares(each, asked) for each in conditions)
+    )
 
 
 def _compares(condition: Condition, asked: Ask) -> bool:

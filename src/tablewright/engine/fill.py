@@ -3,42 +3,50 @@
 Rows are read window by window and answered by a few workers side by side; findings are checked against their field's
 type and written in batches. A run that is cancelled, or fails half-way, leaves a proposal with what it had found. Once
 the money is spent no further row is begun; the cells that are left say so, and the next run goes on with them.
+
+`run` does all of it here and now. A durable run is begun by `begin`, which writes down what is to be done, slice by
+slice; whoever claims a slice, in whatever process, does it by `run_slice`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tablewright.engine.cells import answered, is_well_formed, proposed_cell, well_formed
+from tablewright.engine.outcome import Filled, bought, brief, cells_left, filled
 from tablewright.engine.policy import ONCE, RetryPolicy
-from tablewright.engine.progress import Progress, Stage, Watch, ignore
+from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import TablewrightError
-from tablewright.store.proposals import CellAt, Operation
+from tablewright.store.operations import CellAt, Operation
 from tablewright.store.records import now
 from tablewright.store.runs import RunStatus
+from tablewright.store.slices import Slice, Tally, Todo
 from tablewright.store.store import Store
 from tablewright.strategies.feedback import Repeatable
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.attempts import Attempt
-from tablewright.table.coerce import Coerced, coerce
-from tablewright.table.model import Cell, Field, Finding, Label, Noun, Reason, Row, RowId, Step, StepType, Table, Value
-from tablewright.table.text import cell_text, shortened, show
+from tablewright.table.feed import Progress, Stage
+from tablewright.table.model import Cell, Field, Finding, Noun, Reason, Row, RowId, Step, StepType, Table
+from tablewright.table.text import cell_text
 from tablewright.table.usage import Meter, Usage, metered
 
 if TYPE_CHECKING:
     from tablewright.engine.estimate import Estimate
 
-T = TypeVar("T")
-
 BATCH = 2_000
 FLUSH_SECONDS = 1.0
-QUOTED = 160  # characters of a quote in the trace
+SLICE = 40
+"""Rows. Handing one out takes tens of milliseconds, and who dies holds up at most one."""
+TICK = 0.4
+"""Seconds after which those who watch a durable run are told what is new."""
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}
@@ -46,26 +54,6 @@ UNFINISHED: frozenset[Reason | None] = frozenset({None, "not_found", "error"})
 """What a row may say that was under way when the money ran out: it was perhaps not looked for to the end."""
 UNANSWERED: frozenset[Reason | None] = frozenset({"error", "blocked"})
 """What says that nobody could be asked, or would not answer: no reason to give up a value."""
-COERCED: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
-
-
-class Filled(Noun, frozen=True):
-    """What a run came to."""
-
-    run_id: str
-    proposal_id: str
-    status: RunStatus
-    rows: int
-    found: int
-    empty: int
-    skipped: int
-    usage: Usage
-    left: int = 0
-    """Cells that were not worked on, or not to the end, because the money was spent."""
-    cap: str = ""
-    """The cap that was reached, in words."""
-    unasked: int = 0
-    """Cells of `only` that could not be asked for: nothing is proposed for them, so they stay as they are."""
 
 
 class Terms(Noun, frozen=True):
@@ -117,37 +105,41 @@ class Fill:
         self._retry = retry
         self._terms = terms
         self._watch = watch
-        self._cancelled = False
+        self._cancelled = self._draining = False
         self._workers: list[asyncio.Task[None]] = []
         self._buffer: list[Operation] = []
         self._attempts: list[tuple[RowId, Attempt]] = []
         self._flushed_at, self._now = time.monotonic(), now()
         self._writing = asyncio.Lock()
-        self._done = self._total = self._found = self._empty = self._skipped = self._left = self._unasked = 0
-        self._bought_rows = self._bought_cells = 0
+        self._total = 0
+        self._counts: Counter[str] = Counter()
+        self._meter = Meter()
+        self._slice: Slice | None = None
+        self._gate: AbstractAsyncContextManager[Any] = nullcontext()
+        self._done_rows: list[RowId] = []
+        self._events: list[Progress] = []
 
     def cancel(self) -> None:
         self._cancelled = True
         for worker in self._workers:
             worker.cancel()
 
+    def drain(self) -> None:
+        """No further row is begun; those under way are answered to the end."""
+        self._draining = True
+
     async def run(self) -> Filled:
         answer = self._repeated(self._strategy.prepare(self._task, self._tools))
         started = time.monotonic()
         self._total = await self._expected_rows()
-        spec: dict[str, Any] = {
-            **self._shape(),
-            "fields": [field.name for field in self._fields],
-            "concurrency": self._concurrency,
-        }
+        spec = self._spec()
         self._run_id = await self._store.runs.start(self._table.id, "enrich", spec)
         self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
         self._tell("starting")
         status: RunStatus = "failed"
         problem: str | None = None
-        meter = Meter()
         try:
-            with metered(meter):
+            with metered(self._meter):
                 await self._work(answer)
             status = "cancelled" if self._cancelled else "over_budget" if self._ran_out() else "done"
         except asyncio.CancelledError:
@@ -157,25 +149,84 @@ class Fill:
             problem = str(error)
             raise
         finally:
-            usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
+            usage = self._meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             await self._flush()
-            await self._store.proposals.finish(self._proposal_id, self._reasoning())
-            spec |= {"rows": self._bought_rows, "cells": self._bought_cells}
+            reasoning = self.summary(self._tally, cap=self._cap(), cancelled=self._cancelled)
+            await self._store.proposals.finish(self._proposal_id, reasoning)
+            spec |= bought(self._tally)
             await self._store.runs.finish(self._run_id, status, usage, problem, spec=spec)
-        self._tell("cancelled" if self._cancelled else "complete", detail=self._reasoning())
-        return Filled(
-            run_id=self._run_id,
-            proposal_id=self._proposal_id,
-            status=status,
-            rows=self._done,
-            found=self._found,
-            empty=self._empty,
-            skipped=self._skipped,
-            usage=usage,
-            left=self._left,
-            cap=self._cap() if self._ran_out() else "",
-            unasked=self._unasked,
-        )
+        self._tell("cancelled" if self._cancelled else "complete", detail=reasoning)
+        return filled(self._run_id, self._proposal_id, status, self._tally, usage, self._cap())
+
+    async def begin(self, owner: str, **told: Any) -> str:
+        """A durable run over the same rows; nothing of it is done yet. `told` is kept with what is to be done."""
+        if self._row_ids is None:
+            row_ids = await self._store.tables.row_ids(self._table.id, limit=self._max_rows)
+        else:
+            row_ids = list(self._row_ids)[: self._max_rows]
+        of_row: dict[RowId, list[CellAt]] = {}
+        for at in self._only or ():
+            of_row.setdefault(at[0], []).append(at)
+        todos = []
+        for start in range(0, len(row_ids), SLICE):
+            some = tuple(row_ids[start : start + SLICE])
+            only = None if self._only is None else tuple(at for row_id in some for at in of_row[row_id])
+            todos.append(Todo(row_ids=some, only=only))
+        spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._retry)}
+        return await self._store.runs.start_sliced(self._table.id, "enrich", spec, self._fields, todos, owner)
+
+    async def run_slice(self, part: Slice, proposal_id: str, gate: asyncio.Semaphore) -> bool:
+        """What is left of a slice, in which this fill's rows are; whether all of it is done then. At most so many rows
+        of all slices are worked on at once as the gate lets in."""
+        answer = self._repeated(self._strategy.prepare(self._task, self._tools))
+        self._slice, self._gate = part, gate
+        self._run_id, self._proposal_id = part.run_id, proposal_id
+        self._total = await self._expected_rows()
+        ticking = asyncio.create_task(self._tick())
+        try:
+            with metered(self._meter):
+                await self._work(answer)
+        finally:
+            ticking.cancel()
+            await asyncio.gather(ticking, return_exceptions=True)
+            await self._flush()
+        if self._cancelled or self._draining:
+            return False
+        await self._flush(finished=True)
+        return True
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            if self._events:
+                await self._flush()
+
+    @property
+    def asks_others(self) -> bool:
+        """Whether it asks somebody outside, so that doing it twice would cost money or time; else it is computed."""
+        return self._asks_others
+
+    def _spec(self) -> dict[str, Any]:
+        return {
+            **self._shape(),
+            "fields": [field.name for field in self._fields],
+            "concurrency": self._concurrency,
+        }
+
+    @property
+    def _tally(self) -> Tally:
+        before = self._slice.tally if self._slice else Tally()
+        return before + Tally(**self._counts)
+
+    async def run_within(self, seconds: float | None) -> Filled:
+        """As `run`, and cancelled when they are over; None: as long as it takes."""
+        if seconds is None:
+            return await self.run()
+        late = asyncio.get_running_loop().call_later(seconds, self.cancel)
+        try:
+            return await self.run()
+        finally:
+            late.cancel()
 
     @property
     def costs_money(self) -> bool:
@@ -269,7 +320,11 @@ class Fill:
                             waiting.extend(await anext(windows, []))
                     if not waiting:
                         return
-                await self._answer_row(answer, *waiting.popleft())
+                async with self._gate:
+                    if self._draining:
+                        return
+                    if waiting:
+                        await self._answer_row(answer, *waiting.popleft())
 
         self._workers = [asyncio.create_task(worker()) for _ in range(self._concurrency)]
         try:
@@ -331,14 +386,13 @@ class Fill:
         open_fields = {field.name: field for field in self._fields if row.cell(field.name).needs_work}
         label = cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
         if not open_fields or self._is_nameless(row):
-            self._done += 1
-            self._skipped += 1
+            self._count_row(row, "skipped")
             why = "it has no name" if open_fields else "nothing to do"
             self._tell("row_skipped", row_id=row.id, label=label, detail=why)
             return
         if self._cap():
             self._leave(row, open_fields, as_of)
-            self._done += 1
+            self._count_row(row)
             self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
             await self._flush_in_time()
             return
@@ -363,8 +417,8 @@ class Fill:
             tell(Step(type="error", detail=problem))
         used = meter.usage
         if used.llm_calls or used.input_tokens or used.searches or used.fetches:
-            self._bought_rows += 1
-            self._bought_cells += len(open_fields)
+            self._counts["bought_rows"] += 1
+            self._counts["bought_cells"] += len(open_fields)
         cost = meter.usage.cost_usd / len(open_fields)
         cells = {}
         for name, field in open_fields.items():
@@ -379,9 +433,14 @@ class Fill:
             cell = self._propose(row, field, finding, steps, as_of, cost)
             if cell is not None:
                 cells[name] = cell
-        self._done += 1
+        self._count_row(row)
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
         await self._flush_in_time()
+
+    def _count_row(self, row: Row, as_what: str = "") -> None:
+        self._counts.update(("rows", as_what) if as_what else ("rows",))
+        if self._slice is not None:
+            self._done_rows.append(row.id)
 
     def _cap(self) -> str:
         """The cap on spending in words, once it is reached."""
@@ -389,7 +448,7 @@ class Fill:
 
     def _ran_out(self) -> bool:
         """Whether the money was spent before the work was done."""
-        return bool(self._left and self._cap())
+        return bool(self._counts["left"] and self._cap())
 
     def _is_nameless(self, row: Row) -> bool:
         named = self._table.key_field and cell_text(row.cell(self._table.key_field))
@@ -410,13 +469,13 @@ class Fill:
         cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._now, cost=cost)
         stays = self._stays(present, cell)
         if cell.status == "ENRICHED":
-            self._found += 1
+            self._counts["found"] += 1
         elif cell.reason == "over_budget":
-            self._left += 1
+            self._counts["left"] += 1
         elif stays:
-            self._unasked += 1
+            self._counts["unasked"] += 1
         else:
-            self._empty += 1
+            self._counts["empty"] += 1
         if stays:
             return None
         if cell.value is not None:
@@ -435,24 +494,36 @@ class Fill:
         if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
             await self._flush()
 
-    async def _flush(self) -> None:
+    async def _flush(self, *, finished: bool = False) -> None:
         """A batch leaves the buffer when it is written. If this is cancelled in between it is written again, which
         changes nothing: the same attempt counts once."""
         async with self._writing:
-            batch, attempts = tuple(self._buffer), tuple(self._attempts)
+            batch, attempts, events = tuple(self._buffer), tuple(self._attempts), tuple(self._events)
             self._flushed_at, self._now = time.monotonic(), now()
-            await self._store.proposals.add(self._proposal_id, batch)
-            del self._buffer[: len(batch)]
             await self._store.attempts.add(self._run_id, attempts)
             del self._attempts[: len(attempts)]
+            if self._slice is None:
+                await self._store.proposals.add(self._proposal_id, batch)
+            else:
+                state = msgspec.structs.replace(
+                    self._slice,
+                    done=(*self._slice.done, *self._done_rows),
+                    finished=finished,
+                    tally=self._tally,
+                    usage=self._slice.usage + self._meter.usage,
+                )
+                await self._store.slices.keep(state, self._proposal_id, batch, events)
+            del self._buffer[: len(batch)]
+            del self._events[: len(events)]
 
-    def _reasoning(self) -> str:
+    def summary(self, tally: Tally, *, cap: str = "", cancelled: bool = False) -> str:
+        """What a run came to, in words."""
         questions = "; ".join(field.question for field in self._fields if field.question)
-        unit = "rows" if len(self._fields) == 1 else f"cells in {self._done} rows"
-        found = f"found {self._found} of {self._found + self._empty} {unit}"
-        stopped = f", stopped at the cap of {self._cap()}: {cells_left(self._left)}" if self._ran_out() else ""
-        stopped += f", {self._unasked:,} could not be asked" if self._unasked else ""
-        stopped += ", cancelled before the end" if self._cancelled else ""
+        unit = "rows" if len(self._fields) == 1 else f"cells in {tally.rows} rows"
+        found = f"found {tally.found} of {tally.found + tally.empty} {unit}"
+        stopped = f", stopped at the cap of {cap}: {cells_left(tally.left)}" if cap and tally.left else ""
+        stopped += f", {tally.unasked:,} could not be asked" if tally.unasked else ""
+        stopped += ", cancelled before the end" if cancelled else ""
         return f"{self._strategy.display_name}: {questions} — {found}{stopped}"
 
     def _tell_step(self, step: Step, row_id: RowId, label: str) -> None:
@@ -469,97 +540,23 @@ class Fill:
         detail: str = "",
         cells: Mapping[str, Cell] = NOTHING,
     ) -> None:
-        self._watch(
-            Progress(
-                stage=stage,
-                done=self._done,
-                total=self._total,
-                row_id=row_id,
-                label=label,
-                detail=detail,
-                cells=cells,
-            )
+        news = Progress(
+            stage=stage,
+            done=self._counts["rows"],
+            total=self._total,
+            row_id=row_id,
+            label=label,
+            detail=detail,
+            cells=cells,
         )
+        self._watch(news)
+        if self._slice is not None:
+            self._keep_news(news)
 
-
-def cells_left(count: int) -> str:
-    return "1 cell left" if count == 1 else f"{count:,} cells left"
-
-
-def well_formed(value: T, kind: type[T]) -> T:
-    """What another package returned, if it has the form it says; raises msgspec.ValidationError or TypeError."""
-    return msgspec.convert(msgspec.to_builtins(value), kind)
-
-
-def is_well_formed(step: Step) -> bool:
-    try:
-        return bool(well_formed(step, Step))
-    except (msgspec.ValidationError, TypeError):
-        return False
-
-
-def answered(cell: Cell) -> str:
-    """The answer and why: who says so, in which words, who agrees and who does not."""
-    said = f"{show(cell.value)} ({cell.error})" if cell.error else show(cell.value)
-    if not cell.evidence or not cell.evidence[0].domain:
-        return said
-    first, *others = cell.evidence
-    said += f" — {first.domain}: “{shortened(first.quote, QUOTED)}”"
-    if others:
-        said += f"; so says {' and '.join(evidence.domain for evidence in others)}"
-    for other in cell.conflict:
-        who = other.evidence[0].domain if other.evidence else "another source"
-        said += f"; {who} says {show(other.value)}"
-    return said
-
-
-def fits(value: Value, field: Field) -> bool:
-    """Whether a computed value is of its field's type already."""
-    if field.type == "text":
-        return isinstance(value, str)
-    return field.type == "number" and type(value) in (int, float) and not field.unit
-
-
-def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, at: str, cost: float = 0.0) -> Cell:
-    """The finding as a cell of its field: coerced to the type, or FAILED with the reason."""
-    if finding.value is None:
-        return Cell(
-            raw_value=finding.raw_value,
-            status="FAILED",
-            reason=finding.reason or "not_found",
-            evidence=finding.evidence,
-            cost=cost,
-            attempt=attempt,
-            run_id=run_id,
-            updated_at=at,
-            error=finding.error,
+    def _keep_news(self, news: Progress) -> None:
+        """For those who watch from elsewhere: each row with its values, and what is being done right now."""
+        if self._events and not self._events[-1].stage.startswith("row_"):
+            self._events.pop()
+        self._events.append(
+            msgspec.structs.replace(news, cells={name: brief(cell) for name, cell in news.cells.items()})
         )
-    if finding.exact and finding.raw_value is not None and fits(finding.value, field):
-        coerced = Coerced(value=finding.value, raw_value=finding.raw_value, label="high")
-    else:
-        coerced = coerce(finding.value, field)
-    if coerced.value is None:
-        return Cell(
-            raw_value=finding.raw_value or coerced.raw_value,
-            status="FAILED",
-            reason="error",
-            evidence=finding.evidence,
-            cost=cost,
-            attempt=attempt,
-            run_id=run_id,
-            updated_at=at,
-            error=coerced.note or f"{coerced.raw_value[:60]!r} is not a {field.type}",
-        )
-    return Cell(
-        value=coerced.value,
-        raw_value=coerced.raw_value if finding.raw_value is None else finding.raw_value,
-        status="ENRICHED",
-        confidence=round(min(1.0, max(0.0, finding.confidence)) * COERCED[coerced.label], 4),
-        evidence=finding.evidence,
-        conflict=finding.conflict,
-        cost=cost,
-        attempt=attempt,
-        run_id=run_id,
-        updated_at=at,
-        error=coerced.note or None,
-    )

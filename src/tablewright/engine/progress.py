@@ -1,31 +1,11 @@
-"""What a run tells while it works: one typed feed, read by the command line, the page, the API and MCP alike."""
+"""Who watches a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
-from tablewright.table.model import Cell, Noun, RowId
-
-Stage: TypeAlias = Literal[
-    "starting", "searching", "fetching", "computing", "row_done", "row_skipped", "complete", "cancelled"
-]
-
-
-class Progress(Noun, frozen=True):
-    stage: Stage
-    done: int = 0
-    total: int = 0
-    row_id: RowId | None = None
-    label: str = ""
-    detail: str = ""
-    cells: Mapping[str, Cell] = {}
-    """With `row_done`: the proposed cells of the row, each with its value and confidence."""
-
-    @property
-    def fraction(self) -> float:
-        return min(1.0, self.done / self.total) if self.total else 1.0
-
+from tablewright.table.feed import Progress
 
 Watch: TypeAlias = Callable[[Progress], None]
 

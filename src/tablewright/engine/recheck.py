@@ -15,13 +15,14 @@ from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from tablewright.engine.progress import Progress, Watch, ignore
+from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict
 from tablewright.sources.source import Source
 from tablewright.store.log import Change
 from tablewright.store.store import Store
 from tablewright.table.edits import Draft, SetCell, flag
 from tablewright.table.evidence import follows, locate, stands_in
+from tablewright.table.feed import Progress
 from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table
 from tablewright.table.retrieved import Refusal, Retrieved
 from tablewright.table.text import shortened, show

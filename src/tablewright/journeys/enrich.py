@@ -8,11 +8,15 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from tablewright.engine.fill import USUAL, Fill, Filled, Terms
+from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import BadField
-from tablewright.store.proposals import CellAt, Operation, ProposalHead
+from tablewright.store.operations import CellAt, Operation
+from tablewright.store.proposals import ProposalHead
+from tablewright.store.runs import Run
+from tablewright.store.slices import Todo
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
@@ -74,6 +78,36 @@ async def plan(
         max_rows=max_rows,
         concurrency=concurrency,
         retry=retry,
+        terms=terms,
+        watch=watch,
+    )
+
+
+async def reopen(
+    store: Store,
+    run: Run,
+    todo: Todo,
+    *,
+    open_tools: OpenTools = no_tools,
+    terms: Terms = USUAL,
+    watch: Watch = ignore,
+) -> Fill:
+    """A part of a durable run, as it was planned, in whatever process."""
+    table = await store.tables.find(run.table_id)
+    proposal = await store.proposals.get(await store.proposals.of_run(run.id))
+    chosen = find_strategy(run.spec["strategy"])
+    task = Task(table=table, fields=proposal.fields, params=checked_params(chosen, run.spec["params"]))
+    return Fill(
+        store,
+        table,
+        proposal.fields,
+        chosen,
+        params=run.spec["params"],
+        tools=await open_tools(chosen.needs(task)),
+        row_ids=todo.row_ids,
+        only=None if todo.only is None else set(todo.only),
+        concurrency=run.spec["concurrency"],
+        retry=msgspec.convert(run.spec["retry"], RetryPolicy),
         terms=terms,
         watch=watch,
     )

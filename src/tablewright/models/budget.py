@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -61,6 +62,8 @@ class Budget:
         self.tokens = tokens
         self.calls = calls
         self.spent = NOTHING
+        self.elsewhere = NOTHING
+        """What others spend of it: those who work on the same run, or worked on it before."""
         self.unpriced: set[str] = set()
         """Models whose price nobody knows: the cap on dollars cannot hold for them."""
         self._exhausted = ""
@@ -76,13 +79,18 @@ class Budget:
         """The cap in words, once something was refused because of it; then nothing new should be begun."""
         return self._exhausted
 
+    @property
+    def in_words(self) -> str:
+        """The cap itself."""
+        return self._reached(Amount(math.inf, sys.maxsize, sys.maxsize))
+
     async def reserve(self, amount: Amount) -> None:
         while True:
-            if reached := self._reached(self.spent + amount):
+            if reached := self._reached(self.spent + self.elsewhere + amount):
                 if not _dispensable.get():
                     self._exhausted = reached
                 raise OverBudget(f"The cap of {reached} is reached.", advice="Raise the cap to go on.")
-            if not self._reached(self.spent + self._held + amount):
+            if not self._reached(self.spent + self.elsewhere + self._held + amount):
                 self._held += amount
                 return
             waiter = asyncio.get_running_loop().create_future()

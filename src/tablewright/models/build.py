@@ -22,6 +22,7 @@ from tablewright.models.fitted import Fitted
 from tablewright.models.governor import Governed, Limits
 from tablewright.models.metering import Metered
 from tablewright.models.model import LanguageModel
+from tablewright.models.pace import Slots
 from tablewright.models.retry import Retrying
 from tablewright.models.spec import Access, ModelSpec, ModelValues, access_from, create, parse, positive
 
@@ -60,10 +61,12 @@ def build(
     return LanguageModel(Fallback(first_model, second_model), name=f"{spec}, else {second}", cached=cached)
 
 
-def limits_from(values: ModelValues) -> Limits:
+def limits_from(values: ModelValues, slots: Slots | None = None) -> Limits:
+    """With the `slots` of a database they hold for all processes on it together."""
     return Limits(
         requests=positive(values.model_requests_per_minute, "model_requests_per_minute"),
         tokens=positive(values.model_tokens_per_minute, "model_tokens_per_minute"),
+        slots=slots,
     )
 
 

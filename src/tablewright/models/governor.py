@@ -1,11 +1,11 @@
-"""Requests and tokens a minute, for each provider, over everything that runs at once."""
+"""Requests and tokens a minute, for each provider, over everything that runs at once: in one process, or in all that
+share `Slots`."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -13,9 +13,12 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from tablewright.models.layer import Layer
+from tablewright.models.pace import FILLED, Clock, Pace, Sleep, Slots
 from tablewright.models.size import most_tokens
 
 MINUTE = 60.0
+CREDIT = MINUTE / FILLED - MINUTE
+"""Seconds of tokens that may be used later: the part of a minute that `FILLED` leaves free."""
 
 
 @dataclass
@@ -33,8 +36,8 @@ class Window:
         self,
         requests: float | None,
         tokens: float | None,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.requests = requests
         self.tokens = tokens
@@ -54,6 +57,9 @@ class Window:
             self._turns.append(turn)
             return turn
 
+    def settle(self, turn: Turn, tokens: int) -> None:
+        turn.tokens = tokens
+
     def _wait(self, tokens: int) -> float:
         """Until enough of the oldest have left the window. A request that alone is above the limit goes alone."""
         now = self._clock()
@@ -71,25 +77,83 @@ class Window:
         return within_requests and (self.tokens is None or used + tokens <= self.tokens)
 
 
+class SharedWindow:
+    """The same for several processes, evenly spaced: a request takes one slot, and time for its tokens."""
+
+    def __init__(
+        self,
+        provider: str,
+        requests: float | None,
+        tokens: float | None,
+        slots: Slots,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self.tokens = tokens
+        self._slots = slots
+        self._key = f"model {provider} tokens"
+        self._clock = clock
+        self._sleep = sleep
+        self._pace = Pace(slots, f"model {provider}", requests / MINUTE, clock, sleep) if requests else None
+        self._unused = 0.0
+        self._first_in_line = asyncio.Lock()
+
+    async def turn(self, tokens: int) -> Turn:
+        if self.tokens is None:
+            await self._request_turn()
+        else:
+            async with self._first_in_line:
+                # What an answer did not need is told with the next request, so no answer waits for the database.
+                unused, self._unused = self._unused, 0.0
+                seconds = self._seconds(tokens)
+                wait = await self._slots.reserve(self._key, seconds, refund=unused, credit=CREDIT)
+                if wait > 0:
+                    await self._sleep(wait)
+                await self._request_turn()
+        return Turn(self._clock(), tokens)
+
+    def settle(self, turn: Turn, tokens: int) -> None:
+        self._unused += self._seconds(turn.tokens) - self._seconds(tokens)
+        turn.tokens = tokens
+
+    async def _request_turn(self) -> None:
+        if self._pace is not None:
+            await self._pace.turn()
+
+    def _seconds(self, tokens: int) -> float:
+        """A request that alone is above the limit takes a minute."""
+        return min(tokens / self.tokens, 1.0) * MINUTE / FILLED if self.tokens else 0.0
+
+
 class Limits:
-    """One window for each provider. Models that shall share their limits are built with the same `Limits`."""
+    """One window for each provider. Models that shall share their limits are built with the same `Limits`; with `slots`
+    of a database, all processes on it share them."""
 
     def __init__(
         self,
         requests: float | None = None,
         tokens: float | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+        slots: Slots | None = None,
     ) -> None:
-        self._limits = (requests, tokens, clock, sleep)
-        self._windows: dict[str, Window] = {}
+        self._limits = (requests, tokens)
+        self._time = (clock, sleep)
+        self._slots = slots
+        self._windows: dict[str, Window | SharedWindow] = {}
 
-    def of(self, provider: str) -> Window:
-        return self._windows.setdefault(provider, Window(*self._limits))
+    def of(self, provider: str) -> Window | SharedWindow:
+        if provider not in self._windows:
+            self._windows[provider] = (
+                Window(*self._limits, *self._time)
+                if self._slots is None
+                else SharedWindow(provider, *self._limits, self._slots, *self._time)
+            )
+        return self._windows[provider]
 
 
 class Governed(Layer):
-    def __init__(self, wrapped: Model, window: Window) -> None:
+    def __init__(self, wrapped: Model, window: Window | SharedWindow) -> None:
         super().__init__(wrapped)
         self._window = window
 
@@ -104,5 +168,5 @@ class Governed(Layer):
         turn = await self._window.turn(expected)
         response = await self.wrapped.request(messages, model_settings, model_request_parameters)
         if counts_tokens:
-            turn.tokens = response.usage.total_tokens or expected
+            self._window.settle(turn, response.usage.total_tokens or expected)
         return response

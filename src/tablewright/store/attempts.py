@@ -30,7 +30,7 @@ class Attempts:
             insert_many(connection, upsert(connection, schema.attempts).on_conflict_do_nothing(), records)
 
         if records:
-            await self._database.write(work)
+            await self._database.write(work, repeatable=True)
 
     async def of_run(self, run_id: str) -> dict[RowId, list[Attempt]]:
         """By row, in their order."""

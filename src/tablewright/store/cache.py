@@ -72,7 +72,8 @@ class Cache:
             about = {place: self._about[place] for place in batch if place in self._about}
             try:
                 await self._database.write(
-                    lambda connection, batch=batch, about=about: self._write(connection, batch, about)  # type: ignore[misc]
+                    lambda connection, batch=batch, about=about: self._write(connection, batch, about),  # type: ignore[misc]
+                    repeatable=True,
                 )
             except StoreError as problem:
                 self._problem = problem

@@ -2,20 +2,26 @@
 
 SQLite has one writer at a time, in every process together: a write begins with BEGIN IMMEDIATE and waits its turn, so
 what it reads is still true when it writes. PostgreSQL gets the same from a row lock on the table that is written.
+
+A PostgreSQL server may go away for a while: it is restarted, or the network fails. With `patience` a transaction that
+lost its connection is done again until it succeeds. Only one that was lost while it committed is in doubt, for then
+nobody knows whether it counts; it is done again where its caller says that twice is the same as once.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from enum import IntEnum
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 
 from tablewright.errors import BadSetting, Cancelled, StoreError
 from tablewright.store.migrations import migrate
@@ -25,24 +31,42 @@ T = TypeVar("T")
 BUSY_SECONDS = 60
 READERS = 4
 POSTGRES_WRITERS = 8
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+GONE = frozenset({"57P01", "57P02", "57P03", "53300"})
+"""What a server says that stops, crashed, starts, or has no connection left; as do all states that begin with 08."""
+NEVER = ("authentication failed", "no password supplied", "does not exist", "pg_hba.conf", "permission denied")
+"""In what a server says to who connects, for which libpq has no state: waiting does not help against these."""
+DEAD_AFTER = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+"""A server that vanished without a word is noticed in half a minute, not in the two hours of the system's default."""
+
+
+class Stage(IntEnum):
+    """How far a transaction has come."""
+
+    CONNECTING = 1
+    WORKING = 2
+    COMMITTING = 3
 
 
 class Database:
-    def __init__(self, engine: Engine, location: str) -> None:
+    def __init__(self, engine: Engine, location: str, patience: float = 0.0) -> None:
+        """`patience`: seconds that a transaction waits for a PostgreSQL server that is away."""
         self.engine = engine
         self.location = location
+        self.patience = patience
         self._closing = threading.Event()
+        self._hurried = threading.Event()
         self._is_sqlite = engine.dialect.name == "sqlite"
         writers = 1 if self._is_sqlite else POSTGRES_WRITERS
         self._writers = ThreadPoolExecutor(writers, thread_name_prefix="store-write")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
 
     @classmethod
-    async def open(cls, url: str) -> Database:
+    async def open(cls, url: str, *, patience: float = 0.0) -> Database:
         """Connects and migrates. `url` is sqlite:///FILE or postgresql://…"""
-        database = cls(make_engine(url), safe_location(url))
+        database = cls(make_engine(url), safe_location(url), patience)
         try:
-            await database.write(migrate)
+            await database.write(migrate, repeatable=True)
         except BaseException:
             await database.close()
             raise
@@ -51,7 +75,12 @@ class Database:
     async def close(self) -> None:
         """Waits for the transactions under way; long ones stop at their next `check_open` and roll back."""
         self._closing.set()
+        self.hurry()
         await asyncio.to_thread(self._shut_down)
+
+    def hurry(self) -> None:
+        """From now on nobody waits for a server that is away; what it can do at once is still done."""
+        self._hurried.set()
 
     def _shut_down(self) -> None:
         self._writers.shutdown(cancel_futures=True)
@@ -63,28 +92,63 @@ class Database:
         if self._closing.is_set():
             raise Cancelled("Stopped.", kept="The unfinished change was rolled back; everything before it is kept.")
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        return await self._run(self._readers, work, write=False)
+    async def read(self, work: Callable[[Connection], T], *, once: bool = False) -> T:
+        """`once`: it hands on what it reads as it goes, so it is not begun a second time."""
+        return await self._run(self._readers, work, False, Stage.CONNECTING if once else Stage.COMMITTING)
 
     async def glance(self, work: Callable[[Connection], T]) -> T:
         """A read of one record. A file has it before a thread could be asked for it, and nobody who is about to ask a
         model queues behind the others' work; PostgreSQL is a network away."""
-        return self._transact(work, write=False) if self._is_sqlite else await self.read(work)
+        return self._transact(work, False, Stage.COMMITTING) if self._is_sqlite else await self.read(work)
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        return await self._run(self._writers, work, write=True)
+    async def write(self, work: Callable[[Connection], T], *, repeatable: bool = False, once: bool = False) -> T:
+        """`repeatable`: twice is the same as once. `once`: it uses up what it writes, so it is not begun a second
+        time."""
+        redo = Stage.CONNECTING if once else Stage.COMMITTING if repeatable else Stage.WORKING
+        return await self._run(self._writers, work, True, redo)
 
-    async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Connection], T], *, write: bool) -> T:
-        return await asyncio.get_running_loop().run_in_executor(executor, self._transact, work, write)
+    async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Connection], T], write: bool, redo: Stage) -> T:
+        return await asyncio.get_running_loop().run_in_executor(executor, self._transact, work, write, redo)
 
-    def _transact(self, work: Callable[[Connection], T], write: bool) -> T:
-        try:
-            with self.engine.connect() as connection:
-                connection = connection.execution_options(tablewright_write=write)
-                with connection.begin():
-                    return work(connection)
-        except DBAPIError as error:
-            raise explain(error, self.location) from error
+    def _transact(self, work: Callable[[Connection], T], write: bool, redo: Stage) -> T:
+        """`redo` is the last stage after whose failure the work may be done again."""
+        away_since: float | None = None
+        pause, in_doubt = FIRST_PAUSE, False
+        while True:
+            stage = Stage.CONNECTING
+            try:
+                with self.engine.connect() as connection:  # which rolls back what is not committed
+                    connection.execution_options(tablewright_write=write)
+                    connection.begin()
+                    stage = Stage.WORKING
+                    result = work(connection)
+                    stage = Stage.COMMITTING
+                    connection.commit()
+                return result
+            except DBAPIError as error:
+                if self._is_sqlite or not is_lost(error, stage):
+                    raise explain(error, self.location, in_doubt=in_doubt) from error
+                away_since = time.monotonic() if away_since is None else away_since
+                in_doubt = in_doubt or (write and stage is Stage.COMMITTING)
+                if stage > redo or not self._wait(pause, away_since + self.patience):
+                    waited = time.monotonic() - away_since
+                    raise unreachable(error, self.location, waited, in_doubt=in_doubt) from error
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _wait(self, pause: float, until: float) -> bool:
+        """False when there is no more time. All who wait would come back together, were they not to wait unlike."""
+        left = until - time.monotonic()
+        return left > 0 and not self._hurried.wait(min(left, pause * random.uniform(0.5, 1)))
+
+
+def is_lost(error: DBAPIError, stage: Stage) -> bool:
+    """Whether the failure is only that the server is away, so that the same may succeed later."""
+    if error.connection_invalidated:
+        return True
+    if state := getattr(error.orig, "sqlstate", None):
+        return state in GONE or state.startswith("08")
+    refused = any(sign in str(error.orig) for sign in NEVER)
+    return stage is Stage.CONNECTING and isinstance(error, OperationalError) and not refused
 
 
 def make_engine(url: str) -> Engine:
@@ -103,7 +167,7 @@ def make_engine(url: str) -> Engine:
             parsed.set(drivername="postgresql+psycopg"),
             pool_size=READERS + POSTGRES_WRITERS,
             pool_pre_ping=True,
-            connect_args={"connect_timeout": 10},
+            connect_args={"connect_timeout": 10} | DEAD_AFTER,
         )
     raise BadSetting(
         f"Tablewright keeps its data in SQLite or PostgreSQL, not in {parsed.get_backend_name()}.",
@@ -152,18 +216,43 @@ def safe_location(url: str) -> str:
         return "the database"
 
 
-def explain(error: DBAPIError, location: str) -> StoreError:
-    text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-    kept = "Nothing of the unfinished change was written."
+REACHABLE = "Check the address and that the server is running."
+OPENABLE = "Check that its folder exists and that you may write there: SQLite puts two more files beside its own."
+NOTHING_WRITTEN = "Nothing of the unfinished change was written."
+IN_DOUBT = "The last change may have been written or not; everything before it is kept."
+
+
+def unreachable(error: DBAPIError, location: str, waited: float, *, in_doubt: bool) -> StoreError:
+    lost = f"The connection to {location} was lost" if error.connection_invalidated else f"{location} cannot be reached"
+    so_long = f" and did not come back in {waited:.1f} s" if waited >= FIRST_PAUSE else ""
+    return StoreError(
+        f"{lost}{so_long} ({first_line(error)}).",
+        kept=IN_DOUBT if in_doubt else NOTHING_WRITTEN,
+        advice="Look whether it is there before you repeat it." if in_doubt else REACHABLE,
+    )
+
+
+def explain(error: DBAPIError, location: str, *, in_doubt: bool = False) -> StoreError:
+    text = first_line(error)
+    told = f"{getattr(error.orig, 'sqlstate', None) or ''} {text}".lower()
+    kept = IN_DOUBT if in_doubt else NOTHING_WRITTEN
     for sign, what, advice in (
         ("disk is full", "The disk is full.", "Free some space and try again."),
+        ("53100 ", "The disk of the database server is full.", "Free some space there and try again."),
         ("readonly database", f"{location} is read-only.", "Give yourself write access, or set TABLEWRIGHT_HOME."),
-        ("unable to open", f"{location} cannot be opened.", "Check that the folder exists and is yours."),
+        ("25006 ", f"{location} is read-only.", "Use the address of a server that can be written to."),
+        ("unable to open", f"{location} cannot be opened.", OPENABLE),
         ("not a database", f"{location} is not a Tablewright database.", "Set TABLEWRIGHT_HOME to another folder."),
         ("malformed", f"{location} is damaged.", "Restore it from a backup; `tablewright doctor` says more."),
+        ("disk i/o error", f"{location} cannot be read or written.", "Check the disk, and that it has free space."),
         ("database is locked", f"Another process kept {location} busy for {BUSY_SECONDS} s.", "Try again."),
-        ("connection", f"{location} cannot be reached ({text}).", "Check the address and that the server is running."),
+        ("connection", f"{location} cannot be reached ({text}).", REACHABLE),
     ):
-        if sign in text.lower():
+        if sign in told:
             return StoreError(what, kept=kept, advice=advice)
     return StoreError(f"The database refused: {text}", kept=kept)
+
+
+def first_line(error: DBAPIError) -> str:
+    text = str(error.orig).strip()
+    return text.splitlines()[0] if text else type(error.orig).__name__

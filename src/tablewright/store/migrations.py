@@ -159,6 +159,27 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             updated_at TEXT NOT NULL
         )""",
     ),
+    (
+        "ALTER TABLE runs ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE runs ADD COLUMN stop TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE runs ADD COLUMN total BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE runs ADD COLUMN done BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE runs ADD COLUMN last_event BIGINT NOT NULL DEFAULT 0",
+        "CREATE INDEX runs_by_status ON runs (status, started_at)",
+        """CREATE TABLE run_slices (
+            run_id TEXT NOT NULL, number INTEGER NOT NULL, todo TEXT NOT NULL, owner TEXT NOT NULL, done TEXT NOT NULL,
+            finished BOOLEAN NOT NULL, tally TEXT NOT NULL, usage TEXT NOT NULL, PRIMARY KEY (run_id, number)
+        ){clustered}""",
+        """CREATE TABLE run_events (
+            run_id TEXT NOT NULL, number BIGINT NOT NULL, at TEXT NOT NULL, event TEXT NOT NULL,
+            PRIMARY KEY (run_id, number)
+        ){clustered}""",
+        """CREATE TABLE workers (
+            id TEXT PRIMARY KEY, kind TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, started_at TEXT NOT NULL,
+            beat DOUBLE PRECISION NOT NULL
+        )""",
+        "CREATE TABLE limits (key TEXT PRIMARY KEY, free_at DOUBLE PRECISION NOT NULL)",
+    ),
 )
 
 

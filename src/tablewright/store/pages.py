@@ -110,21 +110,21 @@ class Pages:
                 )
             )
 
-        await self._database.write(work)
+        await self._database.write(work, repeatable=True)
         return kept
 
     async def keep_snippet(self, snippet: Retrieved) -> Retrieved:
         """Its text, for the evidence that points to it, with the time of its search; not the page of its address."""
         text, at = printable(snippet.text), snippet.retrieved_at or now()
         kept = msgspec.structs.replace(snippet, text=text, content_hash=content_hash(text), retrieved_at=at)
-        await self._database.write(lambda connection: keep_text(connection, kept))
+        await self._database.write(lambda connection: keep_text(connection, kept), repeatable=True)
         return kept
 
     async def unchanged(self, url: str, hash: str) -> None:
         """Its server says that the page is still the same."""
         pages = schema.pages
         statement = update(pages).where(pages.c.url == url, pages.c.content_hash == hash).values(checked_at=now())
-        await self._database.write(lambda connection: connection.execute(statement))
+        await self._database.write(lambda connection: connection.execute(statement), repeatable=True)
 
 
 def keep_text(connection: Connection, kept: Retrieved) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 from sqlalchemy import (
@@ -15,7 +15,6 @@ from sqlalchemy import (
     case,
     exists,
     func,
-    insert,
     literal,
     null,
     select,
@@ -26,36 +25,19 @@ from sqlalchemy import (
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import Database
-from tablewright.store.dialect import insert_many, insert_select, upsert
+from tablewright.store.dialect import insert_select
 from tablewright.store.log import Change, EditWriter, append, close_change, last_write
-from tablewright.store.records import decode_cell, decode_fields, decode_steps, new_id, now, to_text
+from tablewright.store.operations import CellAt, Operation, add_operations, as_operation, create_proposal
+from tablewright.store.records import decode_cell, decode_fields, now, to_text
 from tablewright.store.staleness import Entry, marks_for_outdated
 from tablewright.store.tables import Head, chunks, head, possible
 from tablewright.table.edits import AddField, ChangeField, Edit
-from tablewright.table.model import Cell, Field, Noun, RowId, Step
+from tablewright.table.model import Cell, Field, Noun, RowId
 
 ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
-Decision: TypeAlias = Literal["open", "applied", "refused", "edited"]
-CellAt: TypeAlias = tuple[RowId, str]
-"""A row and the name of a field."""
 
 CHOSEN = "chosen"
 """What is being written, inside a transaction; no reader ever sees it."""
-
-
-class Operation(Noun, frozen=True):
-    """One proposed cell. `as_of` is where the log stood when the row was read: a later edit of the cell wins.
-
-    `cell` stays what the run proposed, whatever was decided; `edited` is what a person wrote in its place.
-    """
-
-    row_id: RowId
-    field: str
-    cell: Cell
-    steps: tuple[Step, ...] = ()
-    as_of: int = 0
-    decision: Decision = "open"
-    edited: Cell | None = None
 
 
 class ProposalHead(Noun, frozen=True):
@@ -113,59 +95,59 @@ class Proposals:
 
     async def create(self, table_id: str, run_id: str, fields: Sequence[Field]) -> str:
         """`fields` are the definitions that applying it would add to the table or change in it."""
-        proposal_id = new_id("p")
-
-        def work(connection: Connection) -> str:
-            connection.execute(
-                insert(schema.proposals).values(
-                    id=proposal_id,
-                    table_no=head(connection, table_id).no,
-                    run_id=run_id,
-                    status="building",
-                    reasoning="",
-                    fields=to_text(tuple(fields)),
-                    created_at=now(),
-                )
-            )
-            return proposal_id
-
-        return await self._database.write(work)
+        return await self._database.write(
+            lambda connection: create_proposal(connection, head(connection, table_id).no, run_id, fields)
+        )
 
     async def add(self, proposal_id: str, operations: Sequence[Operation]) -> None:
         """A later attempt replaces an earlier one; the same attempt again changes nothing (compare-and-set)."""
-        records = [
-            {
-                "proposal_id": proposal_id,
-                "row_id": operation.row_id,
-                "field": operation.field,
-                "attempt": operation.cell.attempt,
-                "as_of": operation.as_of,
-                "status": operation.cell.status,
-                "confidence": operation.cell.confidence or 0.0,
-                "cell": to_text(operation.cell),
-                "steps": to_text(operation.steps),
-                "decision": operation.decision,
-            }
-            for operation in operations
-        ]
-
-        def work(connection: Connection) -> None:
-            statement = upsert(connection, schema.operations)
-            newer = {
-                name: statement.excluded[name] for name in ("attempt", "as_of", "status", "confidence", "cell", "steps")
-            }
-            insert_many(
-                connection,
-                statement.on_conflict_do_update(
-                    index_elements=["proposal_id", "row_id", "field"],
-                    set_=newer,
-                    where=statement.excluded.attempt > schema.operations.c.attempt,
-                ),
-                records,
+        if operations:
+            await self._database.write(
+                lambda connection: add_operations(connection, proposal_id, operations), repeatable=True
             )
 
-        if records:
-            await self._database.write(work)
+    async def of_run(self, run_id: str) -> str:
+        """The id of what a run proposes."""
+
+        def work(connection: Connection) -> str:
+            query = select(schema.proposals.c.id).where(schema.proposals.c.run_id == run_id)
+            found = connection.execute(query).scalar()
+            if found is None:
+                raise NotFound(f"There is no proposal of run {run_id!r}.")
+            return str(found)
+
+        return await self._database.read(work)
+
+    async def reasons(self, proposal_id: str) -> dict[str, int]:
+        """How many cells stayed empty for which reason; without a reason, how many have a value."""
+
+        def work(connection: Connection) -> dict[str, int]:
+            operations = schema.operations
+            query = select(operations.c.status, operations.c.cell).where(operations.c.proposal_id == proposal_id)
+            counts: dict[str, int] = {}
+            for status, cell in connection.execute(query):
+                reason = (decode_cell(cell).reason or "error") if status == "FAILED" else ""
+                counts[reason] = counts.get(reason, 0) + 1
+            return counts
+
+        return await self._database.read(work)
+
+    async def reopen(self, proposal_id: str) -> None:
+        """Its run goes on. What somebody has decided on already is not added to."""
+
+        def work(connection: Connection) -> None:
+            operations, proposals = schema.operations, schema.proposals
+            decided = exists().where(operations.c.proposal_id == proposal_id, operations.c.decision != "open")
+            if connection.execute(select(decided)).scalar():
+                raise UsageError(
+                    f"Proposal {proposal_id} was decided on already, so its run cannot go on.",
+                    kept="Nothing was changed.",
+                    advice="Run `tablewright enrich` again: what was bought is not paid for again.",
+                )
+            reopened = update(proposals).where(proposals.c.id == proposal_id)
+            connection.execute(reopened.values(status="building", decided_at=None))
+
+        await self._database.write(work, repeatable=True)
 
     async def finish(self, proposal_id: str, reasoning: str) -> None:
         """The run is over: the proposal can be reviewed. One that says nothing is settled."""
@@ -177,7 +159,7 @@ class Proposals:
             )
             settle(connection, proposal_id)
 
-        await self._database.write(work)
+        await self._database.write(work, repeatable=True)
 
     async def all(self, table_id: str | None = None, *, only_open: bool = False) -> list[ProposalHead]:
         """The newest first."""
@@ -582,15 +564,3 @@ def decision_counts(connection: Connection, proposal_ids: Sequence[str]) -> dict
         for name in (decision, "without_value" if status == "FAILED" else "with_value"):
             own[name] = own.get(name, 0) + count
     return counts
-
-
-def as_operation(record: Any) -> Operation:
-    return Operation(
-        row_id=record.row_id,
-        field=record.field,
-        cell=decode_cell(record.cell),
-        steps=decode_steps(record.steps),
-        as_of=record.as_of,
-        decision=record.decision,
-        edited=decode_cell(record.edited) if record.edited else None,
-    )

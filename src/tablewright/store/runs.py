@@ -1,20 +1,26 @@
-"""Runs: one line for each piece of long work, who asked for what and what became of it."""
+"""Runs: what was done to a table, when, how it ended, what it used up, and who works on it now.
+
+A run that somebody works on has an `owner`. One that was begun by a process that is gone is interrupted, not running:
+whether an owner is alive is known to `Workers`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Select, insert, select, update
 from sqlalchemy import Row as Record
 
-from tablewright.errors import NotFound
+from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import Database
+from tablewright.store.operations import create_proposal
 from tablewright.store.records import new_id, now, to_text
+from tablewright.store.slices import Todo, write_slices
 from tablewright.store.tables import head
-from tablewright.table.model import Noun
+from tablewright.table.model import Field, Noun
 from tablewright.table.usage import Usage
 
 RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_budget"]
@@ -22,6 +28,9 @@ RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_b
 ENDED: tuple[RunStatus, ...] = ("done", "cancelled", "over_budget")
 NEWEST = 500
 """Runs that are looked through for those of one kind of work."""
+NO_TABLE = 0
+QUEUED = "queue"
+"""The owner of a run that whoever is free of the workers works on."""
 
 
 class Run(Noun, frozen=True):
@@ -34,27 +43,35 @@ class Run(Noun, frozen=True):
     finished_at: str | None = None
     usage: Usage = Usage()
     error: str | None = None
+    owner: str = ""
+    stopping: bool = False
+    """Somebody asked it to stop."""
+    total: int = 0
+    done: int = 0
+    last_event: int = 0
 
 
 class Runs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def start(self, table_id: str, kind: str, spec: dict[str, Any]) -> str:
-        run_id = new_id("r")
+    async def start(self, table_id: str, kind: str, spec: dict[str, Any], *, owner: str = "", total: int = 0) -> str:
+        """`table_id` is empty for work that is about no table."""
+        return await self._database.write(
+            lambda connection: write_run(connection, table_no(connection, table_id), kind, spec, owner, total)
+        )
+
+    async def start_sliced(
+        self, table_id: str, kind: str, spec: dict[str, Any], fields: Sequence[Field], todos: Sequence[Todo], owner: str
+    ) -> str:
+        """A run that can go on in another process: with its proposal and its slices, all at once or not at all."""
 
         def work(connection: Connection) -> str:
-            connection.execute(
-                insert(schema.runs).values(
-                    id=run_id,
-                    table_no=head(connection, table_id).no,
-                    kind=kind,
-                    status="running",
-                    spec=to_text(spec),
-                    started_at=now(),
-                    usage=to_text(Usage()),
-                )
-            )
+            no = table_no(connection, table_id)
+            total = sum(len(todo.row_ids) for todo in todos)
+            run_id = write_run(connection, no, kind, spec, owner, total)
+            create_proposal(connection, no, run_id, fields)
+            write_slices(connection, run_id, todos)
             return run_id
 
         return await self._database.write(work)
@@ -72,24 +89,75 @@ class Runs:
 
         def work(connection: Connection) -> None:
             runs = schema.runs
-            values = {"status": status, "finished_at": now(), "usage": to_text(usage), "error": error}
+            values = {"status": status, "finished_at": now(), "usage": to_text(usage), "error": error, "stop": ""}
             if spec is not None:
                 values["spec"] = to_text(spec)
             connection.execute(update(runs).where(runs.c.id == run_id).values(values))
 
-        await self._database.write(work)
+        await self._database.write(work, repeatable=True)
+
+    async def take(self, run_id: str, owner: str, *, instead_of: str, anew: bool = False) -> bool:
+        """Makes `owner` the one who works on it, if it still is as `instead_of` left it. `anew`: although it has ended,
+        or was asked to stop."""
+
+        def work(connection: Connection) -> bool:
+            runs = schema.runs
+            wanted = (runs.c.id == run_id) & runs.c.owner.in_([instead_of, owner])
+            values: dict[str, Any] = {"owner": owner}
+            if anew:
+                values |= {"status": "running", "stop": "", "error": None, "finished_at": None}
+            else:
+                wanted &= runs.c.status == "running"
+            return connection.execute(update(runs).where(wanted).values(values)).rowcount > 0
+
+        return await self._database.write(work, repeatable=True)
+
+    async def ask_to_stop(self, run_id: str) -> None:
+        """Whoever works on it sees it within a second."""
+
+        def work(connection: Connection) -> None:
+            runs = schema.runs
+            status = connection.execute(select(runs.c.status).where(runs.c.id == run_id)).scalar()
+            if status is None:
+                raise no_run(run_id)
+            if status != "running":
+                raise UsageError(f"Run {run_id} is not running: it is {status.replace('_', ' ')}.")
+            connection.execute(update(runs).where(runs.c.id == run_id).values(stop="cancel"))
+
+        await self._database.write(work, repeatable=True)
+
+    async def stopping(self, run_ids: Collection[str]) -> set[str]:
+        """Those of them that somebody asked to stop, or that are gone with their table."""
+
+        def work(connection: Connection) -> set[str]:
+            runs = schema.runs
+            going_on = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.stop == "")
+            return set(run_ids) - set(connection.execute(going_on).scalars())
+
+        return await self._database.read(work)
 
     async def get(self, run_id: str) -> Run:
         def work(connection: Connection) -> Run:
-            runs, tables = schema.runs, schema.tables
-            record = connection.execute(
-                select(runs, tables.c.id.label("table_id"))
-                .join(tables, tables.c.no == runs.c.table_no)
-                .where(runs.c.id == run_id)
-            ).one_or_none()
+            record = connection.execute(with_table().where(schema.runs.c.id == run_id)).one_or_none()
             if record is None:
-                raise NotFound(f"There is no run {run_id!r}.")
+                raise no_run(run_id)
             return as_run(record)
+
+        return await self._database.read(work)
+
+    async def all(
+        self, table_id: str | None = None, *, status: RunStatus | None = None, limit: int = NEWEST
+    ) -> list[Run]:
+        """The newest first."""
+
+        def work(connection: Connection) -> list[Run]:
+            runs = schema.runs
+            query = with_table().order_by(runs.c.started_at.desc()).limit(limit)
+            if table_id is not None:
+                query = query.where(runs.c.table_no == head(connection, table_id).no)
+            if status is not None:
+                query = query.where(runs.c.status == status)
+            return [as_run(record) for record in connection.execute(query)]
 
         return await self._database.read(work)
 
@@ -97,10 +165,9 @@ class Runs:
         """Runs that came to an end and whose spec says all that `like` says, of whatever table, the newest first."""
 
         def work(connection: Connection) -> list[Run]:
-            runs, tables = schema.runs, schema.tables
+            runs = schema.runs
             records = connection.execute(
-                select(runs, tables.c.id.label("table_id"))
-                .join(tables, tables.c.no == runs.c.table_no)
+                with_table()
                 .where(runs.c.kind == kind, runs.c.status.in_(ENDED))
                 .order_by(runs.c.started_at.desc())
                 .limit(NEWEST)
@@ -126,10 +193,41 @@ class Runs:
         return await self._database.read(work)
 
 
+def write_run(connection: Connection, table_no: int, kind: str, spec: Mapping[str, Any], owner: str, total: int) -> str:
+    run_id = new_id("r")
+    connection.execute(
+        insert(schema.runs).values(
+            id=run_id,
+            table_no=table_no,
+            kind=kind,
+            status="running",
+            spec=to_text(spec),
+            started_at=now(),
+            usage=to_text(Usage()),
+            owner=owner,
+            total=total,
+        )
+    )
+    return run_id
+
+
+def table_no(connection: Connection, table_id: str) -> int:
+    return head(connection, table_id).no if table_id else NO_TABLE
+
+
+def with_table() -> Select[Any]:
+    runs, tables = schema.runs, schema.tables
+    return select(runs, tables.c.id.label("table_id")).outerjoin(tables, tables.c.no == runs.c.table_no)
+
+
+def no_run(run_id: str) -> NotFound:
+    return NotFound(f"There is no run {run_id!r}.", advice="`tablewright runs list` shows them.")
+
+
 def as_run(record: Record[Any]) -> Run:
     return Run(
         id=record.id,
-        table_id=record.table_id,
+        table_id=record.table_id or "",
         kind=record.kind,
         status=record.status,
         spec=msgspec.json.decode(record.spec),
@@ -137,4 +235,9 @@ def as_run(record: Record[Any]) -> Run:
         finished_at=record.finished_at,
         usage=msgspec.json.decode(record.usage, type=Usage),
         error=record.error,
+        owner=record.owner,
+        stopping=bool(record.stop),
+        total=record.total,
+        done=record.done,
+        last_event=record.last_event,
     )

@@ -96,6 +96,47 @@ runs = Table(
     Column("finished_at", Text),
     Column("usage", Text, nullable=False),
     Column("error", Text),
+    Column("owner", Text, nullable=False, default=""),
+    Column("stop", Text, nullable=False, default=""),
+    Column("total", BigInteger, nullable=False, default=0),
+    Column("done", BigInteger, nullable=False, default=0),
+    Column("last_event", BigInteger, nullable=False, default=0),
+)
+run_slices = Table(
+    "run_slices",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("todo", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("done", Text, nullable=False),
+    Column("finished", Boolean, nullable=False),
+    Column("tally", Text, nullable=False),
+    Column("usage", Text, nullable=False),
+)
+run_events = Table(
+    "run_events",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("event", Text, nullable=False),
+)
+workers = Table(
+    "workers",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("started_at", Text, nullable=False),
+    Column("beat", Double, nullable=False),
+)
+limits = Table(
+    "limits",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("free_at", Double, nullable=False),
 )
 
 proposals = Table(

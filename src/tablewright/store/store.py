@@ -9,6 +9,8 @@ from tablewright.store.cache import Cache
 from tablewright.store.conversations import Conversations
 from tablewright.store.database import Database
 from tablewright.store.documents import Documents
+from tablewright.store.feed import Feed
+from tablewright.store.limits import SharedLimits
 from tablewright.store.log import Log
 from tablewright.store.pages import Pages
 from tablewright.store.proposals import Proposals
@@ -17,7 +19,9 @@ from tablewright.store.results import Results
 from tablewright.store.rollback import History
 from tablewright.store.runs import Runs
 from tablewright.store.shortlists import Shortlists
+from tablewright.store.slices import Slices
 from tablewright.store.tables import Tables
+from tablewright.store.workers import Workers
 
 
 class Store:
@@ -30,6 +34,9 @@ class Store:
         self.history = History(database)
         self.proposals = Proposals(database)
         self.runs = Runs(database)
+        self.slices = Slices(database)
+        self.feed = Feed(database)
+        self.workers = Workers(database)
         self.attempts = Attempts(database)
         self.cache = Cache(database)
         self.pages = Pages(database)
@@ -38,12 +45,16 @@ class Store:
         self.conversations = Conversations(database)
         self.researches = Researches(database)
         self.shortlists = Shortlists(database)
+        self.shared_limits = SharedLimits(database) if database.engine.dialect.name == "postgresql" else None
+        """None on SQLite, whose work is done by one process."""
 
     @classmethod
-    async def open(cls, url: str) -> Store:
-        return cls(await Database.open(url))
+    async def open(cls, url: str, *, patience: float = 0.0) -> Store:
+        """`patience`: seconds to wait for a PostgreSQL server that is away."""
+        return cls(await Database.open(url, patience=patience))
 
     async def close(self) -> None:
+        self.database.hurry()
         await self.cache.settle()
         await self.database.close()
 

@@ -91,7 +91,7 @@ class Tables:
             finish_creation(connection, table_no, count, actor=actor, note=printable(note))
             return table
 
-        return await self._database.write(work)
+        return await self._database.write(work, once=isinstance(rows, Iterator))
 
     def _watched(self, rows: Iterable[Sequence[Cell]]) -> Iterator[Sequence[Cell]]:
         for number, row in enumerate(rows):
@@ -157,7 +157,18 @@ class Tables:
                 self._database.check_open()
                 take(window)
 
-        await self._database.read(work)
+        await self._database.read(work, once=True)
+
+    async def row_ids(self, table_id: str, *, limit: int | None = None) -> list[RowId]:
+        """Of its rows, in their order."""
+
+        def work(connection: Connection) -> list[RowId]:
+            rows = schema.rows
+            here = (rows.c.table_no == head(connection, table_id).no) & ~rows.c.removed
+            query = select(rows.c.row_id).where(here).order_by(rows.c.row_id).limit(limit)
+            return list(connection.execute(query).scalars())
+
+        return await self._database.read(work)
 
     async def remove(self, table_id: str) -> None:
         """The table and all that belongs to it, for good."""
@@ -167,7 +178,8 @@ class Tables:
             proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
             connection.execute(delete(schema.operations).where(schema.operations.c.proposal_id.in_(proposals)))
             runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
-            connection.execute(delete(schema.attempts).where(schema.attempts.c.run_id.in_(runs)))
+            for of_run in (schema.attempts, schema.run_slices, schema.run_events):
+                connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
             for owned in (
                 schema.proposals,
                 schema.runs,

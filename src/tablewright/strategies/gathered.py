@@ -6,26 +6,23 @@ one angle serves every other.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
 
 from tablewright.decisions.answer_question import THROUGH, Answerer, AnswerQuestion, ShortAnswer, through
-from tablewright.decisions.brief.phrases import names_in
 from tablewright.decisions.decision import decide
 from tablewright.decisions.extract import ExtractFields
 from tablewright.decisions.find_links import Link
-from tablewright.decisions.hops.asking import telling
+from tablewright.decisions.plain_question import column_for, plainly_about
 from tablewright.decisions.rank_passages import Rank, RankPassages
 from tablewright.decisions.read_profile import MOST_PROOFS, Said, read_profile
 from tablewright.decisions.reader.about import Subject
-from tablewright.decisions.reader.wanted import wanted
 from tablewright.models.concern import concerning
 from tablewright.strategies.notebook import Notebook, read_places
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
-from tablewright.strategies.subject import subject_of, web_of
+from tablewright.strategies.subject import one_line, web_of
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.confidence import confidence
 from tablewright.table.evidence import evidence_for
@@ -37,8 +34,6 @@ from tablewright.table.text import cell_text
 PASSAGES = 6
 """Passages that an angle's cell stands on, at most."""
 
-MOST_NAMES, MOST_ASKED = 2, 2
-"""Names and telling words beside them of a question that describes nothing."""
 DIRECT = 0.5
 """What the reader must score for a fact about the one thing that a question names."""
 
@@ -57,7 +52,7 @@ class Gathered(Strategy):
     """What both kinds have in common."""
 
     name = "gathered"
-    display_name = "Deep research"
+    display_name = "Pages at hand"
     concurrency = 4
 
     def __init__(self, leads: Leads) -> None:
@@ -86,8 +81,8 @@ class GatheredProfiles(Gathered):
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
             lead = self._lead(row, tell)
             fields = tuple(field for field in task.fields if row.cell(field.name).needs_work)
-            subject = subject_of(task.table, row, task.table.key_field, {field.name for field in task.fields})
-            subject = msgspec.structs.replace(subject, context={})
+            column = task.table.key_field
+            subject = Subject(name=one_line(cell_text(row.cell(column))), column=column)
             notebook = Notebook(subject, fields, tools, web, tell)
             notebook.take_over(lead.pages)
             read = {field.name: self._profile(subject, field, lead.pages) for field in fields}
@@ -221,32 +216,6 @@ async def read_fact(question: str, pages: Sequence[Retrieved], tools: Tools, tel
         if score >= DIRECT and (best is None or score > best[0]):
             best = score, await notebook.finding(asked)
     return best[1] if best else None
-
-
-def plainly_about(question: str) -> list[str]:
-    """The names of a question that asks something of a thing it names, and describes nothing: "Who leads Acme?"."""
-    names = [name for name in names_in(question) if not name.isdigit()]
-    rest = question
-    for name in names:
-        rest = rest.replace(name, " ")
-    is_plain = len(names) <= MOST_NAMES and len(telling(rest)) <= MOST_ASKED and not re.search(r"\d", rest)
-    return names if is_plain else []
-
-
-def column_for(question: str, name: str) -> Field:
-    """The column that a table would have for the question: "founded", a number; "founded by"; "CEO of"."""
-    rest = " ".join(question.rstrip("?! ").replace(name, " ").split())
-    done_by = _DONE_BY.match(rest)
-    column = f"{done_by[1]} by" if done_by else _ASKING.sub("", rest)
-    known = wanted(Field(name=column, question="" if done_by else question))
-    if not known.known:
-        return Field(name=column, question=question)
-    is_number = known.relation.kind in ("year", "count", "number")
-    return Field(name=known.relation.names.partition("|")[0], type="number" if is_number else "text", question=question)
-
-
-_DONE_BY = re.compile(r"who\s+(\w+ed)\b", re.IGNORECASE)
-_ASKING = re.compile(r"^(?:who|what|which|when|where)\s+(?:is|are|was|were|did|does|do)\s+(?:the\s+)?", re.IGNORECASE)
 
 
 def _answered(field: Field, answers: Sequence[ShortAnswer], lead: Lead) -> Finding:

@@ -199,8 +199,9 @@ class Refinement(Noun, frozen=True):
 class ShortlistState(Noun, frozen=True):
     """Everything that a turn needs and nothing besides: `turn(state, message) -> (state, reply)`.
 
-    `proposed` are fields that wait for "Enrich Now"; `requested` those that the person asked for since; `pending` is
-    the message that a confirmation is asked for. `asked` are the questions of intake so far, so that none comes twice.
+    `proposed` are fields that wait for "Enrich Now"; `pending` is the message that a confirmation is asked for.
+    `before` is what was wanted before a change that waits for confirmation, should the person take it back. `asked`
+    are the questions of intake so far, so that none comes twice.
     """
 
     id: str
@@ -210,9 +211,8 @@ class ShortlistState(Noun, frozen=True):
     waiting: Waiting = ""
     buttons: tuple[str, ...] = ()
     proposed: tuple[Field, ...] = ()
-    requested: tuple[Field, ...] = ()
     pending: str = ""
-    need_new_search: bool = True
+    before: Requirements | None = None
     has_presented: bool = False
     asked: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ import asyncio
 import time
 from itertools import pairwise
 
+from tablewright.models.pace import OwnSlots
 from tablewright.sources.fetch import turns
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
 from tablewright.sources.fetch.turns import Turns
@@ -46,6 +47,30 @@ async def test_two_requests_to_a_domain_are_the_delay_apart(site: Site) -> None:
         await asyncio.gather(*(fetcher.fetch(f"http://{name}.example.com/") for name in ("a", "b", "c", "d")))
     assert len(site.asked) == 4
     assert min(gaps(site)) >= 0.19
+
+
+async def test_fetchers_that_share_slots_are_the_delay_apart_together(site: Site) -> None:
+    slots, policy = OwnSlots(), FetchPolicy(robots=False, delay=0.2)
+    everywhere, wire = everything_is_public, Wire(site)
+    async with (
+        Fetcher(policy, resolve=everywhere, wire=wire, slots=slots) as one,
+        Fetcher(policy, resolve=everywhere, wire=wire, slots=slots) as other,
+    ):
+        fetches = [fetcher.fetch(f"http://{name}.example.com/") for fetcher in (one, other) for name in "abc"]
+        elsewhere = [fetcher.fetch("http://www.example.org/page") for fetcher in (one, other)]
+        await asyncio.gather(*fetches, *elsewhere)
+    starts = [asked.at for asked in site.asked if asked.path == "/"]
+    assert len(starts) == 6
+    assert min(later - earlier for earlier, later in pairwise(starts)) >= 0.14  # a slot may be used 0.05 s late
+    assert 0.99 <= starts[-1] - starts[0] < 3
+    assert site.asked[-1].path == "/", "another domain waits for nobody here"
+
+
+async def test_an_allowed_host_takes_no_slot(site: Site) -> None:
+    slots = OwnSlots()
+    async with Fetcher(FetchPolicy(allow=frozenset({"127.0.0.1"}), delay=2.0), slots=slots) as fetcher:
+        await fetcher.fetch(site.url)
+    assert await slots.reserve("domain 127.0.0.1", 1) == 0
 
 
 async def test_domains_do_not_wait_for_one_another(site: Site) -> None:

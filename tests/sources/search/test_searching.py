@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
+from itertools import pairwise
 
 import httpx2
 import pytest
 
 from tablewright.errors import SearchError
+from tablewright.models.pace import OwnSlots
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.search.tavily import Tavily
 from tablewright.sources.source import Hit, Query, Searched
@@ -112,6 +116,52 @@ async def test_a_query_that_cannot_be_broader_is_asked_once() -> None:
 async def test_a_broader_query_that_fails_is_a_failure() -> None:
     with pytest.raises(SearchError, match="blocked"):
         await Searching(Scripted([], SearchError("blocked"))).search(Query(text='"Acme Ltd"'))
+
+
+class Timed:
+    """A provider that keeps when it was asked."""
+
+    def __init__(self, name: str = "timed") -> None:
+        self.name = name
+        self.times: list[float] = []
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        self.times.append(time.monotonic())
+        return [HIT]
+
+    @property
+    def seconds(self) -> float:
+        return self.times[-1] - self.times[0]
+
+
+async def test_a_limit_a_second_spaces_the_searches_of_one_process() -> None:
+    provider = Timed()
+    searching = Searching(provider, per_second=20)
+    await asyncio.gather(*(searching.search(Query(text=str(number))) for number in range(8)))
+    assert min(later - earlier for earlier, later in pairwise(provider.times)) > 0
+    assert 7 / 20 <= provider.seconds < 2
+
+
+async def test_a_retry_takes_its_turn_too() -> None:
+    slots = OwnSlots()
+    searching = Searching(Scripted(BUSY, [HIT]), per_second=20, slots=slots, sleep=Slept())
+    started = time.monotonic()
+    await searching.search(Query(text="acme"))
+    assert time.monotonic() - started >= 1 / 20
+
+
+async def test_those_who_share_slots_share_the_limit_of_a_provider() -> None:
+    slots, one, other = OwnSlots(), Timed(), Timed("another")
+    workers = [Searching(provider, per_second=20, slots=slots) for provider in (one, one, other)]
+    await asyncio.gather(*(worker.search(Query(text=str(number))) for number in range(4) for worker in workers))
+    assert one.seconds >= 7 / 20
+    assert 3 / 20 <= other.seconds < one.seconds
+
+
+async def test_without_a_limit_nobody_waits() -> None:
+    provider = Timed()
+    await asyncio.gather(*(Searching(provider).search(Query(text=str(number))) for number in range(50)))
+    assert provider.seconds < 0.2
 
 
 async def test_with_a_real_provider(server: Loopback, client: httpx2.AsyncClient) -> None:

@@ -54,11 +54,6 @@ class Kind(Noun, frozen=True):
     organisation: bool = False
     publisher: bool = False
 
-    @property
-    def any_organisation(self) -> bool:
-        """Companies of whatever trade."""
-        return self.organisation and self.head in ANY_ORGANISATION and not self.topic
-
 
 _BUSINESS = re.compile(r"\bbusiness(?:es)? (?:models?|ideas?|cases?)\b", re.IGNORECASE)
 """Nobody is called a business model: those that are in the business are."""

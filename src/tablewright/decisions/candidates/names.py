@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from tablewright.decisions.candidates.kind import Kind, singular
+from tablewright.decisions.candidates.seen import label_of
 from tablewright.table.rowkey import fold, row_key, words
 
 LONGEST = 90
 LONGEST_ITEM = 300
 MOST_WORDS = 12
+SHORTEST_LABEL = 3
+"""Letters of a domain: of fewer, too many things are called so."""
 _MENU = frozenset(
     """
     about|about us|all|articles|authors|awards|blog|book a demo|buy|careers|cart|case studies|case study|cases|
@@ -112,18 +116,39 @@ def compact(name: str) -> str:
     return row_key(name).replace(" ", "").replace(".", "")
 
 
-_UMLAUTS = {ord(letter): spelt for letter, spelt in zip("äöüÄÖÜ", ("ae", "oe", "ue", "Ae", "Oe", "Ue"), strict=True)}
+_TWO_LETTERS = {
+    ord(letter): spelt
+    for letter, spelt in zip("äöüøåÄÖÜØÅ", ("ae", "oe", "ue", "oe", "aa", "Ae", "Oe", "Ue", "Oe", "Aa"), strict=True)
+}
 
 
+@lru_cache(maxsize=8_192)
 def spellings(name: str) -> frozenset[str]:
     """The ways in which a domain writes it: with "and" or without, with "ue" for "ü"."""
-    german = name.translate(_UMLAUTS)
     made = set()
-    for spelt in (name, german):
-        key = row_key(spelt)
-        made.add(key.replace(" ", "").replace(".", ""))
-        made.add(" ".join(word for word in key.split() if word != "and").replace(" ", "").replace(".", ""))
+    for spelt in (name, name.translate(_TWO_LETTERS)):
+        key = row_key(spelt).replace(".", "")
+        made.add(key.replace(" ", ""))
+        made.add("".join(word for word in key.split() if word != "and"))
     return frozenset(made)
+
+
+def is_own(name: str, domain: str) -> bool:
+    """Whether a site is called like the thing or its maker: "Brückner & Vale" and bruecknervale.example, "Hearthline
+    Degree 15" and hearthline.example, "International Business Machines" and ibm.example."""
+    label = label_of(domain)
+    if len(label) < SHORTEST_LABEL:
+        return False
+    return owns(name, label) or begins(name, label) or _initials(name) == label
+
+
+def is_all_its_own(name: str, domain: str) -> bool:
+    """Whether the whole site is about the thing, so that it is not one of several products of its maker."""
+    return label_of(domain).replace("-", "") in spellings(name)
+
+
+def _initials(name: str) -> str:
+    return "".join(word[0] for word in row_key(name).split() if word != "and")
 
 
 def owns(name: str, label: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tablewright.decisions.intake.budget import STRUCK, read_spending
 from tablewright.decisions.intake.categories import ANY, category_of, is_product
 from tablewright.decisions.intake.clauses import Clause, clauses, turned
+from tablewright.decisions.intake.gibberish import is_gibberish
 from tablewright.decisions.intake.guard import tidy, without_chatter, without_greeting
 from tablewright.decisions.intake.product import (
     COLOUR,
@@ -50,6 +51,8 @@ _NOTHING = Requirements()
 def read_wants(message: str, known: Requirements = _NOTHING, last: tuple[str, ...] = ()) -> Wants:
     """`last` are the questions that the message answers, the latest at the end."""
     text = _lowered(without_greeting(tidy(message)).strip())
+    if is_gibberish(text):
+        return Wants()
     topics = [topic_of(question) for question in last]
     currency = known.budget.currency if known.budget else ""
     spending = read_spending(text, is_asked="budget" in topics, currency=currency)
@@ -213,7 +216,7 @@ def _item(text: str) -> str:
     """The bare words: without article, small words and politeness; "" where none is left that says anything."""
     text = " ".join(text.split()).strip(" ,.:;!?-'\"()")
     text = _POLITE.sub("", _LEAD.sub("", f"{text} ").strip()).strip(" ,.:;!?-")
-    if not re.search(r"[^\W_]", text) or _EMPTY.fullmatch(text):
+    if not re.search(r"[^\W_]", text) or _EMPTY.fullmatch(text) or is_gibberish(text):
         return ""
     return text if len(text) <= LONGEST_ITEM else text[:LONGEST_ITEM].rsplit(" ", 1)[0]
 

@@ -145,6 +145,8 @@ class _Rule:
         path = next(filter(None, file.groups())) if file else ""
         if not path and re.search(r"\b(?:xlsx|xls|excel)\b", self.text, re.IGNORECASE):
             path = "shortlist.xlsx"
+        elif not path and (format := said.FORMAT.search(self.text)):
+            path = f"shortlist.{format[1].lower()}"
         return self._is("export", SURE, path=path)
 
     def _frustrated(self) -> IntentRead | None:

@@ -116,11 +116,16 @@ EXPORTS = _any(
     r"|\b(?:send|give|make|want|like|need|have|get)(?: me)? (?:the|a) (?:file|spreadsheet)\b",
 )
 FILE = re.compile(
-    r"[\"“']([^\"”']+\.(?:csv|xlsx))[\"”']|((?<!\S)[~./][\w~./\\: -]*\.(?:csv|xlsx))\b|"
-    r"([\w~./\\:-]+\.(?:csv|xlsx))\b",
+    r"[\"“']([^\"”']+\.\w{2,8})[\"”']|((?<!\S)[~./][\w~./\\: -]*\.[a-z]\w{1,7})\b|"
+    r"([\w~./\\:-]+\.(?:csv|tsv|xlsx|jsonl?|parquet))\b|"
+    r"\b(?:to|as|in|into|called|named)\s+([\w~./\\:-]+\.[a-z]\w{1,7})\b|(?<!\S)([~.]*/[\w~./-]*\w)",
     re.IGNORECASE,
 )
-"""A path that begins like one may have blanks in it; a bare name with blanks is to be quoted."""
+"""A path that begins like one may have blanks in it; a bare name with blanks is to be quoted. Whether a file of that
+name can be written is not judged here."""
+FORMAT = re.compile(
+    r"\b(?:as|to|into|in)\s+(?:an?\s+)?(tsv|jsonl?|parquet|pdf|docx|html|xml|ods|markdown)\b", re.IGNORECASE
+)
 LINKS = _any(
     r"\bwhere (?:can|do|could|should|would|might|to|will)\b.*\b(?:buy|get|order|find|purchase|pick (?:it |one "
     r"|them )?up|shop)\b|\bwhere to (?:buy|get|order|find)\b|\bwhere(?:'s| is| are) .*\b(?:sold|cheapest|available"
@@ -190,7 +195,6 @@ WHY_NOT = _any(
     r"|included|shown|recommended)\b"
     r"|\bwhat about the (?P<name>[A-Z0-9]\S*(?: [A-Z0-9]\S*)*)\s*\?*$",
 )
-EXPLAINS = _any(r"\bwhy (?:is|are|was|did|do|does|should|would)\b")
 
 # ── more ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -37,7 +37,9 @@ _REASONS = (
         r"\b(?:best|worst|nicest|coolest|prettiest|top|overall|ideal|perfect|amazing|worth|value for money|bang for)\b|"
         r"\bquality\b|\b(?:ease|simplicity) of\b|\b(?:user.?friendl\w+|usability|handling|comfort|looks?|beauty|style|"
         r"stylish\w*|aesthetics?|design|feel|appeal|elegance|reliab\w+|durab\w+|trustworth\w+|reputation|prestige|"
-        r"likeab\w+|fun|performance|experience|pros|cons|advantages?|disadvantages?|strengths?|weaknesses)\b",
+        r"likeab\w+|fun|performance|experience|pros|cons|advantages?|disadvantages?|strengths?|weaknesses)\b|"
+        r"\b(?:vibes?|moods?|joy|delight|charm|soul|karma|luck|love|feelings?|emotions?|excitement|coolness|cuteness|"
+        r"personality|sex appeal|wow factor|(?!heav|nois|greas|dri|bus|harn)\w+iness)\b",
         "is a matter of opinion; it can be compared only by what can be verified of it",
     ),
 )

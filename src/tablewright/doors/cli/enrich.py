@@ -15,7 +15,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Sheet
 
 if TYPE_CHECKING:
-    from tablewright.app import FileOptions, Fill, Filled, Imported, ProposalHead, Tablewright, Watch
+    from tablewright.app import FileOptions, Fill, Filled, Imported, Progress, ProposalHead, Tablewright, Watch
     from tablewright.table.model import Field
 
 PREVIEW = 20
@@ -254,25 +254,23 @@ async def fill(tablewright: Tablewright, target: str, options: FileOptions, aske
     table_id, imported = await bring_in(tablewright, target, options)
     with output.bar() as progress:
         task = progress.add_task("Filling", total=None)
+
+        def watch(news: Progress) -> None:
+            progress.update(task, completed=news.done, total=news.total, description=output.doing(news))
+
         try:
-            run = await planned(
-                tablewright,
-                table_id,
-                asked,
-                lambda news: progress.update(
-                    task, completed=news.done, total=news.total, description=output.doing(news)
-                ),
-            )
+            run = await planned(tablewright, table_id, asked, watch)
             if output.stderr().is_terminal and run.costs_money:
                 output.say(f"{views.in_one_line(await run.estimate())}.")
         except BaseException:
             if imported:
                 await tablewright.remove_table(table_id)
             raise
+        doing = await tablewright.durable(run, watch)
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, run.cancel)
+        loop.add_signal_handler(signal.SIGINT, doing.cancel)
         try:
-            return table_id, await run.run()
+            return table_id, await doing.run()
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 

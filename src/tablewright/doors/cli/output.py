@@ -152,6 +152,13 @@ def dollars(amount: float) -> str:
     return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
 
 
+def duration(seconds: float) -> str:
+    """In the unit that says it best: 40 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+
+
 def when(at: str) -> str:
     """A time of the log, in the reader's own zone."""
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -39,17 +39,16 @@ def recheck(
         head = await tablewright.table(table)
         with output.bar() as progress:
             task = progress.add_task("Rechecking", total=None)
-            run = await tablewright.plan_recheck(
-                head.id,
-                field or [],
-                row_ids=row,
-                dry_run=dry_run,
-                watch=lambda news: progress.update(task, completed=news.done, total=news.total),
-            )
             loop = asyncio.get_running_loop()
-            loop.add_signal_handler(signal.SIGINT, run.cancel)
+            loop.add_signal_handler(signal.SIGINT, tablewright.jobs.stop)
             try:
-                return await run.run()
+                return await tablewright.recheck(
+                    head.id,
+                    field or [],
+                    row_ids=row,
+                    dry_run=dry_run,
+                    watch=lambda news: progress.update(task, completed=news.done, total=news.total),
+                )
             finally:
                 loop.remove_signal_handler(signal.SIGINT)
 

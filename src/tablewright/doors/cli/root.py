@@ -78,6 +78,8 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
     recheck,
     refresh,
     research,
+    runs,
+    schedule,
     shortlist,
     strategies,
     table,

@@ -12,7 +12,7 @@ import msgspec
 
 from tablewright.decisions.detect_gaps import AngleState, narrative_gaps
 from tablewright.decisions.find_links import Link
-from tablewright.journeys.research.shape import Desk, status_of
+from tablewright.journeys.research.desk import Desk, status_of
 from tablewright.strategies.gathered import Gathered, GatheredAnswers, GatheredPassages, Lead
 from tablewright.table.model import Cell, Evidence, Field, Row, RowId, Table, given
 from tablewright.table.research import Brief, CatalogCandidate, FieldKind, Gap, Note, ResearchTask

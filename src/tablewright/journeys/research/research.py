@@ -23,23 +23,22 @@ from tablewright.decisions.plan_round import Plan, PlanRound
 from tablewright.decisions.read_brief import Read, ReadBrief
 from tablewright.decisions.read_profile import price_lines, relevance_of
 from tablewright.engine.fill import USUAL, Terms
-from tablewright.engine.progress import Progress
 from tablewright.errors import UsageError
 from tablewright.journeys.research import catalog, narrative
 from tablewright.journeys.research.catalog import Catalog
+from tablewright.journeys.research.desk import Desk, cited_origins
 from tablewright.journeys.research.narrative import SURE, Narrative
 from tablewright.journeys.research.purse import Purse
-from tablewright.journeys.research.shape import Desk, cited_origins
 from tablewright.journeys.research.synthesis import Synthesis, title_of
 from tablewright.journeys.research.verify import verify
 from tablewright.journeys.research.worker import Workers
 from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
+from tablewright.table.feed import Progress
 from tablewright.table.model import Cell, Field, Row, Step, Table
 from tablewright.table.research import (
     DEFAULT_TASKS,
-    Brief,
     CheckedClaim,
     Claim,
     FieldKind,
@@ -93,7 +92,9 @@ class Researcher:
         if max_tasks < 1:
             raise UsageError("At least one task is needed.")
         asked = msgspec.structs.replace(asked, question=printable(asked.question))
-        brief: Brief = (await decide(Read(), asked, self._tools.model, self._note)).decided
+        brief = Read().rule(asked)
+        if not brief.is_fact:
+            brief = (await decide(Read(), asked, self._tools.model, self._note)).decided
         if brief.report_type == "catalog":
             key, fields = catalog.fields_of(brief)
             table = await self._store.tables.create(
@@ -183,7 +184,7 @@ class Rounds:
             else:
                 notes = await self._gather(tasks)
             stopped = self._purse.spent if tasks else self._nothing_to_do(index, before)
-            memo = await self._memo(index, len(tasks), [*self._notes(), *notes], checked)
+            memo = await self._memo(index, len(tasks))
         closed = gone(before.gaps, memo.gaps) if before is not None else ()
         done = Round(
             index=index,
@@ -238,7 +239,7 @@ class Rounds:
 
     # ── what is open ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _memo(self, index: int, done: int, notes: Sequence[Note], checked: Sequence[CheckedClaim]) -> Memo:
+    async def _memo(self, index: int, done: int) -> Memo:
         table = await self._desk.table()
         gaps: Sequence[Gap] = self._shape.gaps(table, index)
         if isinstance(self._shape, Narrative) and self._brief.is_fact and index == 1:
@@ -271,7 +272,6 @@ class Rounds:
     async def _detected(self, table: Table, gaps: Sequence[Gap]) -> Sequence[Gap]:
         asked = DetectGaps(
             brief=self._brief,
-            memo_text="",
             findings=tuple(self._shape.themes(table)),
             rule_gaps=tuple(gaps),
         )

@@ -13,9 +13,9 @@ from tablewright.decisions.decision import Decision, Outcome, Tell, decide
 from tablewright.decisions.outline_report import Outline, OutlineIt, OutlineReport, Planned, Topic
 from tablewright.decisions.write_section import REPEATED, Write, WriteSection, Written
 from tablewright.journeys.research.catalog import Catalog
+from tablewright.journeys.research.desk import status_of
 from tablewright.journeys.research.narrative import ANGLE, Narrative
 from tablewright.journeys.research.purse import Purse
-from tablewright.journeys.research.shape import status_of
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.table.evidence import locate

@@ -177,14 +177,14 @@ class Workers:
                 detail = f"Could not read {origin}: {page.detail}"
                 steps.append(Step(type="error", detail=detail, data={"url": origin, "reason": page.reason}))
                 continue
-            status: SeenSource = SeenSource(
+            source = SeenSource(
                 url=page.origin,
                 domain=page.domain,
                 title=page.title,
                 status="read" if page.text.strip() else "empty",
                 content_hash=page.content_hash,
             )
-            seen.append(status)
+            seen.append(source)
             if page.text.strip():
                 pages.append(page)
                 where = f" ({page.domain})" if page.domain else ""

@@ -8,15 +8,15 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from tablewright.decisions.answer_from_table import Answer, AnswerFromTable, why_not
+from tablewright.decisions.answer_from_table import Answer, AnswerFromTable, is_understood, why_not
 from tablewright.decisions.classify_intent import Classify, ClassifyIntent, IntentRead
 from tablewright.decisions.decision import decide
 from tablewright.decisions.explain_tradeoffs import Advice, Explain, ExplainTradeoffs
 from tablewright.decisions.propose_fields import field_from, modified, refused
 from tablewright.decisions.rank_products import rank
+from tablewright.decisions.shopping.button_words import drops
 from tablewright.errors import TablewrightError
 from tablewright.journeys.files import export_file
-from tablewright.journeys.shortlist.answers import drops
 from tablewright.journeys.shortlist.links import listings
 from tablewright.journeys.shortlist.shelf import KEY, MAKER, PAGE, Shelf
 from tablewright.store.store import Store
@@ -56,6 +56,7 @@ class AdviseStep(Noun, frozen=True, gc=True):
     like: str = ""
     count: int = TARGET
     fields: tuple[Field, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Advising:
@@ -132,7 +133,8 @@ class Advising:
             shown=tuple(names[row_id] for row_id in self._state.shown if row_id in names),
             history=tuple(message.text for message in self._state.messages[-7:-1] if message.role == "user"),
         )
-        read: IntentRead = (await decide(Classify(), asked, self._tools.model, self._tell)).decided
+        model = None if Classify().is_plain(asked) else self._tools.model
+        read: IntentRead = (await decide(Classify(), asked, model, self._tell)).decided
         match read.intent:
             case "done":
                 return self._done(read)
@@ -236,7 +238,7 @@ class Advising:
         lines = [Said(text=f"{name} is in the comparison already.") for name in read.fields if name in shown]
         for words in read.new_fields:
             if reason := refused(words):
-                lines.append(Said(text=f"{words.capitalize()} cannot be compared: {reason}."))
+                lines.append(Said(text=f"That cannot be a column: {reason}"))
             elif field := field_from(words, self._state.requirements.product_type):
                 if field.name in shown:
                     lines.append(Said(text=f"{field.name} is in the comparison already."))
@@ -245,7 +247,8 @@ class Advising:
         if not fields:
             return self._replied(*(lines or [Said(text="Which specification should be added?")]))
         state = self._refined(f"added {', '.join(field.name for field in fields)}", said)
-        return AdviseStep(state=state, goes_to="enrich", fields=tuple(fields))
+        notes = tuple(line.text for line in lines)
+        return AdviseStep(state=state, goes_to="enrich", fields=tuple(fields), notes=notes)
 
     def _all(self, table: Table) -> ChatReply:
         columns = [field.name for field in table.shown_fields]
@@ -259,7 +262,8 @@ class Advising:
         if read.intent == "why_not" and (name := next(iter(read.products), read.like)):
             return self._replied(*why_not(name, table, rank(table, self._state.requirements)))
         asked = AnswerFromTable(question=said, table=table, products=read.products, fields=read.fields)
-        answer: tuple[Said, ...] = (await decide(Answer(), asked, self._tools.model, self._tell)).decided
+        model = None if is_understood(asked) else self._tools.model
+        answer: tuple[Said, ...] = (await decide(Answer(), asked, model, self._tell)).decided
         return self._replied(*answer)
 
 

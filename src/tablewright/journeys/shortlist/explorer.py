@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tablewright.decisions.candidates.names import is_own
 from tablewright.decisions.decision import decide
 from tablewright.decisions.find_products import FindProducts, FindThem
 from tablewright.decisions.plan_exploration import Explore, ExploreQuery, PlanExploration
-from tablewright.decisions.read_profile import is_own
 from tablewright.decisions.site_kind import kinds, maker_links, product_links
 from tablewright.journeys.research.purse import Purse
-from tablewright.journeys.research.worker import Library, Workers
+from tablewright.journeys.research.worker import PAGES, Library, Workers
 from tablewright.strategies.tools import Tools
 from tablewright.table.dedupe import Names
 from tablewright.table.model import Noun, Step
 from tablewright.table.research import Brief, Note, ResearchTask
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import FEW, MOST, Product, Requirements
+from tablewright.table.shortlist import FEW, MOST, TARGET, Product, Requirements
 
+QUERIES = 15
 MAKERS = 10
 CATALOG_PAGES = 60
 """Product pages of makers' sites that are opened because a page that was read links to them."""
+MOST_QUERIES = QUERIES + MAKERS
+"""Where the search is widened, it has what is left of them."""
+MOST_SEARCHES = 2 * MOST_QUERIES
+"""The web is asked once more, in fewer words, for a query that finds nothing."""
+MOST_PAGES = MOST_QUERIES * PAGES + MAKERS + CATALOG_PAGES + TARGET
 
 
 class Explored(Noun, frozen=True, gc=True):
@@ -46,72 +51,102 @@ async def explore(
     tell: Callable[[Step], None],
 ) -> Explored:
     """New ones only: what is `known` is left out. Where nothing is found it is looked for once more, in fewer words."""
-    library = Library()
-    purse = Purse(tools.budget, None)
-    workers = Workers(tools, library, purse, lambda task: tell(searched(task)))
-    sent: list[str] = list(tried)
-    failed: list[str] = []
+    search = _Search(requirements, tools, tried, tell)
     products: tuple[Product, ...] = ()
     notes: list[str] = []
     for broader in (False, True):
-        asked = PlanExploration(
-            requirements=requirements, known=tuple(known), tried=tuple(sent), like=like, broader=broader
-        )
-        planned: Sequence[ExploreQuery] = (await decide(Explore(), asked, tools.model, tell)).decided
-        queries = [each.text for each in planned]
-        sent += queries
-        failed += [note.error for note in await _search(workers, queries, requirements) if note.error]
-        sent += await _open_makers(workers, library, requirements)
-        found = FindProducts(requirements=requirements, sources=tuple(library.pages.values()), most=MOST)
-        products = unknown((await decide(FindThem(), found, tools.model, tell)).decided, known)[:most]
-        unread = [each.official_url for each in products if each.official_url not in library.pages]
-        await workers.read("x_official", [url for url in dict.fromkeys(unread) if url])
+        await search.plan(known=tuple(known), like=like, broader=broader)
+        await search.open_makers()
+        products = unknown(await search.products(), known)[:most]
         if products:
             break
         if not broader:
             notes.append("Nothing was found, so the search was widened.")
-    if failed and len(failed) == len(sent) - len(tried):
-        notes.append(f"The search failed: {failed[0]}")
+    await search.open_official(products)
+    if search.failed and len(search.failed) == len(search.sent):
+        notes.append(f"The search failed: {search.failed[0]}")
     elif 0 < len(products) < FEW:
         was = "was" if len(products) == 1 else "were"
         notes.append(f"Only {len(products)} {was} found: there may be few of them.")
-    new = tuple(query for query in sent if query not in tried)
-    return Explored(products=products, queries=new, library=library, notes=tuple(notes))
+    return Explored(products=products, queries=tuple(search.sent), library=search.library, notes=tuple(notes))
 
 
-async def _search(
-    workers: Workers, queries: Sequence[str], requirements: Requirements, prefix: str = "x"
-) -> list[Note]:
-    tasks = [
-        ResearchTask(id=f"{prefix}_{number}", kind="discover", search_query=query)
-        for number, query in enumerate(queries, start=1)
-    ]
-    brief = Brief(question=requirements.product_type, report_type="catalog", things=requirements.product_type)
-    return await workers.run(tasks, brief=brief)
+class _Search:
+    """What was sent and opened so far, so that all of it together stays within its limits."""
 
+    def __init__(
+        self, requirements: Requirements, tools: Tools, tried: Sequence[str], tell: Callable[[Step], None]
+    ) -> None:
+        self.library = Library()
+        self.sent: list[str] = []
+        self.failed: list[str] = []
+        self._requirements = requirements
+        self._tools = tools
+        self._tried = tried
+        self._tell = tell
+        self._workers = Workers(tools, self.library, Purse(tools.budget, None), lambda task: tell(searched(task)))
+        self._makers: list[str] = []
+        self._catalogs: list[str] = []
 
-async def _open_makers(workers: Workers, library: Library, requirements: Requirements) -> list[str]:
-    """The sites of makers whose products have no official page yet, found by links or else by their names; then the
-    product pages that makers' sites link to. The queries that were sent for it."""
-    sources = tuple(library.pages.values())
-    seen = FindThem().rule(FindProducts(requirements=requirements, sources=sources, most=MOST))
-    if makers := maker_links(seen, sources)[:MAKERS]:
-        await workers.read("x_makers", makers)
-    read = {page.domain for page in library.pages.values()}
-    lacking = dict.fromkeys(each.maker for each in seen if each.maker and not each.official_url)
-    queries = [
-        f"{maker} {requirements.product_type}" for maker in lacking if not any(is_own(maker, domain) for domain in read)
-    ][:MAKERS]
-    await _search(workers, queries, requirements, prefix="m")
-    pages = list(library.pages.values())
-    of = kinds(pages)
-    links: dict[str, None] = {}
-    for page in pages:
-        if of.get(page.domain) == "maker":
-            links |= dict.fromkeys(product_links(page, requirements.product_type))
-    if wanted := [link for link in links if link not in library.pages][:CATALOG_PAGES]:
-        await workers.read("x_catalogs", wanted)
-    return queries
+    @property
+    def _left(self) -> int:
+        return MOST_QUERIES - len(self.sent)
+
+    async def plan(self, *, known: tuple[str, ...], like: str, broader: bool) -> None:
+        """A wider search uses half of what is left: the makers it leads to are searched for too."""
+        asked = PlanExploration(
+            requirements=self._requirements,
+            known=known,
+            tried=(*self._tried, *self.sent),
+            like=like,
+            broader=broader,
+            most=self._left // 2 if broader else QUERIES,
+        )
+        planned: Sequence[ExploreQuery] = (await decide(Explore(), asked, self._tools.model, self._tell)).decided
+        notes = await self._run([each.text for each in planned], "x")
+        self.failed += [note.error for note in notes if note.error]
+
+    async def open_makers(self) -> None:
+        """The sites of makers whose products have no official page yet, found by links or else by their names; then
+        the product pages that makers' sites link to."""
+        sources = tuple(self.library.pages.values())
+        seen = FindThem().rule(FindProducts(requirements=self._requirements, sources=sources, most=MOST))
+        makers = maker_links(seen, sources)[: MAKERS - len(self._makers)]
+        self._makers += makers
+        await self._workers.read("x_makers", makers)
+        read = {page.domain for page in self.library.pages.values()}
+        lacking = dict.fromkeys(each.maker for each in seen if each.maker and not each.official_url)
+        unread = [maker for maker in lacking if not any(is_own(maker, domain) for domain in read)]
+        queries = [f"{maker} {self._requirements.product_type}" for maker in unread]
+        await self._run(queries[: min(MAKERS, self._left)], "m")
+        pages = list(self.library.pages.values())
+        of = kinds(pages)
+        links: dict[str, None] = {}
+        for page in pages:
+            if of.get(page.domain) == "maker":
+                links |= dict.fromkeys(product_links(page, self._requirements.product_type))
+        wanted = [link for link in links if link not in self.library.pages][: CATALOG_PAGES - len(self._catalogs)]
+        self._catalogs += wanted
+        await self._workers.read("x_catalogs", wanted)
+
+    async def products(self) -> Sequence[Product]:
+        asked = FindProducts(requirements=self._requirements, sources=tuple(self.library.pages.values()), most=MOST)
+        found: Sequence[Product] = (await decide(FindThem(), asked, self._tools.model, self._tell)).decided
+        return found
+
+    async def open_official(self, products: Sequence[Product]) -> None:
+        unread = dict.fromkeys(each.official_url for each in products if each.official_url not in self.library.pages)
+        await self._workers.read("x_official", [url for url in unread if url])
+
+    async def _run(self, queries: Sequence[str], prefix: str) -> list[Note]:
+        self.sent += queries
+        tasks = [
+            ResearchTask(id=f"{prefix}_{number}", kind="discover", search_query=query)
+            for number, query in enumerate(queries, start=1)
+        ]
+        product_type = self._requirements.product_type
+        brief = Brief(question=product_type, report_type="catalog", things=product_type)
+        return await self._workers.run(tasks, brief=brief)
 
 
 def unknown(products: Sequence[Product], known: Sequence[str]) -> tuple[Product, ...]:
@@ -123,9 +158,3 @@ def unknown(products: Sequence[Product], known: Sequence[str]) -> tuple[Product,
 
 def searched(task: ResearchTask) -> Step:
     return Step(type="search", detail=f"Searched “{task.search_query}”.", data={"query": task.search_query})
-
-
-def pages_about(product: Product, library: Library) -> tuple[Retrieved, ...]:
-    """Its official page first, then the others that name it."""
-    origins = dict.fromkeys((product.official_url, product.evidence.origin, *product.seen_at))
-    return tuple(library.pages[origin] for origin in origins if origin in library.pages)

@@ -11,27 +11,28 @@ from collections.abc import Callable, Collection, Sequence
 
 from msgspec import structs
 
-from tablewright.decisions.read_profile import is_own
 from tablewright.decisions.reader.about import Subject, mentions
 from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill, Filled, Terms
+from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.progress import Progress
 from tablewright.journeys.research.worker import Library
-from tablewright.journeys.shortlist.explorer import pages_about
-from tablewright.store.proposals import CellAt
+from tablewright.store.operations import CellAt
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.gathered import GatheredProfiles, Lead
-from tablewright.strategies.strategy import find_strategy
+from tablewright.strategies.strategy import Strategy, find_strategy
+from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.dedupe import row_key
 from tablewright.table.edits import AddField, AddRow, ChangeField, Edit
 from tablewright.table.evidence import evidence_for
-from tablewright.table.model import Cell, Evidence, Field, RowId, Table
+from tablewright.table.feed import Progress
+from tablewright.table.model import Cell, Evidence, Field, Row, RowId, Table
 from tablewright.table.research import Wanted
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Product
+from tablewright.table.text import cell_text
 
 KEY, MAKER, PAGE = "Product", "Maker", "Official page"
 RETRIES = RetryPolicy(attempts=2)
@@ -58,10 +59,11 @@ class Shelf:
         self._watch = watch
 
     @classmethod
-    async def make(cls, store: Store, tools: Tools, name: str, **options: object) -> Shelf:
+    async def make(cls, store: Store, name: str, actor: str) -> str:
+        """The id of a new table."""
         fields = (Field(name=KEY), Field(name=MAKER), Field(name=PAGE, type="url"))
-        table = await store.tables.create(name, fields, key_field=KEY, note="a shortlist")
-        return cls(store, tools, table_id=table.id, **options)  # type: ignore[arg-type]
+        table = await store.tables.create(name, fields, key_field=KEY, actor=actor, note="a shortlist")
+        return table.id
 
     async def table(self) -> Table:
         return await self._store.tables.load(self.table_id)
@@ -105,16 +107,9 @@ class Shelf:
         names = ", ".join(field.name for field in fields)
         await self._store.log.commit(self.table_id, edits, actor=self._actor, note=f"hid {names}")
 
-    async def fill(
-        self,
-        library: Library | None = None,
-        products: Sequence[Product] = (),
-        *,
-        fields: Collection[str] = (),
-        only: Collection[CellAt] | None = None,
-    ) -> Filled | None:
-        """First from the pages that are there already, then from a search for what they do not say. None where there
-        is nothing to do."""
+    async def fill(self, *, fields: Collection[str] = (), only: Collection[CellAt] | None = None) -> Filled | None:
+        """First from the pages that the rows were found on, then from a search for what they do not say. With `only`
+        these cells are searched for again. None where there is nothing to do."""
         table = await self.table()
         asked = [
             field
@@ -123,20 +118,16 @@ class Shelf:
         ]
         if not asked:
             return None
-        if library is not None:
-            led = await self._from_pages(table, asked, library, products)
+        if only is None:
+            await self._from_pages(table, asked)
             table = await self.table()
-            missing = {
+            only = {
                 (row.id, field.name)
                 for row in table.rows
                 for field in asked
-                if (row.cell(field.name).status == "FAILED" and row.cell(field.name).attempt <= 1)
-                or (row.id not in led and row.cell(field.name).needs_work)
+                if (cell := row.cell(field.name)).needs_work or (cell.status == "FAILED" and cell.attempt <= 1)
             }
-            only = missing if only is None else only
-            if not missing and not any(row.cell(field.name).needs_work for row in table.rows for field in asked):
-                return None
-        return await self._run(table, asked, find_strategy("pipeline"), only=only)
+        return await self._run(table, asked, find_strategy("pipeline"), only=only) if only else None
 
     async def estimate(self, fields: Sequence[Field]) -> str:
         """What filling these fields is likely to take, in words."""
@@ -157,38 +148,43 @@ class Shelf:
             parts.append(f"${likely.cost_usd.likely:.2f}")
         return f"Filling {likely.cells} cells takes {', '.join(parts)}; what was read already is not asked for again."
 
-    async def _from_pages(
-        self, table: Table, asked: Sequence[Field], library: Library, products: Sequence[Product]
-    ) -> Collection[RowId]:
-        """The rows that some of the pages are about."""
-        by_key = {row_key(product.name): product for product in products}
+    async def _from_pages(self, table: Table, asked: Sequence[Field]) -> None:
+        """The maker's own page of each product or, where none was found, the page that named it: read before, so they
+        are in the cache."""
+        web = web_of(self._tools)
+        waiting = [row for row in table.rows if any(row.cell(field.name).needs_work for field in asked)]
+        opened = await asyncio.gather(*(web.open(page_of(row)) for row in waiting))
         leads = {
-            row.id: Lead(pages=own_first(by_key[row.key], library))
-            for row in table.rows
-            if row.key in by_key and pages_about(by_key[row.key], library)
+            row.id: Lead(pages=(page,))
+            for row, page in zip(waiting, opened, strict=True)
+            if isinstance(page, Retrieved)
         }
-        strategy = GatheredProfiles(leads, [Wanted(field=field) for field in asked])
         if leads:
+            strategy = GatheredProfiles(leads, [Wanted(field=field) for field in asked])
             await self._run(table, asked, strategy, row_ids=sorted(leads))
-        return leads.keys()
 
-    async def _run(self, table: Table, asked: Sequence[Field], strategy: object, **chosen: object) -> Filled:
+    async def _run(
+        self,
+        table: Table,
+        asked: Sequence[Field],
+        strategy: Strategy,
+        *,
+        row_ids: Sequence[RowId] | None = None,
+        only: Collection[CellAt] | None = None,
+    ) -> Filled:
         fill = Fill(
             self._store,
             table,
             asked,
-            strategy,  # type: ignore[arg-type]
+            strategy,
             tools=self._tools,
+            row_ids=row_ids,
+            only=only,
             retry=RETRIES,
             terms=self._terms,
             watch=self._watch,
-            **chosen,  # type: ignore[arg-type]
         )
-        late = asyncio.get_running_loop().call_later(LONGEST_FILL, fill.cancel)
-        try:
-            filled = await fill.run()
-        finally:
-            late.cancel()
+        filled = await fill.run_within(LONGEST_FILL)
         await Changes(self._store, self._actor).apply(filled.proposal_id)
         return filled
 
@@ -196,11 +192,8 @@ class Shelf:
         await Changes(self._store, self._actor).flag(self.table_id, row_id, field, why)
 
 
-def own_first(product: Product, library: Library) -> tuple[Retrieved, ...]:
-    """What the maker says counts; a shop's page is read for what the maker's leaves open."""
-    pages = pages_about(product, library)
-    own = [page for page in pages if page.origin == product.official_url or is_own(product.maker, page.domain)]
-    return tuple(own) or pages
+def page_of(row: Row) -> str:
+    return cell_text(row.cell(PAGE)) or next((each.origin for each in row.cell(KEY).evidence), "")
 
 
 def cells_of(product: Product, library: Library) -> dict[str, Cell]:

@@ -14,19 +14,28 @@ import msgspec
 from tablewright.decisions.decision import decide
 from tablewright.decisions.intake import guard
 from tablewright.decisions.intake.questions import next_questions
-from tablewright.decisions.intake_turn import Intake, IntakeStep, IntakeTurn, edited, summarise
-from tablewright.decisions.propose_fields import Propose, ProposeFields, modified
+from tablewright.decisions.intake_turn import Intake, IntakeStep, IntakeTurn, edited, gaps_of, summarise
+from tablewright.decisions.propose_fields import Propose, ProposeFields, lacking, modified, refusals
+from tablewright.decisions.shopping.button_words import (
+    agrees,
+    asks,
+    chosen,
+    declines,
+    of_columns,
+    restarts,
+    takes_back,
+)
 from tablewright.decisions.untrusted import clean
 from tablewright.engine.fill import USUAL, Terms
-from tablewright.engine.progress import Progress, ignore
+from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound
 from tablewright.journeys.shortlist.advise import NEXT, Advising
-from tablewright.journeys.shortlist.answers import agrees, asks, chosen, declines, of_columns, restarts
-from tablewright.journeys.shortlist.explorer import Explored, explore
+from tablewright.journeys.shortlist.explorer import MOST_PAGES, MOST_SEARCHES, Explored, explore
 from tablewright.journeys.shortlist.shelf import KEY, Shelf
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
+from tablewright.table.feed import Progress
 from tablewright.table.model import Field, Step
 from tablewright.table.shortlist import (
     CONFIRM,
@@ -49,32 +58,32 @@ from tablewright.table.text import cell_text, plural
 
 LONGEST = 4_000
 """Characters of a message that are read."""
-QUERIES = 15
 _STEP_OF = {CONFIRM: "requirements", EDIT: "requirements", ENRICH: "fields", MODIFY: "fields", GO_ON: "advise"}
 """What the conversation waits for, or its phase, where a button belongs."""
 
 
 class Shortlist:
-    def __init__(self, store: Store, tools: Tools, *, actor: str = "", terms: Terms = USUAL) -> None:
+    """`watch` sees the engine's progress, `tell` the steps."""
+
+    def __init__(
+        self,
+        store: Store,
+        tools: Tools,
+        *,
+        actor: str = "",
+        terms: Terms = USUAL,
+        watch: Callable[[Progress], None] = ignore,
+        tell: Callable[[Step], None] = lambda _: None,
+    ) -> None:
         self._store = store
         self._tools = tools
         self._actor = actor
         self._terms = terms
-        self._watch: Callable[[Progress], None] = ignore
-        self._tell: Callable[[Step], None] = lambda _: None
-        self._explored: dict[str, Explored] = {}
-        """What the explorer has read for a conversation; another process reads it anew."""
+        self._watch = watch
+        self._tell = tell
 
-    async def turn(
-        self,
-        state_id: str,
-        message: str,
-        *,
-        watch: Callable[[Progress], None] = ignore,
-        tell: Callable[[Step], None] = lambda _: None,
-    ) -> tuple[ShortlistState, ChatReply]:
-        """Reads the state, takes the turn, writes the state. `watch` sees the engine's progress, `tell` the steps."""
-        self._watch, self._tell = watch, tell
+    async def turn(self, state_id: str, message: str) -> tuple[ShortlistState, ChatReply]:
+        """Reads the state, takes the turn, writes the state."""
         state = await self._store.shortlists.get(state_id)
         said = " ".join(clean(message).split())[:LONGEST]
         state = with_message(state, "user", said)
@@ -143,7 +152,7 @@ class Shortlist:
         if choice == "new":
             return await self._intake(fresh(state), state.pending)
         if choice == "old":
-            waiting: Waiting = "fields" if state.proposed else ""
+            waiting: Waiting = "requirements" if state.before is not None else "fields" if state.proposed else ""
             state = msgspec.structs.replace(state, pending="", waiting=waiting)
             return await self._where_we_are(state, f"We stay with the {state.requirements.product_type}.")
         step = await self._read(state, said)
@@ -185,13 +194,16 @@ class Shortlist:
         return state, ChatReply(said=tuple(Said(text=line) for line in lines), buttons=(CONFIRM, EDIT))
 
     def _estimate(self) -> str:
-        searches = f"about {QUERIES} searches and up to 100 pages to find candidates"
-        price = self._terms.search_price * QUERIES
+        searches = f"up to {MOST_SEARCHES} searches and {MOST_PAGES} pages to find candidates"
+        price = self._terms.search_price * MOST_SEARCHES
         return f"That takes {searches}{f', ${price:.2f}' if price else ''}; the comparison is estimated afterwards."
 
     async def _confirming(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
         if said == CONFIRM or agrees(said):
-            return await self._research(msgspec.structs.replace(state, waiting=""))
+            confirmed = msgspec.structs.replace(state, waiting="", before=None, proposed=())
+            return await self._research(confirmed, before=state.before)
+        if state.before is not None and takes_back(said):
+            return await self._taken_back(state, state.before)
         if said == EDIT or declines(said):
             text = "What should be different? For example: “budget £40”, “no plastic”, “drop the stainless steel”."
             return state, ChatReply(said=(Said(text=text),), buttons=(CONFIRM, EDIT))
@@ -207,13 +219,33 @@ class Shortlist:
         if asks(said):
             return self._to_confirm(state, "That I can tell once there is a comparison for these requirements.")
         changed = edited(state.requirements, said)
-        lead = "" if changed != state.requirements else "I found no change in that."
-        return self._to_confirm(msgspec.structs.replace(state, requirements=changed, assumptions=step.gaps), lead)
+        if changed == state.requirements:
+            return self._to_confirm(state, "I found no change in that.")
+        before = state.before if state.has_presented or state.proposed else state.requirements
+        return self._to_confirm(
+            msgspec.structs.replace(state, requirements=changed, assumptions=step.gaps, before=before)
+        )
+
+    async def _taken_back(self, state: ShortlistState, before: Requirements) -> tuple[ShortlistState, ChatReply]:
+        """To where the change was asked for: the comparison, the choice of fields, or the confirmation itself."""
+        state = msgspec.structs.replace(state, requirements=before, before=None, assumptions=gaps_of(before))
+        if state.has_presented:
+            done = state.refinements[:-1]
+            state = msgspec.structs.replace(state, phase="advise", waiting="", refinements=done)
+        elif state.proposed:
+            state = msgspec.structs.replace(state, phase="research", waiting="fields")
+        return await self._where_we_are(state, "All stays as it was.")
 
     # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _research(
-        self, state: ShortlistState, *, like: str = "", most: int = TARGET, has_changed: bool = True
+        self,
+        state: ShortlistState,
+        *,
+        before: Requirements | None = None,
+        like: str = "",
+        most: int = TARGET,
+        has_changed: bool = True,
     ) -> tuple[ShortlistState, ChatReply]:
         """Candidates, and the fields to compare them by, for confirmation. On a further search the fields are known,
         and only the new rows are filled; where none is new, what is there is judged by what is wanted now."""
@@ -225,16 +257,17 @@ class Shortlist:
         found = await explore(
             state.requirements, self._tools, known=known, tried=tried, like=like, most=most, tell=self._tell
         )
-        state = msgspec.structs.replace(
-            state, table_id=shelf.table_id, tried=(*state.tried, *found.queries), need_new_search=False
-        )
+        state = msgspec.structs.replace(state, table_id=shelf.table_id, tried=(*state.tried, *found.queries))
+        columns = await shelf.add_fields(lacking(state.requirements, before, table.fields)) if known and before else []
         if not found.products and known and has_changed:
+            if columns:
+                await shelf.fill(fields=[field.name for field in columns])
             return await self._present(state, heading="No further product was found.", notes=found.notes)
         if not found.products:
             return self._nothing(state, found)
         new = await shelf.add_products(found.products, found.library)
         if known:
-            await shelf.fill(found.library, found.products)
+            await shelf.fill()
             return await self._present(state, heading=f"{len(new)} more found.", notes=found.notes)
         return await self._proposed(state, found, len(table.rows) + len(new))
 
@@ -248,7 +281,6 @@ class Shortlist:
         pages = tuple(found.library.pages.values())
         asked = ProposeFields(requirements=state.requirements, sources=pages)
         fields: tuple[Field, ...] = (await decide(Propose(), asked, self._tools.model, self._tell)).decided
-        self._explored[state.id] = found
         state = msgspec.structs.replace(state, proposed=fields, waiting="fields")
         return state, await self._fields_reply(state, (f"{count} {plural('candidate', count)} found.", *found.notes))
 
@@ -269,9 +301,10 @@ class Shortlist:
         fields = () if asks(said) else modified(state.proposed, said, state.requirements.product_type)
         if not fields:
             return state, await self._fields_reply(state, ("That I can tell once the cells are filled.",))
-        if fields != state.proposed:
+        reasons = [f"That cannot be a column: {each}" for each in refusals(said, state.requirements.product_type)]
+        if fields != state.proposed or reasons:
             chosen_fields = msgspec.structs.replace(state, proposed=fields)
-            return chosen_fields, await self._fields_reply(chosen_fields, ())
+            return chosen_fields, await self._fields_reply(chosen_fields, tuple(reasons))
         return await self._no_field_meant(state, said)
 
     async def _no_field_meant(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
@@ -284,17 +317,16 @@ class Shortlist:
         changed = edited(state.requirements, said)
         if step.kind != "answer" or changed == state.requirements:
             return state, await self._fields_reply(state, ("I found no change of the columns in that.",))
+        before = state.requirements
         return self._to_confirm(
-            msgspec.structs.replace(state, requirements=changed, assumptions=step.gaps, proposed=())
+            msgspec.structs.replace(state, requirements=changed, assumptions=step.gaps, before=before)
         )
 
     async def _enrich(self, state: ShortlistState) -> tuple[ShortlistState, ChatReply]:
         shelf = await self._shelf(state)
-        await shelf.add_fields([*state.proposed, *state.requested])
-        state = msgspec.structs.replace(state, proposed=(), requested=())
-        found = self._explored.pop(state.id, None)
-        await shelf.fill(found.library if found else None, found.products if found else ())
-        return await self._present(state)
+        await shelf.add_fields(state.proposed)
+        await shelf.fill()
+        return await self._present(msgspec.structs.replace(state, proposed=()))
 
     # ── advice ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -319,17 +351,22 @@ class Shortlist:
             changed = edited(state.requirements, step.changes)
             if changed == state.requirements:
                 return await self._where_we_are(state, "I found no change of the requirements in that.")
-            again = msgspec.structs.replace(step.state, requirements=changed, assumptions=turn.gaps)
-            return self._to_confirm(msgspec.structs.replace(again, need_new_search=True))
+            before = state.requirements
+            return self._to_confirm(
+                msgspec.structs.replace(step.state, requirements=changed, assumptions=turn.gaps, before=before)
+            )
         if step.goes_to == "explore":
             changed = edited(state.requirements, step.changes) if step.changes else state.requirements
-            again = msgspec.structs.replace(step.state, requirements=changed, need_new_search=True)
-            return await self._research(again, like=step.like, most=step.count, has_changed=bool(step.changes))
+            again = msgspec.structs.replace(step.state, requirements=changed)
+            return await self._research(
+                again, before=state.requirements, like=step.like, most=step.count, has_changed=bool(step.changes)
+            )
         if step.goes_to == "enrich":
             await shelf.add_fields(step.fields)
             await shelf.fill(fields=[field.name for field in step.fields])
             names = ", ".join(field.name for field in step.fields)
-            return await self._present(step.state, heading=f"As you asked, {names} is now part of the comparison.")
+            heading = f"As you asked, {names} {'is' if len(step.fields) == 1 else 'are'} now part of the comparison."
+            return await self._present(step.state, heading=heading, notes=step.notes)
         assert step.reply is not None
         return step.state, step.reply
 
@@ -337,11 +374,15 @@ class Shortlist:
         return Advising(state, shelf, self._store, self._tools, self._tell)
 
     async def _shelf(self, state: ShortlistState) -> Shelf:
-        options = {"actor": self._actor, "terms": self._terms, "watch": self._watch}
-        if state.table_id:
-            return Shelf(self._store, self._tools, table_id=state.table_id, **options)  # type: ignore[arg-type]
         name = state.requirements.product_type.capitalize() or "Shortlist"
-        return await Shelf.make(self._store, self._tools, name, **options)
+        return Shelf(
+            self._store,
+            self._tools,
+            table_id=state.table_id or await Shelf.make(self._store, name, self._actor),
+            actor=self._actor,
+            terms=self._terms,
+            watch=self._watch,
+        )
 
 
 def with_message(state: ShortlistState, role: str, text: str) -> ShortlistState:

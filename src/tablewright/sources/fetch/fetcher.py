@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 import httpcore2
 import httpx2
 
+from tablewright.models.pace import Slots
 from tablewright.sources.fetch.answer import Answer, read_page, read_start
 from tablewright.sources.fetch.blocked import why_blocked
 from tablewright.sources.fetch.domain import registrable_domain
@@ -80,7 +81,8 @@ class Fetched(Noun, frozen=True):
 
 class Fetcher:
     """Holds connections, so it is closed after use: `async with Fetcher(policy) as fetcher`. `resolve` looks names up
-    and `wire` opens connections; they are the system's own unless something else is given."""
+    and `wire` opens connections; they are the system's own unless something else is given. With `slots`, the
+    delay between requests to a domain holds for all processes that share them."""
 
     def __init__(
         self,
@@ -88,11 +90,12 @@ class Fetcher:
         *,
         resolve: Resolve | None = None,
         wire: httpcore2.AsyncNetworkBackend | None = None,
+        slots: Slots | None = None,
     ) -> None:
         self._policy = policy or FetchPolicy()
         self._guard = Guard(allow=self._policy.allow, names=self._policy.names, resolve=resolve)
         self._transport = Transport(self._guard, wire)
-        self._turns = Turns(self._policy.per_domain)
+        self._turns = Turns(self._policy.per_domain, slots)
         self._robots = Robots(self._ask_robots, self._policy.user_agent.partition("/")[0])
 
     async def __aenter__(self) -> Fetcher:

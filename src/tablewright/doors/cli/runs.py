@@ -1,0 +1,192 @@
+"""`tablewright runs …`: what is being done, and what was; `tablewright worker`: a process that does it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+
+commands = typer.Typer(help="Look at runs, watch, stop and resume them.", no_args_is_help=True)
+app.add_typer(commands, name="runs")
+
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id.")]
+
+
+@commands.command("list")
+def list_(
+    table: Annotated[str | None, typer.Option("--table", help="Only those of this table.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 20,
+    json: Json = False,
+) -> None:
+    """List the runs, the newest first."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> list[dict[str, Any]]:
+        return [await tablewright.jobs.report(run) for run in await tablewright.jobs.all(table, limit=limit)]
+
+    found = with_app(work)
+    if json:
+        output.print_json({"runs": found})
+    elif not found:
+        output.say("No runs.")
+    else:
+        lines = [
+            [
+                each["run_id"],
+                each["kind"],
+                each["table_id"] or "—",
+                each["status"],
+                f"{each['done']:,}/{each['total']:,}" if each["total"] else "",
+                output.dollars(each["usage"]["cost_usd"]),
+                output.when(each["started_at"]),
+            ]
+            for each in found
+        ]
+        columns = ["Run", "Kind", "Table", "Status", "Rows", "Cost", "Begun"]
+        output.stdout().print(output.grid("", columns, lines))
+
+
+@commands.command()
+def show(run: RunId, json: Json = False) -> None:
+    """Show how far a run is, what it has cost, how long it will take, and what failed and why."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> dict[str, Any]:
+        return await tablewright.jobs.report(await tablewright.jobs.get(run), reasons=True)
+
+    found = with_app(work)
+    if json:
+        output.print_json(found)
+        return
+    used = found["usage"]
+    said = [
+        f"{found['kind']} of {found['table_id']}" if found["table_id"] else found["kind"],
+        found["status"] + (": " + found["error"] if found["error"] else ""),
+        f"{found['done']:,} of {output.many(found['total'], 'row')}" if found["total"] else "",
+        f"about {output.duration(found['seconds_left'])} left" if found["seconds_left"] else "",
+        f"{output.many(used['llm_calls'], 'model call')}, {output.many(used['searches'], 'search')}, "
+        f"{output.many(used['fetches'], 'page')}, {output.dollars(used['cost_usd'])}",
+        f"found {found['found']:,}" if found["found"] else "",
+        *(f"{output.many(count, 'cell')} empty: {reason}" for reason, count in found["empty"].items()),
+        f"proposal {found['proposal_id']}" if found["proposal_id"] else "",
+    ]
+    for line in filter(None, said):
+        output.stdout().print(output.plain(line, 500), highlight=False, soft_wrap=True)
+    if found["status"] == "interrupted":
+        output.say(f"Go on with it: tablewright runs resume {run}.")
+
+
+@commands.command()
+def watch(
+    run: RunId,
+    after: Annotated[int, typer.Option("--after", min=0, help="Only what comes after this number.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print each event as a line of JSON.")] = False,
+) -> None:
+    """Watch a run, in whatever process it is done, until it ends. Ctrl-C ends the watching, not the run."""
+
+    async def work(tablewright: Tablewright) -> None:
+        await follow(tablewright, run, after=after, as_json=json)
+
+    with_app(work)
+
+
+@commands.command()
+def cancel(run: RunId, json: Json = False) -> None:
+    """Stop a run, wherever it is done. What was found by then is kept, and `runs resume` goes on with it."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> dict[str, Any]:
+        await tablewright.jobs.cancel(run)
+        async for _ in tablewright.jobs.watch(run):
+            pass
+        return await tablewright.jobs.report(await tablewright.jobs.get(run))
+
+    found = with_app(work)
+    if json:
+        output.print_json(found)
+    else:
+        kept = f" What was found is in proposal {found['proposal_id']}." if found["proposal_id"] else ""
+        output.say(
+            f"Run {run} is {found['status']}, after {found['done']:,} of {output.many(found['total'], 'row')}.{kept}"
+        )
+
+
+@commands.command()
+def resume(run: RunId, json: Json = False) -> None:
+    """Go on with a run that was interrupted, stopped or failed. What it bought is not bought again."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> dict[str, Any]:
+        doing = asyncio.ensure_future(tablewright.jobs.resume(run))
+        loop = asyncio.get_running_loop()
+        stopping: list[asyncio.Future[None]] = []
+        loop.add_signal_handler(
+            signal.SIGINT, lambda: stopping.append(asyncio.ensure_future(tablewright.jobs.cancel(run)))
+        )
+        try:
+            before = (await tablewright.jobs.get(run)).last_event
+            watching = asyncio.ensure_future(follow(tablewright, run, after=before, as_json=False, quiet=json))
+            await doing
+            await watching
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+        return await tablewright.jobs.report(await tablewright.jobs.get(run))
+
+    found = with_app(work)
+    if json:
+        output.print_json(found)
+    else:
+        output.say(f"Run {run} is {found['status']}.")
+        if found["proposal_id"]:
+            output.say(f"Decide with `tablewright proposal review {found['proposal_id']}` (or apply, or reject).")
+    if found["status"] == "cancelled":
+        raise typer.Exit(130)
+
+
+@app.command()
+def worker() -> None:
+    """Work on what the queue has, together with all other workers of the same database, until SIGTERM or Ctrl-C.
+
+    Each worker takes slices of the runs that are under way, and takes over those of a worker that died. A run that is
+    started while a worker is up is done by the workers; the command that started it watches.
+    """
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        output.say("Working. SIGTERM or Ctrl-C finishes the rows under way, and ends.")
+        await tablewright.jobs.work(stop)
+        output.say("Stopped.")
+
+    with_app(work)
+
+
+async def follow(tablewright: Tablewright, run_id: str, *, after: int, as_json: bool, quiet: bool = False) -> None:
+    """With a bar for eyes; a line of JSON for each event for programs."""
+    import json
+
+    from tablewright.doors.cli import output
+    from tablewright.table.document import document
+
+    run = await tablewright.jobs.get(run_id)
+    with output.bar() as progress:
+        task = progress.add_task("Filling", total=run.total or None, completed=run.done)
+        async for event in tablewright.jobs.watch(run_id, after=after):
+            if as_json:
+                typer.echo(json.dumps(document(event), ensure_ascii=False))
+            elif not quiet:
+                news = event.progress
+                progress.update(task, completed=news.done, total=news.total or None, description=output.doing(news))
+    if not as_json and not quiet:
+        found = await tablewright.jobs.report(await tablewright.jobs.get(run_id))
+        output.say(f"{found['status']}: {found['done']:,} of {output.many(found['total'], 'row')}.")

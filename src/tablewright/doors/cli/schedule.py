@@ -1,0 +1,68 @@
+"""`tablewright table schedule`: recheck or refresh a table again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from tablewright.doors.cli.root import Json, with_app
+from tablewright.doors.cli.table import commands
+
+if TYPE_CHECKING:
+    from tablewright.app import Schedule, Tablewright
+    from tablewright.table.feed import Routine
+
+
+@commands.command()
+def schedule(
+    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="A table's id, or its name; without it all.")] = "",
+    every: Annotated[
+        str, typer.Option("--every", metavar="TIME", help="hour, day, week, or a cron expression, in UTC.")
+    ] = "",
+    do: Annotated[
+        str,
+        typer.Option(
+            "--do",
+            help="recheck: flag what the cited pages no longer say. refresh: also look anew for what is flagged, empty "
+            "or stale.",
+        ),
+    ] = "recheck",
+    yes: Annotated[bool, typer.Option("--yes", help="Apply what a refresh finds; else it waits for review.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Do nothing of it any more.")] = False,
+    json: Json = False,
+) -> None:
+    """Recheck or refresh a table every day or week, by a worker or server that is up then; or show the schedules."""
+    from tablewright.doors.cli import output
+    from tablewright.errors import UsageError
+    from tablewright.table.feed import Routine
+
+    if do not in get_args(Routine):
+        raise UsageError(f"--do {do!r} is not known.", advice="Use recheck or refresh.")
+    if (every or remove) and not table:
+        raise UsageError("Which table?", advice="Name it: tablewright table schedule TABLE --every day.")
+    if every and remove:
+        raise UsageError("--every and --remove do not go together.")
+    routine: Routine = do  # type: ignore[assignment]
+
+    async def work(tablewright: Tablewright) -> tuple[list[Schedule], int]:
+        head = await tablewright.table(table) if table else None
+        removed = await tablewright.jobs.unschedule(head.id) if head and remove else 0
+        if head and every:
+            await tablewright.jobs.schedule(head.id, routine, every, apply=yes)
+        workers = [worker for worker in await tablewright.jobs.workers() if worker.kind != "command"]
+        found = await tablewright.jobs.schedules(head.id if head else "")
+        if not json and remove:
+            output.say(f"Removed: {output.many(removed, 'schedule')}.")
+        if found and not workers:
+            output.warn(["No worker is up: start one with `tablewright worker`."])
+        return found, removed
+
+    found, removed = with_app(work)
+    if json:
+        output.print_json({"schedules": found, "removed": removed})
+    elif found:
+        lines = [[each.table_id, each.routine, each.cron, each.last_at or "never"] for each in found]
+        output.stdout().print(output.grid("", ["Table", "What", "When (UTC)", "Last"], lines))
+    elif not remove:
+        output.say("Nothing is scheduled.")

@@ -1,0 +1,96 @@
+"""From a finding to a cell: checked against its field's type, or FAILED with the reason."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from tablewright.table.coerce import Coerced, coerce
+from tablewright.table.model import Cell, Field, Finding, Label, Step, Value
+from tablewright.table.text import shortened, show
+
+T = TypeVar("T")
+
+QUOTED = 160
+"""Characters of a quote in the trace."""
+COERCED: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
+
+
+def well_formed(value: T, kind: type[T]) -> T:
+    """What another package returned, if it has the form it says; raises msgspec.ValidationError or TypeError."""
+    return msgspec.convert(msgspec.to_builtins(value), kind)
+
+
+def is_well_formed(step: Step) -> bool:
+    try:
+        return bool(well_formed(step, Step))
+    except (msgspec.ValidationError, TypeError):
+        return False
+
+
+def answered(cell: Cell) -> str:
+    """The answer and why: who says so, in which words, who agrees and who does not."""
+    said = f"{show(cell.value)} ({cell.error})" if cell.error else show(cell.value)
+    if not cell.evidence or not cell.evidence[0].domain:
+        return said
+    first, *others = cell.evidence
+    said += f" — {first.domain}: “{shortened(first.quote, QUOTED)}”"
+    if others:
+        said += f"; so says {' and '.join(evidence.domain for evidence in others)}"
+    for other in cell.conflict:
+        who = other.evidence[0].domain if other.evidence else "another source"
+        said += f"; {who} says {show(other.value)}"
+    return said
+
+
+def fits(value: Value, field: Field) -> bool:
+    """Whether a computed value is of its field's type already."""
+    if field.type == "text":
+        return isinstance(value, str)
+    return field.type == "number" and type(value) in (int, float) and not field.unit
+
+
+def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, at: str, cost: float = 0.0) -> Cell:
+    """The finding as a cell of its field: coerced to the type, or FAILED with the reason."""
+    if finding.value is None:
+        return Cell(
+            raw_value=finding.raw_value,
+            status="FAILED",
+            reason=finding.reason or "not_found",
+            evidence=finding.evidence,
+            cost=cost,
+            attempt=attempt,
+            run_id=run_id,
+            updated_at=at,
+            error=finding.error,
+        )
+    if finding.exact and finding.raw_value is not None and fits(finding.value, field):
+        coerced = Coerced(value=finding.value, raw_value=finding.raw_value, label="high")
+    else:
+        coerced = coerce(finding.value, field)
+    if coerced.value is None:
+        return Cell(
+            raw_value=finding.raw_value or coerced.raw_value,
+            status="FAILED",
+            reason="error",
+            evidence=finding.evidence,
+            cost=cost,
+            attempt=attempt,
+            run_id=run_id,
+            updated_at=at,
+            error=coerced.note or f"{coerced.raw_value[:60]!r} is not a {field.type}",
+        )
+    return Cell(
+        value=coerced.value,
+        raw_value=coerced.raw_value if finding.raw_value is None else finding.raw_value,
+        status="ENRICHED",
+        confidence=round(min(1.0, max(0.0, finding.confidence)) * COERCED[coerced.label], 4),
+        evidence=finding.evidence,
+        conflict=finding.conflict,
+        cost=cost,
+        attempt=attempt,
+        run_id=run_id,
+        updated_at=at,
+        error=coerced.note or None,
+    )

@@ -1,0 +1,162 @@
+"""Durable runs, for those who start, watch, stop and resume them: in this process or in whatever other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from tablewright.engine.fill import Fill
+from tablewright.engine.outcome import Filled
+from tablewright.engine.progress import Watch
+from tablewright.jobs.report import run_report
+from tablewright.settings import Settings
+from tablewright.store.runs import QUEUED, Run
+from tablewright.store.store import Store
+from tablewright.store.workers import Worker, WorkerKind, is_alive
+from tablewright.table.feed import Event, Routine
+
+if TYPE_CHECKING:
+    from tablewright.jobs.conductor import Conductor, Doing, OpenRun, Work
+    from tablewright.jobs.durable import DurableFill
+    from tablewright.jobs.schedules import Schedule, Schedules
+
+# What a conductor stands on takes a second to import: only those wait for it who work.
+
+T = TypeVar("T")
+
+
+class Jobs:
+    def __init__(
+        self, store: Store, settings: Settings, open_run: OpenRun, stack: AsyncExitStack, works: Mapping[str, Work]
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._open_run = open_run
+        self._stack = stack
+        self._works = works
+        self._conductor: Conductor | None = None
+
+    async def durable(self, fill: Fill, watch: Watch) -> DurableFill:
+        from tablewright.jobs.durable import DurableFill
+
+        return DurableFill(
+            self._store,
+            await self._conduct(),
+            fill,
+            settings=self._settings.shared,
+            submit=self._submit,
+            watch=watch,
+        )
+
+    async def perform(
+        self, kind: str, table_id: str, spec: dict[str, Any], work: Callable[[Run, Doing], Awaitable[T]]
+    ) -> T:
+        """Does something as a whole, and keeps a record of it, which others can watch, stop, and go on with."""
+        return await (await self._conduct()).perform(kind, table_id, spec, work)
+
+    async def all(self, table_id: str | None = None, *, limit: int = 50) -> list[Run]:
+        """The newest first."""
+        return [await self._up_to_date(run) for run in await self._store.runs.all(table_id, limit=limit)]
+
+    async def get(self, run_id: str) -> Run:
+        """With what it has used up so far."""
+        return await self._up_to_date(await self._store.runs.get(run_id))
+
+    async def report(self, run: Run, *, reasons: bool = False) -> dict[str, Any]:
+        """A run as one JSON document; with `reasons` also why cells stayed empty."""
+        return await run_report(self._store, run, interrupted=await self.is_interrupted(run), reasons=reasons)
+
+    async def is_interrupted(self, run: Run) -> bool:
+        """Whether it has not ended, and nobody is alive who works on it."""
+        return run.status == "running" and run.owner not in (QUEUED, *(worker.id for worker in await self.workers()))
+
+    async def watch(self, run_id: str, *, after: int = 0) -> AsyncIterator[Event]:
+        """What a run tells, in whatever process it is done, after the number that was read last, until it ends."""
+        from tablewright.jobs.durable import follow
+
+        async for event in follow(self._store, run_id, after=after):
+            yield event
+
+    async def cancel(self, run_id: str) -> None:
+        """Whoever works on it stops within a second; what was found by then is kept."""
+        run = await self._store.runs.get(run_id)
+        await self._store.runs.ask_to_stop(run_id)
+        if await self.is_interrupted(run):
+            await (await self._conduct()).give_up(run_id)
+
+    def stop(self) -> None:
+        """Whatever this process does, at once; what it has come to is kept."""
+        if self._conductor is not None:
+            self._conductor.stop_all()
+
+    async def resume(self, run_id: str) -> None:
+        """Goes on with a run that was interrupted, stopped or failed, to its end; workers do it where some are up."""
+        conductor = await self._conduct()
+        await conductor.take(run_id)
+        if not await self._submit(run_id, conductor.id):
+            await conductor.go_on(run_id)
+
+    async def result(self, run_id: str) -> Filled:
+        """What a run over a table that has ended came to."""
+        return await (await self._conduct()).end(run_id)
+
+    async def workers(self) -> list[Worker]:
+        """The processes that are at work."""
+        return [worker for worker in await self._store.workers.all() if is_alive(worker)]
+
+    async def work(self, stop: asyncio.Event, *, kind: WorkerKind = "worker") -> None:
+        """Works on what the queue has, with all other workers, until `stop` is set."""
+        from tablewright.jobs.worker import work
+
+        conductor = await self._conduct(kind)
+        everywhere = self._settings.slices_everywhere
+        await work(self._store, conductor, self._settings.jobs_database, stop, everywhere=everywhere)
+
+    async def schedule(self, table_id: str, routine: Routine, every: str, *, apply: bool = False) -> Schedule:
+        """Does it every hour, day or week, or by a cron expression, as long as a worker is up. What a refresh finds is
+        a proposal, unless `apply`."""
+        spec: dict[str, Any] = {"fields": [], "row_ids": None, "dry_run": False, "apply": apply}
+        return await self._schedules.put(table_id, routine, every, spec)
+
+    async def schedules(self, table_id: str = "") -> list[Schedule]:
+        return await self._schedules.all(table_id)
+
+    async def unschedule(self, table_id: str) -> int:
+        """All routines of a table; how many there were."""
+        return await self._schedules.remove(table_id)
+
+    @property
+    def _schedules(self) -> Schedules:
+        from tablewright.jobs.schedules import Schedules
+
+        return Schedules(self._settings.jobs_database)
+
+    @property
+    def serves_others(self) -> bool:
+        """Whether this process works on the runs of many, each with tools of its own."""
+        return self._conductor is not None and self._conductor.kind != "command"
+
+    async def _conduct(self, kind: WorkerKind = "command") -> Conductor:
+        if self._conductor is None:
+            from tablewright.jobs.conductor import Conductor
+
+            conductor = Conductor(self._store, self._open_run, kind=kind, works=self._works)
+            self._conductor = await self._stack.enter_async_context(conductor)
+        return self._conductor
+
+    async def _submit(self, run_id: str, instead_of: str) -> bool:
+        if not any(worker.kind in ("worker", "server") for worker in await self.workers()):
+            return False
+        from tablewright.jobs.queue import submit
+
+        await submit(self._settings.jobs_database, run_id, instead_of)
+        return True
+
+    async def _up_to_date(self, run: Run) -> Run:
+        if run.status != "running":
+            return run
+        return msgspec.structs.replace(run, usage=run.usage + (await self._store.slices.totals(run.id)).usage)

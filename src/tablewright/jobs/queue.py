@@ -1,0 +1,194 @@
+"""The queue that workers share, on DBOS: who does which slice, over as many processes and machines as there are.
+
+A run is a workflow that hands out its slices as workflows of their own, and ends when all are done. What is done of a
+slice stands in our own tables, so a workflow that is begun again, here or by another worker, does just the rest.
+
+DBOS runs workflows in threads and has one instance in a process; our tools live in one event loop. So each workflow
+asks the conductor, in its loop, and waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Collection, Coroutine
+from datetime import datetime
+from typing import Any, TypeVar
+
+from dbos import DBOS, DBOSClient, SetEnqueueOptions, SetWorkflowID
+
+from tablewright.errors import RunError
+from tablewright.jobs.conductor import STOPPED, Conductor
+
+T = TypeVar("T")
+
+NAME = "tablewright"
+VERSION = "1"
+"""Of the workflows below: processes of another version leave each other's alone."""
+RUNS = "runs"
+SCHEDULED = "scheduled"
+SLICES = "slices"
+POLL = 0.1
+AHEAD = 32
+"""Slices of a run that wait for a worker at a time, so that a run that is stopped leaves few behind."""
+AT_ONCE = 3
+"""Slices in one process."""
+MOST_TRIES = 50
+MOST_EVERYWHERE = 10_000
+
+_conductor: Conductor
+_loop: asyncio.AbstractEventLoop
+_left = threading.Event()
+
+
+class Leaving(BaseException):
+    """Ends a workflow in this process, and in this process alone: DBOS writes down nothing but an `Exception`, so for
+    everybody else it is still under way, and whoever takes over goes on with it."""
+
+
+def here(work: Coroutine[Any, Any, T]) -> T:
+    """Does it in the conductor's event loop."""
+    return asyncio.run_coroutine_threadsafe(work, _loop).result()
+
+
+@DBOS.workflow(name="run")
+def run_workflow(run_id: str, instead_of: str) -> None:
+    """A run of which `instead_of` had charge until now."""
+    kind = take(run_id, instead_of)
+    if kind == "enrich":
+        problem = ""
+        for round_no in range(MOST_TRIES):
+            numbers = unfinished(run_id)
+            if not numbers or problem not in ("", STOPPED):
+                break
+            problem = hand_out(run_id, round_no, numbers)
+        end(run_id, "" if problem == STOPPED else problem)
+    elif kind:
+        go_on(run_id)
+
+
+def hand_out(run_id: str, round_no: int, numbers: list[int]) -> str:
+    """The problem that one of the slices met, if any."""
+    waiting: list[Any] = []
+    problem = ""
+    key = partition(run_id)
+    for number in numbers:
+        with SetWorkflowID(f"{DBOS.workflow_id}-{round_no}-{number}"), SetEnqueueOptions(queue_partition_key=key):
+            waiting.append(DBOS.enqueue_workflow(SLICES, slice_workflow, run_id, number))
+        if len(waiting) >= AHEAD:
+            problem = waiting.pop(0).get_result(polling_interval_sec=POLL) or problem
+        if problem:
+            break
+    for handle in waiting:
+        problem = handle.get_result(polling_interval_sec=POLL) or problem
+    return problem
+
+
+@DBOS.workflow(name="slice")
+def slice_workflow(run_id: str, number: int) -> str:
+    problem = here(_conductor.fill_slice(run_id, number))
+    if _conductor.draining and problem == STOPPED:
+        _left.wait()  # until then it counts as one of those in this process, so that no further ones are taken
+        raise Leaving
+    return problem
+
+
+@DBOS.workflow(name=SCHEDULED)
+def scheduled_workflow(at: datetime, context: dict[str, Any]) -> None:
+    """A routine of a table, when it is time for it; one whose table is gone is not done again."""
+    if not here(_conductor.do_routine(context["table_id"], context["routine"], context["spec"])):
+        DBOS.delete_schedule(f"{context['table_id']}/{context['routine']}")
+
+
+@DBOS.step(name="take")
+def take(run_id: str, instead_of: str) -> str:
+    return here(_conductor.take_for_all(run_id, instead_of))
+
+
+@DBOS.step(name="partition")
+def partition(run_id: str) -> str:
+    return here(_conductor.model_of(run_id))
+
+
+@DBOS.step(name="unfinished")
+def unfinished(run_id: str) -> list[int]:
+    return here(_conductor.unfinished(run_id))
+
+
+@DBOS.step(name="end")
+def end(run_id: str, problem: str) -> None:
+    here(_conductor.end(run_id, problem))
+
+
+@DBOS.step(name="go on")
+def go_on(run_id: str) -> None:
+    here(_conductor.go_on(run_id))
+
+
+async def join(database: str, conductor: Conductor, *, everywhere: int | None = None) -> None:
+    """Joins the queue. At most `everywhere` slices that ask one model are done at once, in all processes together."""
+    global _conductor, _loop
+    _conductor, _loop = conductor, asyncio.get_running_loop()
+    _left.clear()
+    await asyncio.to_thread(launch, database, conductor.id, everywhere or MOST_EVERYWHERE)
+
+
+def launch(database: str, executor_id: str, everywhere: int) -> None:
+    logging.getLogger("dbos").setLevel(logging.ERROR)
+    DBOS(
+        config={
+            "name": NAME,
+            "system_database_url": database,
+            "application_version": VERSION,
+            "executor_id": executor_id,
+            "log_level": "ERROR",
+            "notification_listener_polling_interval_sec": 0.2,
+            "scheduler_polling_interval_sec": 5.0,
+        }
+    )
+    DBOS.launch()
+    DBOS.register_queue(RUNS, polling_interval_sec=POLL)
+    DBOS.register_queue(
+        SLICES,
+        worker_concurrency=AT_ONCE,
+        partition_concurrency=everywhere,
+        polling_interval_sec=POLL,
+    )
+
+
+async def leave() -> None:
+    _left.set()
+    await asyncio.to_thread(DBOS.destroy)
+
+
+def take_over(alive: Collection[str], left: Collection[tuple[str, str]]) -> None:
+    """What a process that is gone had begun goes back to the queue: slices and runs of workers, and runs of commands,
+    as (run, owner)."""
+    pending = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
+    gone = {workflow.executor_id for workflow in pending if workflow.executor_id} - set(alive)
+    if gone:
+        DBOS._recover_pending_workflows(sorted(gone))
+    for run_id, owner in left:
+        with SetWorkflowID(f"{run_id}-{owner}"):
+            DBOS.enqueue_workflow(RUNS, run_workflow, run_id, owner)
+
+
+async def submit(database: str, run_id: str, instead_of: str) -> None:
+    """Gives a run to the workers, from a process that is none."""
+
+    def work() -> None:
+        client = DBOSClient(system_database_url=database, application_name=NAME)
+        try:
+            client.enqueue(
+                {"workflow_name": "run", "queue_name": RUNS, "workflow_id": f"{run_id}-{instead_of}"},
+                run_id,
+                instead_of,
+            )
+        finally:
+            client.destroy()
+
+    try:
+        await asyncio.to_thread(work)
+    except Exception as error:
+        raise RunError(f"The queue of the workers cannot be reached: {error}.") from error

@@ -1,0 +1,50 @@
+"""A run as people and programs ask about it: how far it is, what it cost, what failed and why, how long it takes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from tablewright.errors import NotFound
+from tablewright.store.runs import Run
+from tablewright.store.store import Store
+from tablewright.table.document import document
+
+FEW = 20
+"""Rows after which the pace of a run tells how long it will take."""
+
+
+async def run_report(store: Store, run: Run, *, interrupted: bool, reasons: bool = False) -> dict[str, Any]:
+    """With `reasons` also what was found, and why cells stayed empty."""
+    try:
+        proposal_id = await store.proposals.of_run(run.id)
+    except NotFound:
+        proposal_id = ""
+    empty = await store.proposals.reasons(proposal_id) if reasons and proposal_id else {}
+    return {
+        "run_id": run.id,
+        "kind": run.kind,
+        "table_id": run.table_id,
+        "proposal_id": proposal_id,
+        "status": "interrupted" if interrupted else "stopping" if run.stopping else run.status,
+        "done": run.done,
+        "total": run.total,
+        "found": empty.pop("", 0),
+        "empty": empty,
+        "seconds_left": None if interrupted else seconds_left(run),
+        "usage": document(run.usage),
+        "error": run.error,
+        "owner": run.owner,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "last_event": run.last_event,
+        "spec": run.spec,
+    }
+
+
+def seconds_left(run: Run) -> float | None:
+    """At the pace so far; None while that says little, or where there is nothing left to do."""
+    if run.status != "running" or run.done < min(FEW, run.total) or run.done >= run.total:
+        return None
+    passed = (datetime.now(UTC) - datetime.fromisoformat(run.started_at)).total_seconds()
+    return round(passed / run.done * (run.total - run.done), 1)

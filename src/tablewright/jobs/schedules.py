@@ -1,0 +1,99 @@
+"""Schedules: what is done to a table again and again, by whichever worker is up when it is time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dbos import DBOS, DBOSClient
+from dbos._error import DBOSException
+
+from tablewright.errors import UsageError
+from tablewright.jobs.queue import NAME, RUNS, SCHEDULED
+from tablewright.table.feed import Routine
+from tablewright.table.model import Noun
+
+T = TypeVar("T")
+
+EVERY = {"hour": "0 * * * *", "day": "0 3 * * *", "week": "0 3 * * 1"}
+"""In UTC: at night, and in the night to Monday."""
+
+
+class Schedule(Noun, frozen=True):
+    table_id: str
+    routine: Routine
+    cron: str
+    spec: dict[str, Any]
+    last_at: str | None = None
+
+
+class Schedules:
+    """In the database of the queue; a table has at most one schedule of each routine."""
+
+    def __init__(self, database: str) -> None:
+        self._database = database
+
+    async def put(self, table_id: str, routine: Routine, every: str, spec: dict[str, Any]) -> Schedule:
+        """`every` is hour, day, week or a cron expression."""
+        schedule = Schedule(table_id=table_id, routine=routine, cron=EVERY.get(every, every), spec=spec)
+
+        def work(client: DBOSClient) -> None:
+            client.delete_schedule(name_of(table_id, routine))
+            client.create_schedule(
+                schedule_name=name_of(table_id, routine),
+                workflow_name=SCHEDULED,
+                schedule=schedule.cron,
+                context={"table_id": table_id, "routine": routine, "spec": spec},
+                queue_name=RUNS,
+            )
+
+        try:
+            await self._ask(work)
+        except DBOSException as error:
+            raise UsageError(
+                f"{every!r} is no time: {error}.",
+                advice='Say hour, day, week, or a cron expression such as "0 6 * * 1-5".',
+            ) from None
+        return schedule
+
+    async def all(self, table_id: str = "") -> list[Schedule]:
+        found = await self._ask(
+            lambda client: client.list_schedules(schedule_name_prefix=f"{table_id}/" if table_id else None)
+        )
+        return [
+            Schedule(
+                table_id=each["context"]["table_id"],
+                routine=each["context"]["routine"],
+                cron=each["schedule"],
+                spec=each["context"]["spec"],
+                last_at=str(each["last_fired_at"]) if each["last_fired_at"] else None,
+            )
+            for each in found
+        ]
+
+    async def remove(self, table_id: str) -> int:
+        """All of a table; how many there were."""
+        found = await self.all(table_id)
+
+        def work(client: DBOSClient) -> None:
+            for each in found:
+                client.delete_schedule(name_of(table_id, each.routine))
+
+        await self._ask(work)
+        return len(found)
+
+    async def _ask(self, work: Callable[[DBOSClient], T]) -> T:
+        def asked() -> T:
+            DBOS.migrate(self._database)
+            client = DBOSClient(system_database_url=self._database, application_name=NAME)
+            try:
+                return work(client)
+            finally:
+                client.destroy()
+
+        return await asyncio.to_thread(asked)
+
+
+def name_of(table_id: str, routine: Routine) -> str:
+    return f"{table_id}/{routine}"

@@ -1,0 +1,74 @@
+"""The feed of a run: what it tells while it works, in order and numbered, so that any process can watch from wherever
+it stopped reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.records import now, to_text
+from tablewright.table.feed import Event, Progress
+
+MOST = 1_000
+"""Events that are read at once."""
+COUNTED = ("row_done", "row_skipped")
+
+
+class Feed:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read(self, run_id: str, *, after: int = 0, limit: int = MOST) -> list[Event]:
+        """Those that come after number `after`, in order."""
+
+        def work(connection: Connection) -> list[Event]:
+            events = schema.run_events
+            query = (
+                select(events)
+                .where(events.c.run_id == run_id, events.c.number > after)
+                .order_by(events.c.number)
+                .limit(limit)
+            )
+            return [
+                Event(number=each.number, at=each.at, progress=msgspec.json.decode(each.event, type=Progress))
+                for each in connection.execute(query)
+            ]
+
+        return await self._database.read(work)
+
+    async def add(self, run_id: str, events: Sequence[Progress]) -> None:
+        """By one who counts for himself: `done` and `total` are those of the events."""
+
+        def work(connection: Connection) -> None:
+            append_events(connection, run_id, events)
+            if events:
+                counts = {"done": events[-1].done, "total": events[-1].total}
+                connection.execute(update(schema.runs).where(schema.runs.c.id == run_id).values(counts))
+
+        if events:
+            await self._database.write(work)
+
+
+def append_events(connection: Connection, run_id: str, events: Sequence[Progress], *, rows: int | None = None) -> None:
+    """With `rows`, so many more rows of the run are done, and the events say how many all are: those who work on its
+    slices do not know of each other. Whoever comes second waits for the first, so that nobody who reads misses one."""
+    runs = schema.runs
+    query = select(runs.c.done, runs.c.total, runs.c.last_event).where(runs.c.id == run_id).with_for_update()
+    run = connection.execute(query).one_or_none()
+    if run is None:  # its table was removed
+        return
+    records = []
+    done = run.done
+    for number, event in enumerate(events, start=run.last_event + 1):
+        if rows is not None:
+            done += event.stage in COUNTED
+            event = msgspec.structs.replace(event, done=min(done, run.done + rows), total=run.total)
+        records.append({"run_id": run_id, "number": number, "at": now(), "event": to_text(event)})
+    if records:
+        connection.execute(insert(schema.run_events), records)
+    changed = {"last_event": run.last_event + len(records)} | ({} if rows is None else {"done": run.done + rows})
+    connection.execute(update(runs).where(runs.c.id == run_id).values(changed))

@@ -1,0 +1,178 @@
+"""The slices of a durable run: which rows each is about, who works on it, and what was done of it.
+
+What a slice has found, which of its rows are done, what that took and what people who watch are told is written in one
+transaction. So a run that was killed goes on with exactly the rows that are not done, and counts nothing twice. A slice
+belongs to whoever claimed it last: one who was thought dead and writes after all is refused (`Superseded`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Row as Record
+
+from tablewright.errors import Superseded
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.feed import append_events
+from tablewright.store.operations import CellAt, Operation, add_operations
+from tablewright.store.records import to_text
+from tablewright.table.feed import Progress
+from tablewright.table.model import Noun, RowId
+from tablewright.table.usage import Usage
+
+
+class Tally(Noun, frozen=True, omit_defaults=False):
+    """Rows and cells, as a run counts them; `bought` are those for which something was really asked of somebody."""
+
+    rows: int = 0
+    found: int = 0
+    empty: int = 0
+    skipped: int = 0
+    left: int = 0
+    unasked: int = 0
+    bought_rows: int = 0
+    bought_cells: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+
+
+class Todo(Noun, frozen=True):
+    """The rows of a slice; with `only`, just these cells of them, whatever their status."""
+
+    row_ids: tuple[RowId, ...]
+    only: tuple[CellAt, ...] | None = None
+
+
+class Slice(Noun, frozen=True):
+    run_id: str
+    number: int
+    todo: Todo
+    owner: str = ""
+    done: tuple[RowId, ...] = ()
+    finished: bool = False
+    tally: Tally = Tally()
+    usage: Usage = Usage()
+
+    @property
+    def left(self) -> Todo:
+        """What was not done yet."""
+        done = set(self.done)
+        only = self.todo.only
+        return Todo(
+            row_ids=tuple(row_id for row_id in self.todo.row_ids if row_id not in done),
+            only=None if only is None else tuple(at for at in only if at[0] not in done),
+        )
+
+
+class Totals(Noun, frozen=True):
+    """A run so far."""
+
+    tally: Tally = Tally()
+    usage: Usage = Usage()
+    unfinished: tuple[int, ...] = ()
+
+
+class Slices:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, run_id: str, number: int, owner: str) -> Slice:
+        """From now on it is the owner's; whoever had it before writes to it no more."""
+
+        def work(connection: Connection) -> Slice:
+            connection.execute(update(schema.run_slices).where(at(run_id, number)).values(owner=owner))
+            return as_slice(connection.execute(select(schema.run_slices).where(at(run_id, number))).one())
+
+        return await self._database.write(work, repeatable=True)
+
+    async def keep(
+        self, state: Slice, proposal_id: str, operations: Sequence[Operation], events: Sequence[Progress] = ()
+    ) -> None:
+        """All of it or, where the slice is somebody else's by now, nothing. Twice the same changes nothing."""
+        done, usage = to_text(state.done), to_text(state.usage)
+
+        def work(connection: Connection) -> None:
+            slices = schema.run_slices
+            present = connection.execute(
+                select(slices.c.owner, slices.c.done, slices.c.usage, slices.c.finished)
+                .where(at(state.run_id, state.number))
+                .with_for_update()
+            ).one()
+            if present.owner != state.owner:
+                raise Superseded(f"Slice {state.number} of run {state.run_id} is done by somebody else now.")
+            if (present.done, present.usage, present.finished) == (done, usage, state.finished):
+                return
+            more = len(state.done) - len(msgspec.json.decode(present.done))
+            connection.execute(
+                update(slices)
+                .where(at(state.run_id, state.number))
+                .values(done=done, finished=state.finished, tally=to_text(state.tally), usage=usage)
+            )
+            add_operations(connection, proposal_id, operations)
+            append_events(connection, state.run_id, events, rows=more)
+
+        await self._database.write(work, repeatable=True)
+
+    async def totals(self, run_id: str) -> Totals:
+        def work(connection: Connection) -> Totals:
+            slices = schema.run_slices
+            query = select(slices.c.number, slices.c.finished, slices.c.tally, slices.c.usage)
+            records = connection.execute(query.where(slices.c.run_id == run_id).order_by(slices.c.number)).all()
+            return Totals(
+                tally=sum((msgspec.json.decode(record.tally, type=Tally) for record in records), Tally()),
+                usage=sum((msgspec.json.decode(record.usage, type=Usage) for record in records), Usage()),
+                unfinished=tuple(record.number for record in records if not record.finished),
+            )
+
+        return await self._database.read(work)
+
+    async def spent_by_others(self, run_id: str, worker_id: str) -> Usage:
+        """What the slices took that others than this worker did, or do."""
+
+        def work(connection: Connection) -> Usage:
+            slices = schema.run_slices
+            own = slices.c.owner.startswith(worker_id, autoescape=True)
+            usages = connection.execute(select(slices.c.usage).where(slices.c.run_id == run_id, ~own)).scalars()
+            return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
+
+        return await self._database.read(work)
+
+
+def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> None:
+    records = [
+        {
+            "run_id": run_id,
+            "number": number,
+            "todo": to_text(todo),
+            "owner": "",
+            "done": "[]",
+            "finished": False,
+            "tally": to_text(Tally()),
+            "usage": to_text(Usage()),
+        }
+        for number, todo in enumerate(todos, start=1)
+    ]
+    if records:
+        connection.execute(insert(schema.run_slices), records)
+
+
+def at(run_id: str, number: int) -> Any:
+    return (schema.run_slices.c.run_id == run_id) & (schema.run_slices.c.number == number)
+
+
+def as_slice(record: Record[Any]) -> Slice:
+    return Slice(
+        run_id=record.run_id,
+        number=record.number,
+        todo=msgspec.json.decode(record.todo, type=Todo),
+        owner=record.owner,
+        done=msgspec.json.decode(record.done, type=tuple[RowId, ...]),
+        finished=record.finished,
+        tally=msgspec.json.decode(record.tally, type=Tally),
+        usage=msgspec.json.decode(record.usage, type=Usage),
+    )

@@ -1,0 +1,118 @@
+"""Who is at work: each process that works on durable runs says every few seconds that it is there.
+
+The time is the database's, so the clocks of machines need not agree. On the machine itself a process that is gone is
+known at once.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import time
+from collections.abc import Collection
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, Double, cast, delete, func, literal, select
+
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.dialect import upsert
+from tablewright.store.records import now
+from tablewright.table.model import Noun
+
+WorkerKind: TypeAlias = Literal["worker", "server", "command"]
+
+SILENCE = 15.0
+"""Seconds without a sign of life after which a process counts as gone."""
+
+
+class Worker(Noun, frozen=True):
+    id: str
+    kind: WorkerKind
+    host: str
+    pid: int
+    started_at: str
+    silent: float
+    """Seconds since its last sign of life."""
+
+
+class Workers:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def beat(self, worker_id: str, kind: WorkerKind) -> None:
+        """A sign of life; the first makes it known."""
+
+        def work(connection: Connection) -> None:
+            statement = upsert(connection, schema.workers).values(
+                id=worker_id,
+                kind=kind,
+                host=socket.gethostname(),
+                pid=os.getpid(),
+                started_at=now(),
+                beat=clock(connection),
+            )
+            connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_={"beat": clock(connection)}))
+
+        await self._database.write(work, repeatable=True)
+
+    async def leave(self, worker_ids: Collection[str]) -> None:
+        workers = schema.workers
+        await self._database.write(
+            lambda connection: connection.execute(delete(workers).where(workers.c.id.in_(list(worker_ids)))),
+            repeatable=True,
+        )
+
+    async def all(self) -> list[Worker]:
+        def work(connection: Connection) -> list[Worker]:
+            workers = schema.workers
+            silent = (clock(connection) - workers.c.beat).label("silent")
+            records = connection.execute(select(workers, silent).order_by(workers.c.started_at))
+            return [
+                Worker(
+                    id=each.id,
+                    kind=each.kind,
+                    host=each.host,
+                    pid=each.pid,
+                    started_at=each.started_at,
+                    silent=max(0.0, float(each.silent)),
+                )
+                for each in records
+            ]
+
+        return await self._database.read(work)
+
+
+def new_worker_id() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+def is_alive(worker: Worker, *, trust_silence: bool = True) -> bool:
+    """What has said nothing for long is gone, unless who asks could not have heard it either (`trust_silence`). A
+    process of this machine that is not there is gone for sure."""
+    if worker.host == socket.gethostname() and not is_running(worker.pid):
+        return False
+    return worker.silent <= SILENCE or not trust_silence
+
+
+def is_running(pid: int) -> bool:
+    """A process that has ended but was not asked for by its parent yet is not running."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return True
+
+
+def clock(connection: Connection) -> ColumnElement[float]:
+    """Seconds, by the clock of the database; a SQLite file has that of its machine."""
+    if connection.dialect.name == "postgresql":
+        return cast(func.extract("epoch", func.clock_timestamp()), Double)
+    return literal(time.time())

@@ -1,0 +1,145 @@
+"""What is done as a whole, by kind: reading documents, rechecking, research, a table's schedule.
+
+Each is a run that others can watch and stop. Begun again, by whatever process, it goes on where it was: documents that
+are there are not read again, research goes on with its next round, pages are rechecked with their validators.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tablewright.engine.changes import Changes
+from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.outcome import Filled
+from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.progress import Watch, ignore
+from tablewright.errors import UsageError
+from tablewright.journeys import enrich, refresh
+from tablewright.store.runs import Run
+from tablewright.store.store import Store
+from tablewright.table.feed import Progress
+from tablewright.table.model import Field
+from tablewright.table.research import Research, ResearchEvent
+
+if TYPE_CHECKING:
+    from tablewright.assembly import Toolbox
+    from tablewright.corpus.ingest import Ingested, Reading
+    from tablewright.engine.recheck import Rechecked
+    from tablewright.jobs.conductor import Doing, Work
+
+
+class Works:
+    def __init__(
+        self,
+        store: Store,
+        tools: Callable[[], Toolbox],
+        *,
+        actor: str,
+        terms: Callable[[], Terms],
+        retry: Callable[[], RetryPolicy],
+    ) -> None:
+        self._store = store
+        self._retry = retry
+        self._tools = tools
+        self._actor = actor
+        self._terms = terms
+
+    def all(self) -> dict[str, Work]:
+        return {
+            "ingest": self.ingest,
+            "recheck": self.recheck,
+            "refresh": self.refresh,
+            "research": self.research,
+        }
+
+    async def ingest(self, run: Run, doing: Doing, watch: Callable[[Reading], None] = lambda _: None) -> Ingested:
+        """Files are on one machine, so only there it goes on."""
+        from tablewright.corpus.ingest import Ingest
+
+        if run.spec["host"] != platform.node():
+            raise UsageError(f"The files are on {run.spec['host']}.", advice="Add them there.")
+
+        def told(reading: Reading) -> None:
+            watch(reading)
+            doing.tell(Progress(stage="working", done=reading.done, total=reading.total))
+
+        corpus = await self._tools().open_corpus()
+        paths = [Path(path) for path in run.spec["paths"]]
+        done = await Ingest(self._store, corpus.embedder, workers=run.spec["workers"]).add(paths, told)
+        doing.spec = {}  # who removes a document later finds its name nowhere
+        return done
+
+    async def recheck(self, run: Run, doing: Doing, watch: Watch = ignore) -> Rechecked:
+        from tablewright.engine.recheck import Recheck
+
+        def told(progress: Progress) -> None:
+            watch(progress)
+            doing.tell(progress)
+
+        recheck = Recheck(
+            self._store,
+            await self._store.tables.find(run.table_id),
+            await self._tools().open_pages(),
+            actor=self._actor,
+            fields=run.spec["fields"],
+            row_ids=run.spec["row_ids"],
+            dry_run=run.spec["dry_run"],
+            watch=told,
+        )
+        doing.halt = recheck.cancel
+        return await recheck.run()
+
+    async def refresh(self, run: Run, doing: Doing) -> None:
+        """Rechecks the table, then fills again what is flagged, empty for want of looking, or stale. What is found is a
+        proposal, or applied where the owner said so."""
+        await self.recheck(run, doing)
+        table = await self._store.tables.find(run.table_id)
+        asked = [field for field in table.fields if field.is_asked]
+        ways: dict[str, list[Field]] = {}
+        for field in asked:
+            ways.setdefault(enrich.natural_strategy([field]), []).append(field)
+        for strategy, fields in ways.items():
+            fill = await enrich.plan(self._store, table.id, fields, strategy, **self._how(doing))
+            await self._settle(run, await self._fill(fill, doing))
+        for each in await refresh.rounds(self._store, table.id):
+            again = await refresh.plan(self._store, table.id, each, **self._how(doing))
+            if again is not None:
+                await self._settle(run, await self._fill(again, doing))
+
+    def _how(self, doing: Doing) -> dict[str, Any]:
+        return {"open_tools": self._tools().open, "terms": self._terms(), "retry": self._retry(), "watch": doing.tell}
+
+    async def _fill(self, fill: Fill, doing: Doing) -> Filled:
+        doing.halt = fill.cancel
+        return await fill.run()
+
+    async def _settle(self, run: Run, filled: Filled) -> None:
+        if run.spec["apply"] and filled.status == "done":
+            await Changes(self._store, self._actor).apply(filled.proposal_id)
+
+    async def research(
+        self, run: Run, doing: Doing, watch: Callable[[ResearchEvent], None] = lambda _: None
+    ) -> Research:
+        from tablewright.journeys.research.research import Researcher
+
+        def told(event: ResearchEvent) -> None:
+            watch(event)
+            said = f"{event.stage}: {event.detail}" if event.detail else event.stage
+            doing.tell(Progress(stage="working", done=event.done, total=event.total, detail=said))
+
+        researcher = Researcher(
+            self._store,
+            await self._tools().open(("web", "model")),
+            actor=self._actor,
+            minutes=run.spec["minutes"],
+            terms=self._terms(),
+            watch=told,
+        )
+        return await researcher.run(run.spec["research"])
+
+
+def ingest_spec(paths: list[Path], workers: int) -> dict[str, Any]:
+    return {"paths": [str(path.absolute()) for path in paths], "workers": workers, "host": platform.node()}

@@ -1,0 +1,31 @@
+"""A separate process that searches as fast as it may: `python -m tests.store.asker URL ADDRESS PER_SECOND SECONDS`"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+
+import httpx2
+
+from tablewright.sources.search.provider import find_provider
+from tablewright.sources.search.searching import Searching
+from tablewright.sources.source import Query
+from tablewright.store.store import Store
+
+
+async def main(url: str, address: str, per_second: float, seconds: float) -> None:
+    async with await Store.open(url) as store, httpx2.AsyncClient(trust_env=False) as client:
+        provider = find_provider(f"searxng:{address}", api_key="", client=client)
+        searching = Searching(provider, per_second=per_second, slots=store.shared_limits)
+        end = time.monotonic() + seconds
+
+        async def ask() -> None:
+            while time.monotonic() < end:
+                await searching.search(Query(text="acme"))
+
+        await asyncio.gather(*(ask() for _ in range(10)))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])))

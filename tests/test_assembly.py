@@ -1,0 +1,70 @@
+"""Which tools share their limits with the other processes on the database."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+from sqlalchemy import select
+
+from tablewright import assembly
+from tablewright.assembly import Toolbox, open_web
+from tablewright.errors import BadSetting
+from tablewright.settings import Settings
+from tablewright.sources.fetch.fetcher import Fetcher
+from tablewright.sources.source import Query
+from tablewright.store import schema
+from tablewright.store.store import Store
+
+from .models.endpoint import running_endpoint
+from .pages import Page, small_web
+from .sources.fetch.site import PAGE, Site, Wire, everything_is_public
+
+
+class Founded(BaseModel):
+    year: int
+
+
+async def shared_keys(store: Store) -> set[str]:
+    return set(await store.database.read(lambda connection: connection.scalars(select(schema.limits.c.key)).all()))
+
+
+async def test_model_search_and_domain_have_one_limit_for_all_on_one_postgresql(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        running_endpoint() as endpoint,
+        small_web({"/acme": Page(title="Acme", body="<p>Acme was founded in 1987.</p>")}) as found,
+        Site({"/": PAGE}).open() as site,
+        AsyncExitStack() as stack,
+    ):
+        monkeypatch.setattr(assembly, "Fetcher", partial(Fetcher, resolve=everything_is_public, wire=Wire(site)))
+        settings = Settings(
+            home=str(tmp_path),
+            model="openai:gpt-4o-mini",
+            model_base_url=endpoint.url,
+            model_requests_per_minute="6000",
+            model_tokens_per_minute="1000000",
+            search=f"searxng:http://{found.address}",
+            search_requests_per_second="100",
+            fetch_delay="0.1",
+        )
+        tools = await Toolbox(settings, store, stack).open(("web", "model"))
+        assert tools.web is not None
+        assert tools.model is not None
+        await tools.web.search(Query(text="acme"))
+        await tools.web.open("http://www.example.com/")
+        await tools.model.ask(instructions="Read.", prompt="Founded in 1987.", output=Founded, max_tokens=100)
+    assert (len(site.asked), len(endpoint.asked), found.requests["/search"]) == (2, 1, 1)
+    shared = {"model openai", "model openai tokens", "search searxng", "domain example.com"}
+    assert await shared_keys(store) == (shared if store.shared_limits else set())
+
+
+async def test_searches_a_second_must_be_a_number(store: Store, tmp_path: Path) -> None:
+    settings = Settings(home=str(tmp_path), search="sample", search_requests_per_second="few")
+    with pytest.raises(BadSetting, match="search_requests_per_second must be a number"):
+        async with open_web(settings, store):
+            pass
