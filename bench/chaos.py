@@ -229,7 +229,7 @@ def longest_gap(moments: Sequence[float]) -> float:
 
 
 def scaling_part(options: Options) -> bool:
-    rows = options.rows or 960
+    rows = options.rows or 480
     rates: dict[int, float] = {}
     with open_world(delay=DELAY, size=rows) as world, postgres() as server:
         for count in (1, 2, 4):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ from tablewright.store.runs import Run
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
+from tablewright.store.users import Users
 from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
@@ -132,6 +134,18 @@ class Tablewright:
         async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
             store.database.patience = PATIENCE
             yield cls(settings, store, actor or whoami(), stack)
+
+    def acting(self, actor: str) -> Tablewright:
+        """The same, in somebody else's name: that is who stands in the history."""
+        other = copy(self)
+        other._actor = actor
+        other.changes = Changes(self._store, actor)
+        return other
+
+    @property
+    def users(self) -> Users:
+        """Who may use a server, and which tables they see."""
+        return self._store.users
 
     async def import_file(
         self,

@@ -6,7 +6,8 @@ TablewrightError              something a person should read; says what happened
 │   ├── BadFormula            a formula outside the allowed language
 │   ├── BadField              a field definition that cannot be understood or does not fit the table
 │   ├── NotFound              a table, row, field, run or proposal that does not exist
-│   └── BadSetting            a setting with a value that cannot work
+│   ├── BadSetting            a setting with a value that cannot work
+│   └── Forbidden             somebody who may not do that
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
 │   ├── Superseded            somebody else does this piece of a run now; nothing was written
@@ -60,6 +61,10 @@ class NotFound(UsageError):
 
 
 class BadSetting(UsageError):
+    pass
+
+
+class Forbidden(UsageError):
     pass
 
 

@@ -91,6 +91,7 @@ class Settings:
     )
     budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
     budget_tokens: str = setting("", "The most tokens a run may use, in and out together; what it has by then is kept.")
+    token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
     concurrency: str = setting("", "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.")
 
     @property
@@ -116,7 +117,6 @@ class Settings:
     @property
     def database(self) -> str:
         return self.database_url or f"sqlite:///{self.home_folder / 'tablewright.db'}"
-
 
     @property
     def jobs_database(self) -> str:

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import Connection
 
 from tablewright.engine.fill import Fill
-from tablewright.table.feed import Progress
 from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich
 from tablewright.store.store import Store
@@ -16,6 +15,7 @@ from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, announced
 from tablewright.strategies.tools import Tools
 from tablewright.table.edits import FlagCell
+from tablewright.table.feed import Progress
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Evidence, Field, Finding, Row, Step, Table, given
 

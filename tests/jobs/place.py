@@ -187,7 +187,7 @@ def kill(command: Command) -> None:
     """With SIGKILL, where it has not ended by itself."""
     if command.poll() is None:
         os.kill(command.pid, signal.SIGKILL)
-        wait_for(lambda: command.poll() is not None)
+        wait_for(lambda: command.poll() is not None, every=0.001)
 
 
 def wait_for(ready: Callable[[], bool], within: float = LONGEST, every: float = 0.02) -> None:

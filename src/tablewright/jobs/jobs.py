@@ -11,7 +11,7 @@ import msgspec
 
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
-from tablewright.engine.progress import Watch
+from tablewright.engine.progress import Watch, ignore
 from tablewright.jobs.report import run_report
 from tablewright.settings import Settings
 from tablewright.store.runs import QUEUED, Run
@@ -39,6 +39,7 @@ class Jobs:
         self._stack = stack
         self._works = works
         self._conductor: Conductor | None = None
+        self._background: set[asyncio.Task[None]] = set()
 
     async def durable(self, fill: Fill, watch: Watch) -> DurableFill:
         from tablewright.jobs.durable import DurableFill
@@ -57,6 +58,30 @@ class Jobs:
     ) -> T:
         """Does something as a whole, and keeps a record of it, which others can watch, stop, and go on with."""
         return await (await self._conduct()).perform(kind, table_id, spec, work)
+
+    async def begin(self, kind: str, table_id: str, spec: dict[str, Any]) -> str:
+        """Begins something that is done as a whole, by the workers or in the background of this process; its run."""
+        conductor = await self._conduct()
+        run_id = await self._store.runs.start(table_id, kind, spec, owner=conductor.id)
+        await self._hand_over(run_id)
+        return run_id
+
+    async def start(self, fill: Fill) -> str:
+        """As `durable`, but does not wait for it."""
+        run_id = await (await self.durable(fill, ignore)).start()
+        await self._hand_over(run_id)
+        return run_id
+
+    async def resume_in_background(self, run_id: str) -> None:
+        await (await self._conduct()).take(run_id)
+        await self._hand_over(run_id)
+
+    async def _hand_over(self, run_id: str) -> None:
+        conductor = await self._conduct()
+        if not await self._submit(run_id, conductor.id):
+            task = asyncio.create_task(conductor.go_on(run_id))
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
 
     async def all(self, table_id: str | None = None, *, limit: int = 50) -> list[Run]:
         """The newest first."""

@@ -180,6 +180,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE TABLE limits (key TEXT PRIMARY KEY, free_at DOUBLE PRECISION NOT NULL)",
     ),
+    (
+        """CREATE TABLE users (
+            id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL, token_hash TEXT NOT NULL UNIQUE,
+            created_at TEXT NOT NULL
+        )""",
+        """CREATE TABLE grants (
+            user_id TEXT NOT NULL, table_id TEXT NOT NULL, PRIMARY KEY (user_id, table_id)
+        ){clustered}""",
+        """CREATE TABLE requests (
+            actor TEXT NOT NULL, key TEXT NOT NULL, route TEXT NOT NULL, answer TEXT NOT NULL, created_at TEXT NOT NULL,
+            PRIMARY KEY (actor, key)
+        ){clustered}""",
+    ),
 )
 
 

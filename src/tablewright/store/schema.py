@@ -404,3 +404,27 @@ shortlists = Table(
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
 )
+users = Table(
+    "users",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("token_hash", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+)
+grants = Table(
+    "grants",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("table_id", Text, primary_key=True),
+)
+requests = Table(
+    "requests",
+    metadata,
+    Column("actor", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("route", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+)

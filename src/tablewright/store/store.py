@@ -21,6 +21,7 @@ from tablewright.store.runs import Runs
 from tablewright.store.shortlists import Shortlists
 from tablewright.store.slices import Slices
 from tablewright.store.tables import Tables
+from tablewright.store.users import Users
 from tablewright.store.workers import Workers
 
 
@@ -37,6 +38,7 @@ class Store:
         self.slices = Slices(database)
         self.feed = Feed(database)
         self.workers = Workers(database)
+        self.users = Users(database)
         self.attempts = Attempts(database)
         self.cache = Cache(database)
         self.pages = Pages(database)

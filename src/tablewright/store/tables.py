@@ -178,6 +178,7 @@ class Tables:
             proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
             connection.execute(delete(schema.operations).where(schema.operations.c.proposal_id.in_(proposals)))
             runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
+            connection.execute(delete(schema.grants).where(schema.grants.c.table_id == found.table.id))
             for of_run in (schema.attempts, schema.run_slices, schema.run_events):
                 connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
             for owned in (

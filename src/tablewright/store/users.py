@@ -1,0 +1,163 @@
+"""Users of a server: their tokens (as hashes only), their roles, and the tables they may see.
+
+And what was answered to a request that must not be done twice."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from tablewright.errors import NotFound, UsageError
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.dialect import upsert
+from tablewright.store.records import new_id, now
+from tablewright.store.tables import head
+from tablewright.table.access import Person, Role
+
+REMEMBERED = timedelta(days=2)
+"""How long the answer to a request with a key is kept."""
+
+
+class Users:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def who(self, token: str) -> Person | None:
+        """Whose token it is. What is compared are hashes, in a time that tells nothing of them."""
+        wanted = hashed(token)
+
+        def work(connection: Connection) -> Person | None:
+            users = schema.users
+            record = connection.execute(select(users).where(users.c.token_hash == wanted)).one_or_none()
+            if record is None or not hmac.compare_digest(record.token_hash, wanted):
+                return None
+            return as_person(connection, record)
+
+        return await self._database.read(work)
+
+    async def all(self) -> list[Person]:
+        def work(connection: Connection) -> list[Person]:
+            records = connection.execute(select(schema.users).order_by(schema.users.c.name)).all()
+            return [as_person(connection, record) for record in records]
+
+        return await self._database.read(work)
+
+    async def add(self, name: str, role: Role) -> tuple[Person, str]:
+        """The person, and the token: it is shown once and kept nowhere."""
+        token = secrets.token_urlsafe(24)
+        name = name.strip()
+        if not name or len(name) > 80:
+            raise UsageError("A user needs a name of at most 80 characters.")
+
+        def work(connection: Connection) -> Person:
+            users = schema.users
+            if connection.execute(select(users.c.id).where(users.c.name == name)).scalar():
+                raise UsageError(f"There is a user {name!r} already.")
+            user_id = new_id("u")
+            connection.execute(
+                insert(users).values(id=user_id, name=name, role=role, token_hash=hashed(token), created_at=now())
+            )
+            return Person(id=user_id, name=name, role=role)
+
+        return await self._database.write(work), token
+
+    async def change_role(self, name: str, role: Role) -> None:
+        await self._change(name, role=role)
+
+    async def renew_token(self, name: str) -> str:
+        """The old one is worth nothing from now on."""
+        token = secrets.token_urlsafe(24)
+        await self._change(name, token_hash=hashed(token))
+        return token
+
+    async def remove(self, name: str) -> None:
+        def work(connection: Connection) -> None:
+            user_id = find(connection, name)
+            connection.execute(delete(schema.grants).where(schema.grants.c.user_id == user_id))
+            connection.execute(delete(schema.users).where(schema.users.c.id == user_id))
+
+        await self._database.write(work)
+
+    async def grant(self, name: str, table_id: str) -> None:
+        def work(connection: Connection) -> None:
+            record = {"user_id": find(connection, name), "table_id": head(connection, table_id).table.id}
+            connection.execute(upsert(connection, schema.grants).values(record).on_conflict_do_nothing())
+
+        await self._database.write(work, repeatable=True)
+
+    async def revoke(self, name: str, table_id: str) -> None:
+        def work(connection: Connection) -> None:
+            grants = schema.grants
+            own = (grants.c.user_id == find(connection, name)) & (grants.c.table_id == table_id)
+            connection.execute(delete(grants).where(own))
+
+        await self._database.write(work, repeatable=True)
+
+    async def _change(self, name: str, **values: str) -> None:
+        def work(connection: Connection) -> None:
+            user_id = find(connection, name)
+            connection.execute(update(schema.users).where(schema.users.c.id == user_id).values(values))
+
+        await self._database.write(work, repeatable=True)
+
+    # ── requests with a key ──────────────────────────────────────────────────────────────────────────────────────────
+
+    async def begin_request(self, actor: str, key: str, route: str) -> str | None:
+        """None where it is new, and now begun; else what was answered to it, empty while that is not known yet. A key
+        that was used for something else is refused."""
+
+        def work(connection: Connection) -> str | None:
+            requests = schema.requests
+            connection.execute(delete(requests).where(requests.c.created_at < long_ago()))
+            own = (requests.c.actor == actor) & (requests.c.key == key)
+            found = connection.execute(select(requests.c.route, requests.c.answer).where(own)).one_or_none()
+            if found is None:
+                record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": now()}
+                connection.execute(insert(requests).values(record))
+                return None
+            if found.route != route:
+                raise UsageError("This idempotency key was used for another request.", advice="Use a new key.")
+            return str(found.answer)
+
+        return await self._database.write(work)
+
+    async def answer_request(self, actor: str, key: str, answer: str | None) -> None:
+        """None: it failed, and may be tried again with the same key."""
+
+        def work(connection: Connection) -> None:
+            requests = schema.requests
+            own = (requests.c.actor == actor) & (requests.c.key == key)
+            if answer is None:
+                connection.execute(delete(requests).where(own))
+            else:
+                connection.execute(update(requests).where(own).values(answer=answer))
+
+        await self._database.write(work, repeatable=True)
+
+
+def hashed(token: str) -> str:
+    """Tokens are long and random, so a plain hash is enough."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def find(connection: Connection, name: str) -> str:
+    user_id = connection.execute(select(schema.users.c.id).where(schema.users.c.name == name)).scalar()
+    if user_id is None:
+        raise NotFound(f"There is no user {name!r}.")
+    return str(user_id)
+
+
+def as_person(connection: Connection, record: Any) -> Person:
+    grants = schema.grants
+    tables = connection.execute(select(grants.c.table_id).where(grants.c.user_id == record.id)).scalars()
+    return Person(id=record.id, name=record.name, role=record.role, tables=frozenset(tables))
+
+
+def long_ago() -> str:
+    return (datetime.now(UTC) - REMEMBERED).isoformat(timespec="microseconds").replace("+00:00", "Z")

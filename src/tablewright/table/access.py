@@ -1,0 +1,34 @@
+"""Who may do what: viewers look, editors change and spend, admins also see to users. Tables have their own viewers."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from tablewright.table.model import Noun
+
+Role: TypeAlias = Literal["viewer", "editor", "admin"]
+
+
+class Person(Noun, frozen=True):
+    """Somebody who uses Tablewright through a server. `tables` are those they may see; an admin sees all."""
+
+    id: str
+    name: str
+    role: Role
+    tables: frozenset[str] = frozenset()
+
+    def sees(self, table_id: str) -> bool:
+        return self.role == "admin" or table_id in self.tables
+
+    @property
+    def may_change(self) -> bool:
+        """Write, and start what costs money."""
+        return self.role != "viewer"
+
+    @property
+    def may_administer(self) -> bool:
+        return self.role == "admin"
+
+
+OWNER = Person(id="owner", name="owner", role="admin")
+"""Who has the token of the settings, or, without one, sits at this machine."""
