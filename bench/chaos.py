@@ -1,6 +1,6 @@
 """What becomes of runs whose processes, workers and databases fail, and what it costs that they survive it.
 
-    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,cancel] [--rows N] [--kills N] [--seed N]
+    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,cancel,asleep] [--rows N] [--kills N] [--seed N]
 
 A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/jobs/world.py`, a process
 of its own), and count what they are asked and what they answered. Commands and workers are the installed program, in
@@ -13,6 +13,7 @@ scaling   one, two and four workers, while the model is the limit
 overhead  a durable run beside the same run in a process that nobody could go on with
 outage    PostgreSQL is away for 20 s
 cancel    `runs cancel` while two workers work
+asleep    the command is stopped for so long that a worker takes its run over, and then wakes up
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -179,8 +181,6 @@ def bought_once(kind: str, what: str, counts: Counts, killed_at: Sequence[float]
     late = [lag for lag in lags if 0 <= lag <= 1000 * UNDER_WAY]
     asked = f"{len(getattr(counts, kind)):,} {what}, {counts.asked_twice(kind)} asked twice"
     paid = f"{len(twice)} answered twice"
-    if os.environ.get("CHAOS_DEBUG"):
-        print(kind, lags, [[round(b - a, 3) for a, b in pairwise(t)] for t in twice])
     if late:
         paid += f", {len(late)} of them in the {max(late):.0f} ms before a kill"
     return hold(f"{asked}, {paid}", len(late) == len(twice))
@@ -238,12 +238,12 @@ def scaling_part(options: Options) -> bool:
                 here.bring(written(world.companies))
                 for _ in range(count):
                     here.worker()
-                before = cpu_seconds()
+                before, started = cpu_seconds(), time.monotonic()
                 command = here.enrich(FIELDS[:1], *ALONE)
                 assert ended(command, LONGEST) == 0, command.err
                 moments = world.counts().moments["model"]
                 rates[count] = len(moments) / (moments[-1] + DELAY - moments[0])
-                busy = (cpu_seconds() - before) / (moments[-1] - moments[0]) / (os.cpu_count() or 1)
+                busy = (cpu_seconds() - before) / (time.monotonic() - started) / (os.cpu_count() or 1)
                 print(f"  {count} workers: {rates[count]:.1f} rows a second; the machine was {busy:.0%} busy")
     print(f"scaling: {rows:,} rows, a model of {DELAY * 1000:.0f} ms, one row at a time in each worker")
     held = True
@@ -370,6 +370,29 @@ def when_asked_to_stop(here: Place, run_id: str) -> float:
     return time.time()
 
 
+def asleep_part(options: Options) -> bool:
+    rows = options.rows or 200
+    with open_world(delay=DELAY, size=rows) as world, postgres() as server:
+        alone = left_alone(world, server)
+        world.forget()
+        with place(world, server) as here:
+            here.bring(written(world.companies))
+            command = here.enrich(FIELDS)
+            wait_for(lambda: len(world.counts().model) >= rows / 4, LONGEST, every=0.1)
+            os.kill(command.pid, signal.SIGSTOP)
+            stopped_at = time.time()
+            here.worker()
+            asked = world.asked()
+            wait_for(lambda: world.asked() > asked + rows / 4)
+            os.kill(command.pid, signal.SIGCONT)
+            print(f"asleep: {rows:,} rows, by a worker after {time.time() - stopped_at:.0f} s")
+            ending = ended(command)
+            told = hold(f"the command that had begun it tells its end: {ending}", ending == 0)
+            title = "  (what it paid for and did not hear of counts as answered before a kill)"
+            outcome = here.outcome(here.run_id())
+            return compared(title, alone, outcome, world.counts(), [stopped_at]) and told
+
+
 # ── where it runs ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -423,6 +446,7 @@ PARTS: dict[str, Callable[[Options], bool]] = {
     "overhead": overhead_part,
     "outage": outage_part,
     "cancel": cancel_part,
+    "asleep": asleep_part,
 }
 
 if __name__ == "__main__":

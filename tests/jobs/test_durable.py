@@ -106,6 +106,17 @@ def test_a_worker_that_is_told_to_end_finishes_its_rows_and_another_the_run(
     assert world.counts().asked_twice("model") == 0
 
 
+def test_a_run_whose_workers_have_all_died_goes_on_in_a_command(at: MakePlace, world: World, alone: Outcome) -> None:
+    place = at(**ONE_BY_ONE)
+    worker = place.worker()
+    place.enrich(ASKED)
+    run_id = begun(place, world)
+    kill(worker)
+    assert place.json("runs", "show", run_id)["status"] == "interrupted"
+    place.json("runs", "resume", run_id)
+    assert_same(place.outcome(run_id), alone)
+
+
 def test_a_run_is_stopped_from_another_process_and_goes_on_later(at: MakePlace, world: World, alone: Outcome) -> None:
     place = at(**ONE_BY_ONE)
     command = place.enrich(ASKED)

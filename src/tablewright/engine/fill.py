@@ -29,6 +29,7 @@ from tablewright.store.records import now
 from tablewright.store.runs import RunStatus
 from tablewright.store.slices import Slice, Tally, Todo
 from tablewright.store.store import Store
+from tablewright.store.workers import this_process
 from tablewright.strategies.feedback import Repeatable
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
 from tablewright.strategies.tools import NO_TOOLS, Tools
@@ -133,7 +134,7 @@ class Fill:
         started = time.monotonic()
         self._total = await self._expected_rows()
         spec = self._spec()
-        self._run_id = await self._store.runs.start(self._table.id, "enrich", spec)
+        self._run_id = await self._store.runs.start(self._table.id, "enrich", spec, owner=this_process())
         self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
         self._tell("starting")
         status: RunStatus = "failed"
@@ -496,25 +497,34 @@ class Fill:
 
     async def _flush(self, *, finished: bool = False) -> None:
         """A batch leaves the buffer when it is written. If this is cancelled in between it is written again, which
-        changes nothing: the same attempt counts once."""
+        changes nothing: the same attempt counts once. What is written together is taken together, before any wait."""
         async with self._writing:
-            batch, attempts, events = tuple(self._buffer), tuple(self._attempts), tuple(self._events)
+            batch, attempts = tuple(self._buffer), tuple(self._attempts)
+            events, self._events = self._events, []
+            state = self._state(finished)
             self._flushed_at, self._now = time.monotonic(), now()
-            await self._store.attempts.add(self._run_id, attempts)
+            try:
+                await self._store.attempts.add(self._run_id, attempts)
+                if state is None:
+                    await self._store.proposals.add(self._proposal_id, batch)
+                else:
+                    await self._store.slices.keep(state, self._proposal_id, batch, events)
+            except BaseException:
+                self._events = [*events, *self._events]
+                raise
             del self._attempts[: len(attempts)]
-            if self._slice is None:
-                await self._store.proposals.add(self._proposal_id, batch)
-            else:
-                state = msgspec.structs.replace(
-                    self._slice,
-                    done=(*self._slice.done, *self._done_rows),
-                    finished=finished,
-                    tally=self._tally,
-                    usage=self._slice.usage + self._meter.usage,
-                )
-                await self._store.slices.keep(state, self._proposal_id, batch, events)
             del self._buffer[: len(batch)]
-            del self._events[: len(events)]
+
+    def _state(self, finished: bool) -> Slice | None:
+        if self._slice is None:
+            return None
+        return msgspec.structs.replace(
+            self._slice,
+            done=(*self._slice.done, *self._done_rows),
+            finished=finished,
+            tally=self._tally,
+            usage=self._slice.usage + self._meter.usage,
+        )
 
     def summary(self, tally: Tally, *, cap: str = "", cancelled: bool = False) -> str:
         """What a run came to, in words."""

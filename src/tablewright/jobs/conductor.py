@@ -23,10 +23,10 @@ from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.budget import Amount, Budget
 from tablewright.store.records import new_id
-from tablewright.store.runs import QUEUED, Run, RunStatus
+from tablewright.store.runs import Run, RunStatus
 from tablewright.store.slices import Slice, Todo
 from tablewright.store.store import Store
-from tablewright.store.workers import SILENCE, WorkerKind, is_alive, new_worker_id
+from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
 from tablewright.table.feed import Progress
 from tablewright.table.usage import Meter, Usage, metered
 
@@ -137,7 +137,7 @@ class Conductor:
             async def lane() -> None:
                 nonlocal problem
                 while numbers and not (problem or self._draining or ongoing.stopping):
-                    problem = await self.fill_slice(run_id, numbers.popleft()) or problem
+                    problem = await self.fill_slice(run_id, numbers.popleft(), self.id) or problem
 
             try:
                 lanes = 2 + ongoing.run.spec["concurrency"] // SLICE
@@ -149,10 +149,12 @@ class Conductor:
                 ended = await self.end(run_id, "" if problem == STOPPED else problem)
         return ended
 
-    async def fill_slice(self, run_id: str, number: int) -> str:
-        """Empty when it is done; else why not, in words."""
+    async def fill_slice(self, run_id: str, number: int, owner: str) -> str:
+        """Empty when it is done; else why not, in words. `owner` is whose run it is thought to be: what somebody else
+        took in the meantime is left to them."""
         async with self._taking_part(run_id) as ongoing:
-            if ongoing.stopping or self._draining:
+            run = await self._store.runs.get(run_id)
+            if ongoing.stopping or run.stopping or self._draining or run.owner != owner:
                 return STOPPED
             part = await self._store.slices.claim(run_id, number, f"{self.id}/{new_id('s')}")
             if part.finished:
@@ -197,9 +199,14 @@ class Conductor:
 
     async def unfinished(self, run_id: str) -> list[int]:
         """The slices that are to be handed out."""
-        if await self._store.runs.stopping([run_id]):
+        run = await self._store.runs.get(run_id)
+        if run.stopping or run.owner != QUEUED:
             return []
         return list((await self._store.slices.totals(run_id)).unfinished)
+
+    async def end_for_all(self, run_id: str, problem: str) -> None:
+        if (await self._store.runs.get(run_id)).owner == QUEUED:
+            await self.end(run_id, problem)
 
     async def model_of(self, run_id: str) -> str:
         return str((await self._store.runs.get(run_id)).spec.get("model") or "builtin")
@@ -223,18 +230,18 @@ class Conductor:
     async def is_left(self, run_id: str) -> bool:
         """Whether nobody is alive who works on a run that has not ended."""
         run = await self._store.runs.get(run_id)
-        return run.status == "running" and run.owner != QUEUED and run.owner not in await self.alive()
+        return run.status == "running" and is_gone(run.owner, await self.alive())
 
-    async def alive(self) -> set[str]:
+    async def alive(self) -> list[Worker]:
         """Who is at work. After the database was away nobody has been heard for a while: then silence says nothing."""
         steady = time.monotonic() - self._unheard > SILENCE
-        return {each.id for each in await self._store.workers.all() if is_alive(each, trust_silence=steady)}
+        return [each for each in await self._store.workers.all() if is_alive(each, trust_silence=steady)]
 
     async def left(self) -> list[tuple[str, str]]:
         """The runs that nobody alive works on, and who had them."""
-        alive = {QUEUED, *await self.alive()}
+        alive = await self.alive()
         running = await self._store.runs.all(status="running")
-        return [(run.id, run.owner) for run in running if run.owner not in alive and self.can_go_on(run)]
+        return [(run.id, run.owner) for run in running if is_gone(run.owner, alive) and self.can_go_on(run)]
 
     def can_go_on(self, run: Run) -> bool:
         """Whether it was begun as one that another process can go on with."""

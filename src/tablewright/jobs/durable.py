@@ -15,6 +15,8 @@ from tablewright.store.feed import MOST
 from tablewright.store.store import Store
 from tablewright.table.feed import Event
 
+ALONE = 3.0
+"""Seconds between two looks at whether anybody still works on it."""
 EVERY = 0.2
 """Seconds between two looks at the feed."""
 
@@ -56,15 +58,10 @@ class DurableFill:
         if self._cancelled:
             self.cancel()
         if await self._submit(run_id, self._conductor.id):
-            await self._follow(run_id)
-            return await self._conductor.end(run_id)
-        watching = asyncio.create_task(self._follow(run_id))
-        try:
-            filled = await self._conductor.conduct(run_id)
-            await watching
-        finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            await self._follow_others(run_id)
+            filled = await self._conductor.end(run_id)
+        else:
+            filled = await self._do(run_id)
         if filled.status == "failed":
             run = await self._store.runs.get(run_id)
             raise RunError(
@@ -73,6 +70,32 @@ class DurableFill:
                 advice=f"Go on with it: tablewright runs resume {run_id}.",
             )
         return filled
+
+    async def _do(self, run_id: str) -> Filled:
+        watching = asyncio.create_task(self._follow(run_id))
+        try:
+            filled = await self._conductor.conduct(run_id)
+            await watching
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+        return filled
+
+    async def _follow_others(self, run_id: str) -> None:
+        """Until the run ends, or the last of the workers is gone."""
+        watching = asyncio.create_task(self._follow(run_id))
+        try:
+            while not (await asyncio.wait([watching], timeout=ALONE))[0]:
+                if not any(worker.serves for worker in await self._conductor.alive()):
+                    raise RunError(
+                        f"No worker is up any more that works on run {run_id}.",
+                        kept="What was found is kept.",
+                        advice=f"Start a worker, or go on here: tablewright runs resume {run_id}.",
+                    )
+            await watching
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
 
     def cancel(self) -> None:
         """What was found by then is kept."""

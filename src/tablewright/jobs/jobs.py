@@ -12,11 +12,12 @@ import msgspec
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
+from tablewright.errors import UsageError
 from tablewright.jobs.report import run_report
 from tablewright.settings import Settings
-from tablewright.store.runs import QUEUED, Run
+from tablewright.store.runs import Run
 from tablewright.store.store import Store
-from tablewright.store.workers import Worker, WorkerKind, is_alive
+from tablewright.store.workers import HERE, Worker, WorkerKind, is_alive, is_gone
 from tablewright.table.feed import Event, Routine
 
 if TYPE_CHECKING:
@@ -41,14 +42,15 @@ class Jobs:
         self._conductor: Conductor | None = None
         self._background: set[asyncio.Task[None]] = set()
 
-    async def durable(self, fill: Fill, watch: Watch) -> DurableFill:
+    async def durable(self, fill: Fill, watch: Watch, settings: Mapping[str, str] | None = None) -> DurableFill:
+        """`settings` hold for this run instead of those of this process, such as a budget of its own."""
         from tablewright.jobs.durable import DurableFill
 
         return DurableFill(
             self._store,
             await self._conduct(),
             fill,
-            settings=self._settings.shared,
+            settings={**self._settings.shared, **(settings or {})},
             submit=self._submit,
             watch=watch,
         )
@@ -66,9 +68,9 @@ class Jobs:
         await self._hand_over(run_id)
         return run_id
 
-    async def start(self, fill: Fill) -> str:
+    async def start(self, fill: Fill, settings: Mapping[str, str] | None = None) -> str:
         """As `durable`, but does not wait for it."""
-        run_id = await (await self.durable(fill, ignore)).start()
+        run_id = await (await self.durable(fill, ignore, settings)).start()
         await self._hand_over(run_id)
         return run_id
 
@@ -97,7 +99,7 @@ class Jobs:
 
     async def is_interrupted(self, run: Run) -> bool:
         """Whether it has not ended, and nobody is alive who works on it."""
-        return run.status == "running" and run.owner not in (QUEUED, *(worker.id for worker in await self.workers()))
+        return run.status == "running" and is_gone(run.owner, await self.workers())
 
     async def watch(self, run_id: str, *, after: int = 0) -> AsyncIterator[Event]:
         """What a run tells, in whatever process it is done, after the number that was read last, until it ends."""
@@ -109,8 +111,11 @@ class Jobs:
     async def cancel(self, run_id: str) -> None:
         """Whoever works on it stops within a second; what was found by then is kept."""
         run = await self._store.runs.get(run_id)
+        interrupted = await self.is_interrupted(run)
+        if run.status == "running" and run.owner.endswith(HERE) and not interrupted:
+            raise UsageError(f"Run {run_id} can only be stopped by the process that does it ({run.owner}).")
         await self._store.runs.ask_to_stop(run_id)
-        if await self.is_interrupted(run):
+        if interrupted:
             await (await self._conduct()).give_up(run_id)
 
     def stop(self) -> None:
@@ -174,7 +179,7 @@ class Jobs:
         return self._conductor
 
     async def _submit(self, run_id: str, instead_of: str) -> bool:
-        if not any(worker.kind in ("worker", "server") for worker in await self.workers()):
+        if not any(worker.serves for worker in await self.workers()):
             return False
         from tablewright.jobs.queue import submit
 

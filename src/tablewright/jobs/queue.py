@@ -20,6 +20,7 @@ from dbos import DBOS, DBOSClient, SetEnqueueOptions, SetWorkflowID
 
 from tablewright.errors import RunError
 from tablewright.jobs.conductor import STOPPED, Conductor
+from tablewright.store.workers import QUEUED
 
 T = TypeVar("T")
 
@@ -87,7 +88,7 @@ def hand_out(run_id: str, round_no: int, numbers: list[int]) -> str:
 
 @DBOS.workflow(name="slice")
 def slice_workflow(run_id: str, number: int) -> str:
-    problem = here(_conductor.fill_slice(run_id, number))
+    problem = here(_conductor.fill_slice(run_id, number, QUEUED))
     if _conductor.draining and problem == STOPPED:
         _left.wait()  # until then it counts as one of those in this process, so that no further ones are taken
         raise Leaving
@@ -118,7 +119,7 @@ def unfinished(run_id: str) -> list[int]:
 
 @DBOS.step(name="end")
 def end(run_id: str, problem: str) -> None:
-    here(_conductor.end(run_id, problem))
+    here(_conductor.end_for_all(run_id, problem))
 
 
 @DBOS.step(name="go on")

@@ -34,7 +34,7 @@ async def work(
 
 
 async def look_after(store: Store, conductor: Conductor) -> None:
-    alive = await conductor.alive()
+    alive = {worker.id for worker in await conductor.alive()}
     await asyncio.to_thread(queue.take_over, alive, await conductor.left())
     gone = [worker.id for worker in await store.workers.all() if worker.id not in alive]
     if gone:

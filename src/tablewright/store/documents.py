@@ -353,6 +353,13 @@ class Documents:
             media=dict(Counter(document.media for document in readable).most_common()),
         )
 
+    async def facts(self) -> dict[str, int]:
+        """How many facts and rows were read from each document, by its id."""
+        documents = schema.documents
+        query = select(documents.c.id, documents.c.facts, documents.c.rows)
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return {record.id: record.facts + record.rows for record in found}
+
     async def labels(self) -> list[LabelUse]:
         return await self._database.read(labels_in_use)
 

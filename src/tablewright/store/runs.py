@@ -29,8 +29,6 @@ ENDED: tuple[RunStatus, ...] = ("done", "cancelled", "over_budget")
 NEWEST = 500
 """Runs that are looked through for those of one kind of work."""
 NO_TABLE = 0
-QUEUED = "queue"
-"""The owner of a run that whoever is free of the workers works on."""
 
 
 class Run(Noun, frozen=True):

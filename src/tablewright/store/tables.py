@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
@@ -169,6 +169,15 @@ class Tables:
             return list(connection.execute(query).scalars())
 
         return await self._database.read(work)
+
+    async def rename(self, table_id: str, name: str) -> None:
+        """The id stays."""
+
+        def work(connection: Connection) -> None:
+            no = head(connection, table_id, lock=True).no
+            connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(name=printable(name)))
+
+        await self._database.write(work, repeatable=True)
 
     async def remove(self, table_id: str) -> None:
         """The table and all that belongs to it, for good."""

@@ -10,7 +10,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -24,6 +24,9 @@ from tablewright.table.model import Noun
 
 WorkerKind: TypeAlias = Literal["worker", "server", "command"]
 
+QUEUED = "queue"
+"""The owner of a run that whoever is free of the workers works on."""
+HERE = "-here"
 SILENCE = 15.0
 """Seconds without a sign of life after which a process counts as gone."""
 
@@ -36,6 +39,11 @@ class Worker(Noun, frozen=True):
     started_at: str
     silent: float
     """Seconds since its last sign of life."""
+
+    @property
+    def serves(self) -> bool:
+        """Whether it works on the runs of others."""
+        return self.kind != "command"
 
 
 class Workers:
@@ -87,6 +95,24 @@ class Workers:
 
 def new_worker_id() -> str:
     return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+def this_process() -> str:
+    """The owner of a run that is done here and now, of which nobody hears anything in between."""
+    return f"{socket.gethostname()}-{os.getpid()}{HERE}"
+
+
+def is_gone(owner: str, alive: Sequence[Worker]) -> bool:
+    """Whether nobody works on what this owner had begun. Of a process that gives no signs of life it is known only on
+    its own machine."""
+    if owner == QUEUED:
+        return not any(worker.serves for worker in alive)
+    if any(worker.id == owner for worker in alive):
+        return False
+    host, _, pid = owner.removesuffix(HERE).rpartition("-")
+    if not owner.endswith(HERE) or not pid.isdecimal():
+        return True
+    return host == socket.gethostname() and not is_running(int(pid))
 
 
 def is_alive(worker: Worker, *, trust_silence: bool = True) -> bool:

@@ -15,7 +15,7 @@ from tablewright.doors.cli.root import Json, TableName, with_app
 from tablewright.doors.cli.table import commands
 
 if TYPE_CHECKING:
-    from tablewright.app import Fill, Filled, Round, Tablewright, Watch, Written
+    from tablewright.app import Fill, Filled, Progress, Round, Tablewright, Watch, Written
     from tablewright.errors import UsageError
 
 
@@ -163,12 +163,11 @@ async def fill_round(
 
     with output.bar() as progress:
         task = progress.add_task("Filling", total=None)
-        run = await planned(
-            tablewright,
-            table_id,
-            of,
-            lambda news: progress.update(task, completed=news.done, total=news.total, description=output.doing(news)),
-        )
+
+        def watch(news: Progress) -> None:
+            progress.update(task, completed=news.done, total=news.total, description=output.doing(news))
+
+        run = await planned(tablewright, table_id, of, watch)
         if isinstance(run, UsageError):
             return run
         if run is None:
@@ -182,10 +181,11 @@ async def fill_round(
         if costs and not output.ask(f"{', '.join(of.fields)}: {views.in_one_line(await run.estimate())}. Start?"):
             return None
         progress.start()
+        doing = await tablewright.durable(run, watch)
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, run.cancel)
+        loop.add_signal_handler(signal.SIGINT, doing.cancel)
         try:
-            return await run.run()
+            return await doing.run()
         finally:
             loop.remove_signal_handler(signal.SIGINT)
 
