@@ -55,6 +55,7 @@ HOLD_OVERHEAD = 1.15
 HOLD_STOP = 2.0
 AWAY = 20.0
 LONGEST = 1_800.0
+BOUGHT = {"model": "rows", "plan": "plans", "search": "searches", "page": "pages"}
 ALONE = ("--param", "rows_a_call=1")
 """Each row is a model call of its own."""
 
@@ -152,22 +153,27 @@ def left_alone(world: World, server: str = "", *more: str, **environ: str) -> Al
 
 
 def compared(
-    title: str, alone: Alone, outcome: Outcome, counts: Counts, killed_at: Sequence[float] = (), *, status: str = "done"
+    title: str,
+    alone: Alone,
+    outcome: Outcome,
+    counts: Counts | None = None,
+    killed_at: Sequence[float] = (),
 ) -> bool:
-    print(title)
+    if title:
+        print(title)
     expected, found = alone.outcome, outcome
     cells = [at for at, cell in expected.cells.items() if found.cells.get(at) != cell]
     lost = expected.told.keys() - found.told.keys()
     doubled = [row for row, times in found.told.items() if times > 1]
     seconds = found.report["usage"]["seconds"], expected.report["usage"]["seconds"]
     print(f"  {seconds[0]:.1f} s with the interruptions, {seconds[1]:.1f} s without; {found.report['status']}")
-    held = [hold(f"the run is {status}", found.report["status"] == status)]
+    held = [hold("the run is done", found.report["status"] == "done")]
     held.append(hold(f"0 rows lost: {len(lost)}", not lost and len(found.cells) == len(expected.cells)))
     held.append(hold(f"0 rows doubled: {len(doubled)}", not doubled and found.report["done"] == len(found.told)))
     held.append(hold(f"the same proposal: {len(cells)} of {len(expected.cells):,} cells are otherwise", not cells))
     for at in cells[:3]:
         print(f"    {at}: {difference(expected.cells[at], found.cells.get(at))}")
-    for kind, what in (("model", "rows"), ("plan", "plans"), ("search", "searches"), ("page", "pages")):
+    for kind, what in BOUGHT.items() if counts else ():
         held.append(bought_once(kind, what, counts, killed_at))
     return all(held)
 
@@ -175,15 +181,14 @@ def compared(
 def bought_once(kind: str, what: str, counts: Counts, killed_at: Sequence[float]) -> bool:
     """An answer that left the server in the moment before a kill may not have arrived; it is told apart."""
     twice = counts.twice(kind)
-    lags = [
-        min((1000 * (moment - first) for moment in killed_at if moment >= first), default=-1) for first, *_ in twice
-    ]
-    late = [lag for lag in lags if 0 <= lag <= 1000 * UNDER_WAY]
-    asked = f"{len(getattr(counts, kind)):,} {what}, {counts.asked_twice(kind)} asked twice"
-    paid = f"{len(twice)} answered twice"
-    if late:
-        paid += f", {len(late)} of them in the {max(late):.0f} ms before a kill"
-    return hold(f"{asked}, {paid}", len(late) == len(twice))
+    before = [min((moment - first for moment in killed_at if moment >= first), default=None) for first, *_ in twice]
+    late = sum(seconds is not None and seconds <= UNDER_WAY for seconds in before)
+    said = f"{len(getattr(counts, kind)):,} {what}, {counts.asked_twice(kind)} asked twice, {len(twice)} answered twice"
+    if twice:
+        known = sorted(seconds for seconds in before if seconds is not None)
+        said += f", {late} of them in the {UNDER_WAY * 1000:.0f} ms before a kill"
+        said += f" (the earliest {known[-1] * 1000:.0f} ms before it)" if known else ""
+    return hold(said, late == len(twice))
 
 
 def difference(expected: Any, found: Any) -> str:
@@ -388,9 +393,9 @@ def asleep_part(options: Options) -> bool:
             print(f"asleep: {rows:,} rows, by a worker after {time.time() - stopped_at:.0f} s")
             ending = ended(command)
             told = hold(f"the command that had begun it tells its end: {ending}", ending == 0)
-            title = "  (what it paid for and did not hear of counts as answered before a kill)"
-            outcome = here.outcome(here.run_id())
-            return compared(title, alone, outcome, world.counts(), [stopped_at]) and told
+            paid = len(world.counts().twice("model"))
+            print(f"  {paid} rows were paid for by both: what it was about when it was stopped, and when it woke up")
+            return compared("", alone, here.outcome(here.run_id())) and told
 
 
 # ── where it runs ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -39,15 +39,23 @@ from tablewright.store.users import Users
 from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
+from tablewright.table.dedupe import row_key
+from tablewright.table.edits import AddRow, Draft, Edit, SetCell
 from tablewright.table.feed import Progress
-from tablewright.table.model import Field, Row, RowId, Step, Table
+from tablewright.table.model import PENDING, Cell, Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
+from tablewright.table.text import cell_text, plural
 from tablewright.works import Works, ingest_spec
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
+    from tablewright.corpus.aggregate import Aggregated
+    from tablewright.corpus.found import Found as FactsFound
+    from tablewright.corpus.found import Thing
     from tablewright.corpus.ingest import Ingested, Reading
+    from tablewright.corpus.search import CorpusHit, Scope
+    from tablewright.corpus.search import Found as PassagesFound
     from tablewright.engine.estimate import Estimate
     from tablewright.engine.recheck import Rechecked
     from tablewright.health import Check, ModelTrial
@@ -57,7 +65,7 @@ if TYPE_CHECKING:
     from tablewright.journeys.ask import Asker
     from tablewright.journeys.documents import DocumentReport
     from tablewright.journeys.research.research import Researcher
-    from tablewright.table.corpus import Document
+    from tablewright.table.corpus import Document, Question
     from tablewright.table.reply import Reply
 
 # Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
@@ -65,15 +73,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVERYTHING",
+    "Aggregated",
     "Applied",
     "CatalogModel",
     "CellAt",
     "CellVersion",
     "Change",
     "Check",
+    "CorpusHit",
     "DocumentReport",
     "DurableFill",
     "Estimate",
+    "FactsFound",
     "FileOptions",
     "Fill",
     "Filled",
@@ -82,6 +93,7 @@ __all__ = [
     "ModelTrial",
     "Operation",
     "Parameter",
+    "PassagesFound",
     "Progress",
     "ProposalHead",
     "Rechecked",
@@ -96,6 +108,7 @@ __all__ = [
     "Strategy",
     "TableSummary",
     "Tablewright",
+    "Thing",
     "Watch",
     "Written",
     "doctor",
@@ -138,6 +151,7 @@ class Tablewright:
     def acting(self, actor: str) -> Tablewright:
         """The same, in somebody else's name: that is who stands in the history."""
         other = copy(self)
+        other._toolbox = self._tools  # opened once for all, however many act
         other._actor = actor
         other.changes = Changes(self._store, actor)
         return other
@@ -190,6 +204,47 @@ class Tablewright:
     async def count(self, table_id: str) -> int:
         return await self._store.tables.count(table_id)
 
+    async def row_ids(self, table_id: str, keep: Callable[[Row], bool] | None = None) -> list[RowId]:
+        """Of its rows, in their order; with `keep`, which is asked in a reader's thread, only of those it keeps."""
+        if keep is None:
+            return await self._store.tables.row_ids(table_id)
+        kept: list[RowId] = []
+        await self._store.tables.stream(table_id, lambda rows: kept.extend(row.id for row in rows if keep(row)))
+        return kept
+
+    async def write_values(
+        self, table_id: str, values: Mapping[CellAt, str], new_rows: Sequence[Mapping[str, str]] = ()
+    ) -> Change | None:
+        """A person's own values, as one change: into cells that are there, and into new rows; an empty text clears."""
+        table = await self.table(table_id)
+        draft = Draft(table)
+
+        def own(name: str, text: str) -> Cell:
+            return self.changes.own_value(text, draft.field(name)) if text.strip() else PENDING
+
+        edits: list[Edit] = [
+            SetCell(row_id=row_id, field=draft.field(name).name, cell=own(name, text))
+            for (row_id, name), text in values.items()
+        ]
+        for row in new_rows:
+            cells = {draft.field(name).name: own(name, text) for name, text in row.items() if text.strip()}
+            key = row_key(cell_text(cells[table.key_field])) if table.key_field in cells else ""
+            edits.append(AddRow(key=key, cells=cells))
+        note = ", ".join(
+            f"{count:,} {plural(noun, count)} {done}"
+            for count, noun, done in ((len(values), "cell", "written"), (len(new_rows), "row", "added"))
+            if count
+        )
+        return await self._store.log.commit(table.id, edits, actor=self._actor, note=note)
+
+    async def edit(self, table_id: str, edits: Sequence[Edit], note: str = "") -> Change | None:
+        """Rows and columns added, changed and removed: all or none, as one change that can be undone."""
+        return await self._store.log.commit(table_id, edits, actor=self._actor, note=note)
+
+    async def rename_table(self, table_id: str, name: str) -> None:
+        """Its id stays."""
+        await self._store.tables.rename(table_id, name)
+
     async def remove_table(self, table_id: str) -> None:
         await self._store.tables.remove(table_id)
 
@@ -210,19 +265,20 @@ class Tablewright:
         max_rows: int | None = None,
         concurrency: int | None = None,
         retry: RetryPolicy | None = None,
+        sources: str = "",
         watch: Watch = ignore,
     ) -> Fill:
         """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
         `await fill.estimate()` says before what it is likely to take.
 
-        Without `strategy` a formula is computed and a question answered from the web, or from the documents where the
-        setting `sources` names only these."""
+        Without `strategy` a formula is computed and a question answered from the web, or from the documents where
+        `sources`, or the setting of that name, is only these."""
         return await enrich.plan(
             self._store,
             table_id,
             fields,
             strategy,
-            usual="documents" if self.settings.sources.strip() == "docs" else "pipeline",
+            usual="documents" if (sources or self.settings.sources).strip() == "docs" else "pipeline",
             params=params,
             open_tools=self._open_tools,
             row_ids=row_ids,
@@ -285,7 +341,12 @@ class Tablewright:
         settings = self.settings.with_shared(recorded)
         own = settings == self.settings and not self.jobs.serves_others
         toolbox = self._tools if own else Toolbox(settings, self._store, stack)
-        return RunTools(open=toolbox.open, terms=terms_of(settings), budget=toolbox.budget)
+        return RunTools(
+            open=toolbox.open,
+            terms=terms_of(settings),
+            budget=toolbox.budget,
+            most_rows=settings.rows_everywhere,
+        )
 
     # ── your documents ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -299,6 +360,10 @@ class Tablewright:
     async def documents(self, *, kind: str = "", readable: bool | None = None) -> list[Document]:
         found = await self._store.documents.all(readable=readable)
         return [document for document in found if not kind or document.kind == kind]
+
+    async def document_facts(self) -> dict[str, int]:
+        """How many facts and rows were read from each document, by its id."""
+        return await self._store.documents.facts()
 
     async def document(self, name: str) -> DocumentReport:
         """By its id, file name or path, with what was read from it."""
@@ -339,6 +404,42 @@ class Tablewright:
         from tablewright.journeys import documents
 
         return await documents.export_result(self._store, result_id, path)
+
+    async def document_text(self, name: str) -> str:
+        """The whole text of a document, as it was read; evidence points into it."""
+        return (await self._store.documents.retrieved((await self._store.documents.get(name)).id)).text
+
+    async def search_text(self, query: str, limit: int = 10, *, names: Sequence[str] = ()) -> PassagesFound:
+        """The passages with any of the words, in all documents or in those named."""
+        search = (await self._tools.open_corpus()).search
+        return await search.search_text(query, limit, documents=await self._document_ids(names))
+
+    async def search_vector(
+        self, query: str, limit: int = 10, *, scope: Scope = "segment", names: Sequence[str] = ()
+    ) -> PassagesFound:
+        """The passages, or the summaries of long documents, that are nearest in meaning."""
+        search = (await self._tools.open_corpus()).search
+        return await search.search_vector(query, limit, scope=scope, documents=await self._document_ids(names))
+
+    async def annotations_search(self, question: Question) -> FactsFound:
+        """Every thing that meets the question's conditions, and those that do not say."""
+        return await (await self._tools.open_corpus()).facts.annotations_search(question)
+
+    async def annotations_aggregate(self, question: Question) -> Aggregated:
+        """What the things that meet the conditions come to, in groups."""
+        from tablewright.corpus.aggregate import annotations_aggregate
+
+        found = await self.annotations_search(question)
+        return annotations_aggregate(found, question.aggregate, question.of, question.group_by)
+
+    async def export_annotations_csv(self, question: Question) -> str:
+        """Every thing that meets the conditions, as the text of a CSV file."""
+        from tablewright.corpus.aggregate import export_annotations_csv
+
+        return export_annotations_csv(await self.annotations_search(question))
+
+    async def _document_ids(self, names: Sequence[str]) -> list[str] | None:
+        return [(await self._store.documents.get(name)).id for name in names] if names else None
 
     # ── deep research ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -421,13 +522,21 @@ class Tablewright:
         *,
         watch: Watch = ignore,
         tell: Callable[[Step], None] = lambda _: None,
+        exports: Path | None = None,
     ) -> tuple[ShortlistState, ChatReply]:
-        """What somebody says, or the label of a button, and what the advisor replies."""
+        """What somebody says, or the label of a button, and what the advisor replies. `exports` is the folder for the
+        files that they ask for, whatever place they name: on a server it must be given."""
         from tablewright.journeys.shortlist.shortlist import Shortlist
 
         tools = await self._open_tools(("web", "model"))
         advisor = Shortlist(
-            self._store, tools, actor=self._actor, terms=terms_of(self.settings), watch=watch, tell=tell
+            self._store,
+            tools,
+            actor=self._actor,
+            terms=terms_of(self.settings),
+            watch=watch,
+            tell=tell,
+            folder=exports,
         )
         return await advisor.turn(shortlist_id, message)
 

@@ -17,7 +17,8 @@ from tablewright.errors import BadSetting
 
 PREFIX = "TABLEWRIGHT_"
 FILE = Path("tablewright.toml")
-ROWS_AT_ONCE = 3
+ROWS_AT_ONCE = 8
+"""What most strategies do, unless told otherwise."""
 OWN = frozenset({"home", "database_url", "model_api_key", "search_api_key", "embedder_api_key", "token"})
 """Settings of a process that it shares with no other."""
 
@@ -54,7 +55,7 @@ class Settings:
         "", "At most so many tokens a minute, for each provider; over all workers on one PostgreSQL."
     )
     model_concurrency: str = setting(
-        "", "At most about so many rows that ask one model are worked on at once, over all workers. Default: no limit."
+        "", "At most so many rows that ask one model are worked on at once, over all workers. Default: no limit."
     )
     model_timeout: str = setting("120", "Seconds to wait for a model's answer.")
     search: str = setting(
@@ -111,8 +112,13 @@ class Settings:
     @property
     def slices_everywhere(self) -> int | None:
         """What `model_concurrency` comes to, in slices; each works on a few rows at once."""
+        most = self.rows_everywhere
+        return None if most is None else max(1, most // (self.rows_at_once or ROWS_AT_ONCE))
+
+    @property
+    def rows_everywhere(self) -> int | None:
         most = number(self.model_concurrency, "model_concurrency")
-        return None if most is None else max(1, int(most) // (self.rows_at_once or ROWS_AT_ONCE))
+        return None if most is None else max(1, int(most))
 
     @property
     def database(self) -> str:

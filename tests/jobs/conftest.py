@@ -14,7 +14,7 @@ import pytest
 from .place import Outcome, Place, ended, wait_for
 from .world import FIELDS, World, open_world, written
 
-ROWS = 60
+ROWS = 48
 DELAY = 0.02
 ASKED = (FIELDS[0], FIELDS[2])
 

@@ -123,6 +123,10 @@ class Place:
         assert command.poll() is None, command.err
         return command
 
+    def status(self, run_id: str) -> str:
+        """As it stands in the database, without a command that asks."""
+        return str(self.scalar(text("SELECT status FROM runs WHERE id = :run"), run=run_id))
+
     def scalar(self, query: TextClause, **values: Any) -> Any:
         """From the database, once it is there."""
         url = make_url(self.environ.get("TABLEWRIGHT_DATABASE_URL") or f"sqlite:///{self.folder}/home/tablewright.db")

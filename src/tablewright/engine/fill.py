@@ -23,7 +23,7 @@ from tablewright.engine.cells import answered, is_well_formed, proposed_cell, we
 from tablewright.engine.outcome import Filled, bought, brief, cells_left, filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import TablewrightError
+from tablewright.errors import StoreError, TablewrightError
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.records import now
 from tablewright.store.runs import RunStatus
@@ -412,6 +412,8 @@ class Fill:
             if not self._is_ours:
                 findings = {name: well_formed(finding, Finding) for name, finding in findings.items()}
                 told = [(well_formed(step, Step), of) for step, of in told]
+        except StoreError:  # not the row failed, but what all rows stand on
+            raise
         except Exception as error:  # a bug in a strategy costs its row, not the run
             problem = f"{type(error).__name__}: {error}"
             findings, told = {}, [(step, of) for step, of in told if self._is_ours or is_well_formed(step)]

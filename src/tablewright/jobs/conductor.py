@@ -38,6 +38,7 @@ LOOK = 0.4
 """Seconds between two looks at whether somebody asked a run to stop."""
 NEWS = 0.4
 STOPPED = "stopped"
+MANY = 1_000
 
 LINGER = 5.0
 """Seconds for which the tools of a run stay open between two of its slices."""
@@ -52,6 +53,8 @@ class RunTools:
     open: OpenTools
     terms: Terms = USUAL
     budget: Budget | None = None
+    most_rows: int | None = None
+    """At once, in one process."""
 
 
 @dataclass(kw_only=True)
@@ -128,7 +131,7 @@ class Conductor:
 
     # ── a sliced run ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def conduct(self, run_id: str) -> Filled:
+    async def conduct(self, run_id: str) -> None:
         """All that is left of a run, in this process alone."""
         problem = ""
         async with self._taking_part(run_id) as ongoing:
@@ -146,8 +149,7 @@ class Conductor:
                 ongoing.stopping = True
                 raise
             finally:
-                ended = await self.end(run_id, "" if problem == STOPPED else problem)
-        return ended
+                await self.end_as(self.id, run_id, "" if problem == STOPPED else problem)
 
     async def fill_slice(self, run_id: str, number: int, owner: str) -> str:
         """Empty when it is done; else why not, in words. `owner` is whose run it is thought to be: what somebody else
@@ -204,8 +206,9 @@ class Conductor:
             return []
         return list((await self._store.slices.totals(run_id)).unfinished)
 
-    async def end_for_all(self, run_id: str, problem: str) -> None:
-        if (await self._store.runs.get(run_id)).owner == QUEUED:
+    async def end_as(self, owner: str, run_id: str, problem: str) -> None:
+        """Not where somebody else has taken it, because the owner was asleep and thought dead."""
+        if (await self._store.runs.get(run_id)).owner == owner:
             await self.end(run_id, problem)
 
     async def model_of(self, run_id: str) -> str:
@@ -309,11 +312,12 @@ class Conductor:
         run = await self._store.runs.get(run_id)
         stack = AsyncExitStack()
         try:
+            tools = await self._open_run(run.spec.get("settings", {}), stack)
             ongoing = Ongoing(
                 run=run,
                 proposal_id=await self._store.proposals.of_run(run_id),
-                tools=await self._open_run(run.spec.get("settings", {}), stack),
-                gate=asyncio.Semaphore(run.spec["concurrency"]),
+                tools=tools,
+                gate=asyncio.Semaphore(min(run.spec["concurrency"], tools.most_rows or MANY)),
                 stack=stack,
                 stopping=run.stopping,
             )

@@ -13,9 +13,10 @@ from tablewright.errors import RunError, UsageError
 from tablewright.jobs.conductor import Conductor
 from tablewright.store.feed import MOST
 from tablewright.store.store import Store
+from tablewright.store.workers import SILENCE
 from tablewright.table.feed import Event
 
-ALONE = 3.0
+LOOK = 3.0
 """Seconds between two looks at whether anybody still works on it."""
 EVERY = 0.2
 """Seconds between two looks at the feed."""
@@ -74,19 +75,21 @@ class DurableFill:
     async def _do(self, run_id: str) -> Filled:
         watching = asyncio.create_task(self._follow(run_id))
         try:
-            filled = await self._conductor.conduct(run_id)
+            await self._conductor.conduct(run_id)
             await watching
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
-        return filled
+        return await self._conductor.end(run_id)
 
     async def _follow_others(self, run_id: str) -> None:
         """Until the run ends, or the last of the workers is gone."""
         watching = asyncio.create_task(self._follow(run_id))
         try:
-            while not (await asyncio.wait([watching], timeout=ALONE))[0]:
-                if not any(worker.serves for worker in await self._conductor.alive()):
+            alone = 0
+            while not (await asyncio.wait([watching], timeout=LOOK))[0]:
+                alone = 0 if any(worker.serves for worker in await self._conductor.alive()) else alone + 1
+                if alone * LOOK > SILENCE:
                     raise RunError(
                         f"No worker is up any more that works on run {run_id}.",
                         kept="What was found is kept.",

@@ -123,11 +123,17 @@ class Jobs:
         if self._conductor is not None:
             self._conductor.stop_all()
 
-    async def resume(self, run_id: str) -> None:
-        """Goes on with a run that was interrupted, stopped or failed, to its end; workers do it where some are up."""
+    async def take(self, run_id: str) -> None:
+        """To go on with a run that was interrupted, stopped or failed; refused where it is done, or being done."""
+        await (await self._conduct()).take(run_id)
+
+    async def go_on(self, run_id: str) -> None:
+        """With a run that was taken, to its end; workers do it where some are up."""
         conductor = await self._conduct()
-        await conductor.take(run_id)
-        if not await self._submit(run_id, conductor.id):
+        if await self._submit(run_id, conductor.id):
+            async for _ in self.watch(run_id):
+                pass
+        else:
             await conductor.go_on(run_id)
 
     async def result(self, run_id: str) -> Filled:

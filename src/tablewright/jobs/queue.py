@@ -10,6 +10,7 @@ asks the conductor, in its loop, and waits.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import threading
 from collections.abc import Collection, Coroutine
@@ -35,6 +36,7 @@ AHEAD = 32
 """Slices of a run that wait for a worker at a time, so that a run that is stopped leaves few behind."""
 AT_ONCE = 3
 """Slices in one process."""
+OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 MOST_TRIES = 50
 MOST_EVERYWHERE = 10_000
 
@@ -78,12 +80,23 @@ def hand_out(run_id: str, round_no: int, numbers: list[int]) -> str:
         with SetWorkflowID(f"{DBOS.workflow_id}-{round_no}-{number}"), SetEnqueueOptions(queue_partition_key=key):
             waiting.append(DBOS.enqueue_workflow(SLICES, slice_workflow, run_id, number))
         if len(waiting) >= AHEAD:
-            problem = waiting.pop(0).get_result(polling_interval_sec=POLL) or problem
+            problem = result_of(waiting.pop(0)) or problem
         if problem:
             break
     for handle in waiting:
-        problem = handle.get_result(polling_interval_sec=POLL) or problem
+        problem = result_of(handle) or problem
     return problem
+
+
+def result_of(handle: Any) -> str:
+    """What a slice came to. A worker that is told to end does not wait for it."""
+    while not _left.is_set():
+        # Outside of the workflow's context, where looking is not one of its steps.
+        status = contextvars.Context().run(DBOS.get_workflow_status, handle.get_workflow_id())
+        if status is not None and status.status in OVER:
+            return str(handle.get_result())
+        _left.wait(POLL)
+    raise Leaving
 
 
 @DBOS.workflow(name="slice")
@@ -119,12 +132,18 @@ def unfinished(run_id: str) -> list[int]:
 
 @DBOS.step(name="end")
 def end(run_id: str, problem: str) -> None:
-    here(_conductor.end_for_all(run_id, problem))
+    here(_conductor.end_as(QUEUED, run_id, problem))
 
 
 @DBOS.step(name="go on")
 def go_on(run_id: str) -> None:
-    here(_conductor.go_on(run_id))
+    try:
+        here(_conductor.go_on(run_id))
+    except Exception:
+        if _conductor.draining:
+            _left.wait()
+            raise Leaving from None
+        raise
 
 
 async def join(database: str, conductor: Conductor, *, everywhere: int | None = None) -> None:

@@ -39,13 +39,16 @@ class Schedules:
         schedule = Schedule(table_id=table_id, routine=routine, cron=EVERY.get(every, every), spec=spec)
 
         def work(client: DBOSClient) -> None:
-            client.delete_schedule(name_of(table_id, routine))
-            client.create_schedule(
-                schedule_name=name_of(table_id, routine),
-                workflow_name=SCHEDULED,
-                schedule=schedule.cron,
-                context={"table_id": table_id, "routine": routine, "spec": spec},
-                queue_name=RUNS,
+            client.apply_schedules(
+                [
+                    {
+                        "schedule_name": name_of(table_id, routine),
+                        "workflow_name": SCHEDULED,
+                        "schedule": schedule.cron,
+                        "context": {"table_id": table_id, "routine": routine, "spec": spec},
+                        "queue_name": RUNS,
+                    }
+                ]
             )
 
         try:

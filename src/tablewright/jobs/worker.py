@@ -34,9 +34,9 @@ async def work(
 
 
 async def look_after(store: Store, conductor: Conductor) -> None:
+    known = {worker.id for worker in await store.workers.all()}
     alive = {worker.id for worker in await conductor.alive()}
     await asyncio.to_thread(queue.take_over, alive, await conductor.left())
-    gone = [worker.id for worker in await store.workers.all() if worker.id not in alive]
-    if gone:
-        log.warning("Gone: %s. What they had begun goes on.", ", ".join(gone))
+    if gone := known - alive:
+        log.warning("Gone: %s. What they had begun goes on.", ", ".join(sorted(gone)))
         await store.workers.leave(gone)

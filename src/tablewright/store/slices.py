@@ -17,7 +17,7 @@ from sqlalchemy import Row as Record
 from tablewright.errors import Superseded
 from tablewright.store import schema
 from tablewright.store.database import Database
-from tablewright.store.feed import append_events
+from tablewright.store.feed import COUNTED, append_events
 from tablewright.store.operations import CellAt, Operation, add_operations
 from tablewright.store.records import to_text
 from tablewright.table.feed import Progress
@@ -93,7 +93,8 @@ class Slices:
     async def keep(
         self, state: Slice, proposal_id: str, operations: Sequence[Operation], events: Sequence[Progress] = ()
     ) -> None:
-        """All of it or, where the slice is somebody else's by now, nothing. Twice the same changes nothing."""
+        """All of it or, where the slice is somebody else's by now, nothing. What is there already, because its writer was
+        cut off before knowing so, is not counted or told again."""
         done, usage = to_text(state.done), to_text(state.usage)
 
         def work(connection: Connection) -> None:
@@ -107,14 +108,15 @@ class Slices:
                 raise Superseded(f"Slice {state.number} of run {state.run_id} is done by somebody else now.")
             if (present.done, present.usage, present.finished) == (done, usage, state.finished):
                 return
-            more = len(state.done) - len(msgspec.json.decode(present.done))
+            before = set(msgspec.json.decode(present.done))
+            new = [event for event in events if event.stage not in COUNTED or event.row_id not in before]
             connection.execute(
                 update(slices)
                 .where(at(state.run_id, state.number))
                 .values(done=done, finished=state.finished, tally=to_text(state.tally), usage=usage)
             )
             add_operations(connection, proposal_id, operations)
-            append_events(connection, state.run_id, events, rows=more)
+            append_events(connection, state.run_id, new, rows=len(state.done) - len(before))
 
         await self._database.write(work, repeatable=True)
 

@@ -124,18 +124,19 @@ def resume(run: RunId, json: Json = False) -> None:
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> dict[str, Any]:
-        doing = asyncio.ensure_future(tablewright.jobs.resume(run))
+        before = (await tablewright.jobs.get(run)).last_event
+        await tablewright.jobs.take(run)
         loop = asyncio.get_running_loop()
         stopping: list[asyncio.Future[None]] = []
         loop.add_signal_handler(
             signal.SIGINT, lambda: stopping.append(asyncio.ensure_future(tablewright.jobs.cancel(run)))
         )
+        watching = asyncio.ensure_future(follow(tablewright, run, after=before, as_json=False, quiet=True))
         try:
-            before = (await tablewright.jobs.get(run)).last_event
-            watching = asyncio.ensure_future(follow(tablewright, run, after=before, as_json=False, quiet=json))
-            await doing
+            await tablewright.jobs.go_on(run)
             await watching
         finally:
+            watching.cancel()
             loop.remove_signal_handler(signal.SIGINT)
         return await tablewright.jobs.report(await tablewright.jobs.get(run))
 
