@@ -93,8 +93,8 @@ class Slices:
     async def keep(
         self, state: Slice, proposal_id: str, operations: Sequence[Operation], events: Sequence[Progress] = ()
     ) -> None:
-        """All of it or, where the slice is somebody else's by now, nothing. What is there already, because its writer was
-        cut off before knowing so, is not counted or told again."""
+        """All of it or, where the slice is somebody else's by now, nothing. What is there already, because its writer
+        was cut off before knowing so, is not counted or told again."""
         done, usage = to_text(state.done), to_text(state.usage)
 
         def work(connection: Connection) -> None:

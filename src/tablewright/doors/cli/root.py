@@ -73,6 +73,7 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
     docs,
     doctor,
     enrich,
+    mcp,
     models,
     proposal,
     recheck,
@@ -80,7 +81,9 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
     research,
     runs,
     schedule,
+    serve,
     shortlist,
     strategies,
     table,
+    users,
 )

@@ -23,11 +23,14 @@ class Visit:
         self.tablewright = tablewright.acting(person.name)
 
     async def table(self, name_or_id: str) -> Table:
-        """A table that the person may see; to others it is not there."""
-        table = await self.tablewright.table(name_or_id)
-        if not self.person.sees(table.id):
+        """A table that the person may see; others are not there, not even as namesakes."""
+        if self.person.sees(name_or_id):
+            return await self.tablewright.table(name_or_id)
+        named = [table.id for table in await self.tablewright.tables() if table.name == name_or_id]
+        seen = [table_id for table_id in named if self.person.sees(table_id)]
+        if len(seen) != 1:
             raise NotFound(f"There is no table {name_or_id!r}.")
-        return table
+        return await self.tablewright.table(seen[0])
 
     def must_change(self) -> None:
         """Before whatever writes, or costs money."""
@@ -45,8 +48,8 @@ class Visit:
 
 
 async def visit(request: Request) -> Visit:
-    """With the tables that were granted since the page was opened."""
-    return Visit(request.state.person, request.app.state.tablewright)
+    """Also in a page, whose `request.app` is another: what the guard put into the request is in both."""
+    return Visit(request.state.person, request.state.tablewright)
 
 
 Visiting = Annotated[Visit, Depends(visit)]

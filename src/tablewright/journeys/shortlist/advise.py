@@ -60,11 +60,20 @@ class AdviseStep(Noun, frozen=True, gc=True):
 
 
 class Advising:
+    """`folder` is where exports go, whatever place the person names; None: where they say."""
+
     def __init__(
-        self, state: ShortlistState, shelf: Shelf, store: Store, tools: Tools, tell: Callable[[Step], None]
+        self,
+        state: ShortlistState,
+        shelf: Shelf,
+        store: Store,
+        tools: Tools,
+        tell: Callable[[Step], None],
+        folder: Path | None = None,
     ) -> None:
         self._state = state
         self._shelf = shelf
+        self._folder = folder
         self._store = store
         self._tools = tools
         self._tell = tell
@@ -201,12 +210,16 @@ class Advising:
         return self._replied(*lines, listings=tuple(found))
 
     async def _export(self, read: IntentRead) -> AdviseStep:
-        path = Path(read.path or f"{self._shelf.table_id}.csv").expanduser()
+        usual = f"{self._shelf.table_id}.csv"
+        path = Path(read.path or usual).expanduser()
+        if self._folder is not None:
+            path = self._folder / (path.name or usual)
         try:
             count = await export_file(self._store, self._shelf.table_id, path, evidence=path.suffix != ".csv")
         except (TablewrightError, OSError) as error:
             return self._replied(Said(text=f"Nothing was written: {error} Which other file shall it be?"))
-        return self._replied(Said(text=f"All {count} candidates with all fields are in {path}."), file=str(path))
+        where = path if self._folder is None else path.name
+        return self._replied(Said(text=f"All {count} candidates with all fields are in {where}."), file=str(path))
 
     async def _flag(self, table: Table, read: IntentRead, said: str) -> AdviseStep:
         """Doubted, and looked for again: that cell alone."""

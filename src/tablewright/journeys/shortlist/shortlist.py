@@ -8,6 +8,7 @@ an API or another program, sends messages and button labels and gets replies.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
@@ -63,7 +64,7 @@ _STEP_OF = {CONFIRM: "requirements", EDIT: "requirements", ENRICH: "fields", MOD
 
 
 class Shortlist:
-    """`watch` sees the engine's progress, `tell` the steps."""
+    """`watch` sees the engine's progress, `tell` the steps. `folder` is where exports go, whatever place is named."""
 
     def __init__(
         self,
@@ -74,8 +75,10 @@ class Shortlist:
         terms: Terms = USUAL,
         watch: Callable[[Progress], None] = ignore,
         tell: Callable[[Step], None] = lambda _: None,
+        folder: Path | None = None,
     ) -> None:
         self._store = store
+        self._folder = folder
         self._tools = tools
         self._actor = actor
         self._terms = terms
@@ -371,7 +374,7 @@ class Shortlist:
         return step.state, step.reply
 
     def _advising(self, state: ShortlistState, shelf: Shelf) -> Advising:
-        return Advising(state, shelf, self._store, self._tools, self._tell)
+        return Advising(state, shelf, self._store, self._tools, self._tell, self._folder)
 
     async def _shelf(self, state: ShortlistState) -> Shelf:
         name = state.requirements.product_type.capitalize() or "Shortlist"
