@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -47,6 +48,32 @@ async def test_the_same_question_is_bought_once(endpoint: Endpoint, settings: Ma
         assert await ask(model_with(settings(model_timeout="7"), cache)) == Founded(year=1987)
     assert len(endpoint.asked) == 1
     assert meter.usage == Usage(cache_hits=1)
+
+
+async def test_who_asks_the_same_at_the_same_moment_waits_for_one_answer(
+    endpoint: Endpoint, settings: MakeSettings
+) -> None:
+    model = model_with(settings(), MemoryCache())
+    asked = {"instructions": "Read.", "prompt": "Founded in 1987.", "output": Founded, "max_tokens": 512}
+    async with model:
+        with metered() as meter:
+            said = await asyncio.gather(*(model.ask(**asked) for _ in range(3)))
+    assert said == [Founded(year=1987)] * 3
+    assert len(endpoint.asked) == 1
+    assert (meter.usage.llm_calls, meter.usage.cache_hits) == (1, 2)
+
+
+async def test_who_waits_for_one_who_gives_up_asks_himself(endpoint: Endpoint, settings: MakeSettings) -> None:
+    model = model_with(settings(), MemoryCache())
+    asked = {"instructions": "Read.", "prompt": "Founded in 1987.", "output": Founded, "max_tokens": 512}
+    async with model:
+        first = asyncio.create_task(model.ask(**asked))
+        while not endpoint.asked:
+            await asyncio.sleep(0.001)
+        second = asyncio.create_task(model.ask(**asked))
+        await asyncio.sleep(0)
+        first.cancel()
+        assert await second == Founded(year=1987)
 
 
 async def test_another_question_is_not_answered_from_the_cache(endpoint: Endpoint, settings: MakeSettings) -> None:

@@ -11,6 +11,7 @@ slice; whoever claims a slice, in whatever process, does it by `run_slice`.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
 BATCH = 2_000
 FLUSH_SECONDS = 1.0
 SLICE = 40
-"""Rows. Handing one out takes tens of milliseconds, and who dies holds up at most one."""
+SMALL_SLICE, SLICES = 5, 16
+"""Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few; a small run has smaller ones, so
+that several workers have something to do."""
 TICK = 0.4
 """Seconds after which those who watch a durable run are told what is new."""
 
@@ -169,8 +172,9 @@ class Fill:
         for at in self._only or ():
             of_row.setdefault(at[0], []).append(at)
         todos = []
-        for start in range(0, len(row_ids), SLICE):
-            some = tuple(row_ids[start : start + SLICE])
+        size = min(SLICE, max(SMALL_SLICE, math.ceil(len(row_ids) / SLICES)))
+        for start in range(0, len(row_ids), size):
+            some = tuple(row_ids[start : start + size])
             only = None if self._only is None else tuple(at for row_id in some for at in of_row[row_id])
             todos.append(Todo(row_ids=some, only=only))
         spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._retry)}
@@ -498,24 +502,20 @@ class Fill:
             await self._flush()
 
     async def _flush(self, *, finished: bool = False) -> None:
-        """A batch leaves the buffer when it is written. If this is cancelled in between it is written again, which
-        changes nothing: the same attempt counts once. What is written together is taken together, before any wait."""
+        """What is written is taken all at once, before anything is waited for: rows go on meanwhile, and one that is
+        said to be done has its cells written with it. Who is cancelled waits for what he has begun to write, so that no
+        older state can come after a newer one."""
         async with self._writing:
-            batch, attempts = tuple(self._buffer), tuple(self._attempts)
-            events, self._events = self._events, []
-            state = self._state(finished)
+            batch, attempts, events = self._buffer, self._attempts, self._events
+            self._buffer, self._attempts, self._events = [], [], []
             self._flushed_at, self._now = time.monotonic(), now()
+            writing = asyncio.ensure_future(self._write(batch, attempts, events, self._state(finished)))
             try:
-                await self._store.attempts.add(self._run_id, attempts)
-                if state is None:
-                    await self._store.proposals.add(self._proposal_id, batch)
-                else:
-                    await self._store.slices.keep(state, self._proposal_id, batch, events)
-            except BaseException:
-                self._events = [*events, *self._events]
-                raise
-            del self._attempts[: len(attempts)]
-            del self._buffer[: len(batch)]
+                await asyncio.shield(writing)
+            finally:
+                await asyncio.wait([writing])
+                if writing.exception() is not None:
+                    self._buffer[:0], self._attempts[:0], self._events[:0] = batch, attempts, events
 
     def _state(self, finished: bool) -> Slice | None:
         if self._slice is None:
@@ -527,6 +527,19 @@ class Fill:
             tally=self._tally,
             usage=self._slice.usage + self._meter.usage,
         )
+
+    async def _write(
+        self,
+        batch: Sequence[Operation],
+        attempts: Sequence[tuple[RowId, Attempt]],
+        events: Sequence[Progress],
+        state: Slice | None,
+    ) -> None:
+        await self._store.attempts.add(self._run_id, attempts)
+        if state is None:
+            await self._store.proposals.add(self._proposal_id, batch)
+        else:
+            await self._store.slices.keep(state, self._proposal_id, batch, events)
 
     def summary(self, tally: Tally, *, cap: str = "", cancelled: bool = False) -> str:
         """What a run came to, in words."""

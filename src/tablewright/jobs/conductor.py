@@ -149,7 +149,8 @@ class Conductor:
                 ongoing.stopping = True
                 raise
             finally:
-                await self.end_as(self.id, run_id, "" if problem == STOPPED else problem)
+                if not self._draining:  # else it is left to whoever comes next
+                    await self.end_as(self.id, run_id, "" if problem == STOPPED else problem)
 
     async def fill_slice(self, run_id: str, number: int, owner: str) -> str:
         """Empty when it is done; else why not, in words. `owner` is whose run it is thought to be: what somebody else

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -88,6 +89,7 @@ class Cached(Layer):
         super().__init__(wrapped)
         self._cache = cache
         self._replay_only = replay_only
+        self._under_way: dict[str, asyncio.Future[ModelResponse | None]] = {}
 
     async def request(
         self,
@@ -106,7 +108,11 @@ class Cached(Layer):
                 f"{self.model_name} was never asked this, and only kept answers may be used.",
                 advice="Run it once without replaying.",
             )
-        answer = await self.wrapped.request(messages, model_settings, model_request_parameters)
+        while (first := self._under_way.get(key)) is not None:
+            if theirs := await asyncio.shield(first):
+                spend(Usage(cache_hits=1))
+                return replace(theirs, usage=RequestUsage())
+        answer = await self._ask_first(key, messages, model_settings, model_request_parameters)
         if answer.finish_reason in WHOLE:
             value = ModelMessagesTypeAdapter.dump_json([answer])
             waiting = _unproven.get()
@@ -115,6 +121,23 @@ class Cached(Layer):
             else:
                 waiting.append((self._cache, key, value))
         return answer
+
+    async def _ask_first(
+        self,
+        key: str,
+        messages: list[ModelMessage],
+        settings: ModelSettings | None,
+        asked: ModelRequestParameters,
+    ) -> ModelResponse:
+        """Who asks the same meanwhile waits for this answer; where there is none, the next asks himself."""
+        first = self._under_way[key] = asyncio.get_running_loop().create_future()
+        answer: ModelResponse | None = None
+        try:
+            answer = await self.wrapped.request(messages, settings, asked)
+            return answer
+        finally:
+            del self._under_way[key]
+            first.set_result(answer)
 
     async def knows(self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters) -> bool:
         return await self._cache.get(KIND, key_of(self.wrapped, messages, settings, asked)) is not None
