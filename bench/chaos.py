@@ -179,15 +179,16 @@ def compared(
 
 
 def bought_once(kind: str, what: str, counts: Counts, killed_at: Sequence[float]) -> bool:
-    """An answer that left the server in the moment before a kill may not have arrived; it is told apart."""
+    """An answer that left the server in the moment of a kill may not have arrived; it is told apart. A busy server may
+    notice a little late that a client has gone."""
     twice = counts.twice(kind)
-    before = [min((moment - first for moment in killed_at if moment >= first), default=None) for first, *_ in twice]
+    before = [min((abs(moment - first) for moment in killed_at), default=None) for first, *_ in twice]
     late = sum(seconds is not None and seconds <= UNDER_WAY for seconds in before)
     said = f"{len(getattr(counts, kind)):,} {what}, {counts.asked_twice(kind)} asked twice, {len(twice)} answered twice"
     if twice:
         known = sorted(seconds for seconds in before if seconds is not None)
-        said += f", {late} of them in the {UNDER_WAY * 1000:.0f} ms before a kill"
-        said += f" (the earliest {known[-1] * 1000:.0f} ms before it)" if known else ""
+        said += f", {late} of them within {UNDER_WAY * 1000:.0f} ms of a kill"
+        said += f" (at most {known[-1] * 1000:.0f} ms from one)" if known else ""
     return hold(said, late == len(twice))
 
 

@@ -68,7 +68,7 @@ async def test_who_waits_for_one_who_gives_up_asks_himself(endpoint: Endpoint, s
     asked = {"instructions": "Read.", "prompt": "Founded in 1987.", "output": Founded, "max_tokens": 512}
     async with model:
         first = asyncio.create_task(model.ask(**asked))
-        while not endpoint.asked:
+        while not endpoint.asked:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         second = asyncio.create_task(model.ask(**asked))
         await asyncio.sleep(0)
