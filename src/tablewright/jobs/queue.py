@@ -31,7 +31,8 @@ VERSION = "1"
 RUNS = "runs"
 SCHEDULED = "scheduled"
 SLICES = "slices"
-POLL = 0.1
+POLL, POLL_RUNS = 0.2, 0.5
+"""Seconds between two looks at the queue; a worker that has nothing to do takes a few percent of a core for it."""
 AHEAD = 32
 """Slices of a run that wait for a worker at a time, so that a run that is stopped leaves few behind."""
 AT_ONCE = 3
@@ -168,7 +169,7 @@ def launch(database: str, executor_id: str, everywhere: int) -> None:
         }
     )
     DBOS.launch()
-    DBOS.register_queue(RUNS, polling_interval_sec=POLL)
+    DBOS.register_queue(RUNS, polling_interval_sec=POLL_RUNS)
     DBOS.register_queue(
         SLICES,
         worker_concurrency=AT_ONCE,
