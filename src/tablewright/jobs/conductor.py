@@ -289,6 +289,8 @@ class Conductor:
         """The tools of a run are opened with its first slice here, and stay open a little after each."""
         async with self._opening:
             ongoing = self._ongoing.get(run_id) or await self._open(run_id)
+            if not ongoing.users:  # it may have been stopped and resumed since
+                ongoing.stopping = (await self._store.runs.get(run_id)).stopping
             self._ongoing[run_id] = ongoing
             ongoing.users += 1
             self._idle.clear()
