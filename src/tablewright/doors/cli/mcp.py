@@ -1,0 +1,61 @@
+"""`tablewright mcp`: the tools for assistants that speak the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.doors.cli.root import app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+
+
+@app.command()
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Over HTTP instead of the standard streams.")] = False,
+    host: Annotated[str, typer.Option("--host", help="With --http: any but this machine needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65_535, help="With --http.")] = 8001,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--files", metavar="FOLDER", help="A folder that may be read; repeatable. Default: none."),
+    ] = None,
+    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend until it ends.")] = "",
+) -> None:
+    """Serve tables, filling, research, documents and the advisor as MCP tools, for assistants.
+
+    An assistant starts it by itself and speaks to it over stdin and stdout; with --http it serves /mcp on a port. It
+    changes no table without `apply_proposal`, and reads no file outside of --files.
+    """
+    from tablewright.doors.cli import output
+    from tablewright.doors.mcp.server import PATH, create_server, http_app, serve_http, serve_stdio
+
+    async def work(tablewright: Tablewright) -> None:
+        server = create_server(tablewright, files or ())
+        if http:
+            http_app(server, host)  # what is not allowed is said before anything is served
+            output.say(f"MCP on http://{f'[{host}]' if ':' in host else host}:{port}{PATH}; Ctrl-C ends it.")
+            await serve_http(server, host, port)
+            return
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        serving = asyncio.create_task(serve_stdio(server))
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if stop.is_set():
+            # The thread that waits for the next line of stdin cannot be woken; all that counts is committed.
+            await server.desk.close()
+            os._exit(0)
+        stopped.cancel()
+        await serving
+
+    with_app(work, {"model": model, "search": search, "budget": budget})

@@ -1,0 +1,42 @@
+"""`tablewright serve`: the web page and the REST API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.doors.cli.root import app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option("--host", help="The address to bind to.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0: any that is free.")] = 8000,
+    public_host: Annotated[
+        list[str] | None,
+        typer.Option("--public-host", metavar="NAME", help="A name by which a reverse proxy reaches this server."),
+    ] = None,
+) -> None:
+    """Serve the web page and the REST API, and work on the runs that they start, until SIGTERM or Ctrl-C.
+
+    On this machine alone no token is needed until there is one. Any other address, and any public name, needs
+    TABLEWRIGHT_TOKEN or a user (`tablewright users add`).
+    """
+    from tablewright.doors.cli import output
+    from tablewright.doors.server.run import serve as run
+
+    async def work(tablewright: Tablewright) -> None:
+        await run(
+            tablewright,
+            host,
+            port,
+            public_hosts=public_host or (),
+            said=lambda address: output.say(f"Tablewright is at {address}. Ctrl-C stops it."),
+        )
+        output.say("Stopped.")
+
+    with_app(work)

@@ -1,0 +1,140 @@
+"""`tablewright users …`: who may use the server, as what, and which tables they see."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from tablewright.doors.cli.root import Json, TableName, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+    from tablewright.table.access import Person, Role
+
+commands = typer.Typer(help="See to the users of a server: their roles, tokens and tables.", no_args_is_help=True)
+app.add_typer(commands, name="users")
+
+UserName = Annotated[str, typer.Argument(metavar="NAME", help="A user's name.")]
+RoleName = Annotated[
+    str, typer.Option("--role", help="viewer: look. editor: also change and spend. admin: everything.")
+]
+
+
+@commands.command()
+def add(name: UserName, role: RoleName = "viewer", json: Json = False) -> None:
+    """Add a user, and print their token: once, it is kept nowhere."""
+    wanted = checked(role)
+
+    async def work(tablewright: Tablewright) -> tuple[Person, str]:
+        return await tablewright.users.add(name, wanted)
+
+    person, token = with_app(work)
+    show_token({**as_document(person), "token": token}, json)
+
+
+@commands.command("list")
+def list_(json: Json = False) -> None:
+    """List the users, their roles, and the tables they see."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> tuple[list[Person], dict[str, str]]:
+        return await tablewright.users.all(), {table.id: table.name for table in await tablewright.tables()}
+
+    found, names = with_app(work)
+    if json:
+        output.print_json({"users": [as_document(person) for person in found]})
+    elif not found:
+        output.say("No users: whoever has the token of the settings, or sits at this machine, may do everything.")
+    else:
+        lines = [[person.name, person.role, seen(person, names)] for person in found]
+        output.stdout().print(output.grid("", ["Name", "Role", "Tables"], lines))
+
+
+@commands.command()
+def remove(name: UserName, json: Json = False) -> None:
+    """Remove a user. Their token and their logins end at once; what they did stays in the history."""
+    done(name, json, lambda tablewright: tablewright.users.remove(name), "Removed.")
+
+
+@commands.command("role")
+def change_role(
+    name: UserName,
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="viewer, editor or admin.")],
+    json: Json = False,
+) -> None:
+    """Give a user another role."""
+    wanted = checked(role)
+    done(name, json, lambda tablewright: tablewright.users.change_role(name, wanted), f"Now: {role}.")
+
+
+@commands.command("token")
+def renew_token(name: UserName, json: Json = False) -> None:
+    """Make a new token for a user, and print it once. The old one and its logins end at once."""
+    token = with_app(lambda tablewright: tablewright.users.renew_token(name))
+    show_token({"name": name, "token": token}, json)
+
+
+@commands.command()
+def grant(name: UserName, table: TableName, json: Json = False) -> None:
+    """Let a user see a table (an admin sees all)."""
+
+    async def work(tablewright: Tablewright) -> None:
+        await tablewright.users.grant(name, (await tablewright.table(table)).id)
+
+    done(name, json, work, "They see it now.")
+
+
+@commands.command()
+def revoke(name: UserName, table: TableName, json: Json = False) -> None:
+    """Let a user no longer see a table."""
+
+    async def work(tablewright: Tablewright) -> None:
+        await tablewright.users.revoke(name, (await tablewright.table(table)).id)
+
+    done(name, json, work, "They no longer see it.")
+
+
+def done(name: str, json: bool, change: Callable[[Tablewright], Awaitable[None]], sentence: str) -> None:
+    """Does it, and says what the user is then."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> list[Person]:
+        await change(tablewright)
+        return [person for person in await tablewright.users.all() if person.name == name]
+
+    left = with_app(work)
+    if json:
+        output.print_json(as_document(left[0]) if left else {"name": name, "removed": True})
+    else:
+        output.say(sentence)
+
+
+def show_token(shown: dict[str, Any], json: bool) -> None:
+    from tablewright.doors.cli import output
+
+    if json:
+        output.print_json(shown)
+    else:
+        output.say(f"The token of {shown['name']}; it is not shown again:")
+        typer.echo(shown["token"])
+
+
+def checked(role: str) -> Role:
+    from tablewright.errors import UsageError
+    from tablewright.table.access import Role
+
+    if role not in get_args(Role):
+        raise UsageError(f"There is no role {role!r}.", advice="Use viewer, editor or admin.")
+    return role  # type: ignore[return-value]
+
+
+def as_document(person: Person) -> dict[str, Any]:
+    return {"id": person.id, "name": person.name, "role": person.role, "tables": sorted(person.tables)}
+
+
+def seen(person: Person, names: dict[str, str]) -> str:
+    if person.role == "admin":
+        return "all"
+    return ", ".join(sorted(names.get(table_id, table_id) for table_id in person.tables)) or "none"

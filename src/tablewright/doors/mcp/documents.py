@@ -1,0 +1,187 @@
+"""Tools for the user's own documents: add, list, ask."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from pydantic import BaseModel
+from pydantic import Field as Key
+
+from tablewright.doors.mcp.answers import FromOutside, add_tool, hints
+from tablewright.doors.mcp.desk import Call, Desk
+from tablewright.table.feed import Progress
+from tablewright.table.reply import Reply
+
+MOST_LISTED = 500
+
+
+class DocumentListed(BaseModel):
+    id: str
+    name: str
+    path: str
+    title: str
+    kind: str
+    pages: int
+    problem: str = Key(description="Why it could not be read; empty: it was.")
+
+
+class Documents(FromOutside):
+    documents: list[DocumentListed]
+    total: int
+
+
+class Added(FromOutside):
+    added: int
+    changed: int
+    unchanged: int
+    same: list[tuple[str, str]]
+    unreadable: list[tuple[str, str]]
+    pages: int
+    passages: int
+    facts: int
+    seconds: float
+
+
+class Cited(BaseModel):
+    number: int
+    document_id: str
+    title: str
+    path: str
+    page: int | None
+    quote: str
+
+
+class AnswerRow(BaseModel):
+    document_id: str
+    title: str
+    page: int | None
+    values: list[str]
+    source: int
+
+
+class Asked(FromOutside):
+    answer: str
+    citations: list[Cited]
+    columns: list[str]
+    rows: list[AnswerRow]
+    more: int = Key(description='Rows that come after these; ask "show the rest" in the same conversation.')
+    count: int | None
+    completeness: str = Key(description="exact, approximate or incomplete; `reason` says why it is not exact.")
+    reason: str
+    ledger: str = Key(description="How many things matched, did not, could not be read or decided.")
+    relaxed: list[str]
+    route: str
+    tried: list[str]
+    clarification: str = Key(description="What to ask the user back, if anything.")
+    conversation: str = Key(description="Pass it to the next `ask` to go on.")
+
+
+class DocumentTools:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._tablewright = desk.tablewright
+
+    def add_to(self, server: MCPServer[Any]) -> None:
+        add_tool(server, self.list_documents, hints(reads=True))
+        add_tool(server, self.add_documents, hints(again=True))
+        add_tool(server, self.ask, hints(outside=True))
+
+    async def list_documents(
+        self,
+        kind: Annotated[str, Key(description='Only this kind, e.g. "receipt".')] = "",
+        unreadable: Annotated[bool, Key(description="Only those that could not be read.")] = False,
+    ) -> Documents:
+        """List the user's own documents that were added, with what kind they are and whether they could be read."""
+        found = await self._tablewright.documents(kind=kind, readable=False if unreadable else None)
+        listed = [
+            DocumentListed(
+                id=each.id,
+                name=each.name,
+                path=each.path,
+                title=each.title,
+                kind=each.kind or each.media,
+                pages=each.pages,
+                problem=each.problem,
+            )
+            for each in found[:MOST_LISTED]
+        ]
+        return Documents(documents=listed, total=len(found))
+
+    async def add_documents(
+        self,
+        paths: Annotated[
+            list[str],
+            Key(min_length=1, max_length=100, description="Files or folders, in folders that the owner allows."),
+        ],
+        call: Call,
+    ) -> Added:
+        """Read files into the user's collection: PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail. Only what is new
+        or has changed is read. The files themselves are not touched."""
+        found = [await asyncio.to_thread(self._desk.folders.find, path) for path in paths]
+        done = await self._desk.telling(
+            call,
+            lambda watch: self._tablewright.add_documents(
+                found,
+                watch=lambda news: watch(
+                    Progress(stage="working", done=news.done, total=news.total, label=news.path.rpartition("/")[2])
+                ),
+            ),
+        )
+        return Added(
+            added=done.added,
+            changed=done.changed,
+            unchanged=done.unchanged,
+            same=list(done.same),
+            unreadable=list(done.unreadable),
+            pages=done.pages,
+            passages=done.segments,
+            facts=done.facts,
+            seconds=done.seconds,
+        )
+
+    async def ask(
+        self,
+        question: Annotated[str, Key(min_length=1, max_length=4_000)],
+        conversation: Annotated[str, Key(description="From an earlier answer, to go on from it.")] = "",
+    ) -> Asked:
+        """Ask the user's own documents: "all receipts that contain tires", "how much did we spend in March?", "how do
+        I reset it?". A list or a count has all that match, says what could not be decided or read, and cites each
+        page. Cite the sources when you repeat the answer. Follow-ups work in a conversation: "show the rest",
+        "only 2024", "new topic"."""
+        return asked(await self._tablewright.ask(question, conversation=conversation))
+
+
+def asked(reply: Reply) -> Asked:
+    return Asked(
+        answer=reply.answer,
+        citations=[
+            Cited(
+                number=each.number,
+                document_id=each.document_id,
+                title=each.title,
+                path=each.path,
+                page=each.page,
+                quote=each.quote,
+            )
+            for each in reply.citations
+        ],
+        columns=list(reply.columns),
+        rows=[
+            AnswerRow(
+                document_id=row.document_id, title=row.title, page=row.page, values=list(row.values), source=row.source
+            )
+            for row in reply.rows
+        ],
+        more=reply.more,
+        count=reply.count,
+        completeness=reply.completeness,
+        reason=reply.reason,
+        ledger=str(reply.ledger) if reply.ledger else "",
+        relaxed=list(reply.relaxed),
+        route=reply.route,
+        tried=[f"{each.tool}({each.asked}): {each.matches}" for each in reply.attempts],
+        clarification=reply.clarification,
+        conversation=reply.conversation,
+    )

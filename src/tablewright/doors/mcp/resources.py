@@ -1,0 +1,100 @@
+"""Resources: tables as CSV and JSON, reports as Markdown, documents as text; listed as they are at the moment."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+from urllib.parse import quote
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp_types import Resource
+
+from tablewright.app import Tablewright
+from tablewright.doors.mcp.answers import NOTICE
+from tablewright.errors import NotFound, TablewrightError, UsageError
+from tablewright.table.reports import render
+
+P = ParamSpec("P")
+
+MOST_LISTED = 100
+MOST_ROWS = 20_000
+META = {"tablewright/untrusted": NOTICE}
+"""Goes with every content, for it is somebody else's words."""
+SCHEME = "tablewright://"
+
+
+class Resources:
+    def __init__(self, tablewright: Tablewright) -> None:
+        self._tablewright = tablewright
+
+    def add_to(self, server: MCPServer[Any]) -> None:
+        for template, function, mime_type in (
+            ("tables/{table}", self.table_csv, "text/csv"),
+            ("tables/{table}/json", self.table_json, "application/json"),
+            ("research/{research_id}", self.research_report, "text/markdown"),
+            ("documents/{document}", self.document_text, "text/plain"),
+        ):
+            described = f"{function.__doc__} {NOTICE}"
+            add = server.resource(SCHEME + template, mime_type=mime_type, description=described, meta=META)
+            add(reading(function))
+
+    async def table_csv(self, table: str) -> str:
+        """A table as CSV, by its id or name."""
+        return await self._exported(table, "table.csv")
+
+    async def table_json(self, table: str) -> str:
+        """A table as JSON, each cell with its confidence and its evidence."""
+        return await self._exported(table, "table.json", evidence=True)
+
+    async def research_report(self, research_id: str) -> str:
+        """The report of a finished research as Markdown, with its references."""
+        found = await self._tablewright.research(research_id)
+        if found.report is None:
+            raise NotFound(f"Research {found.id} has no report yet; it is {found.status}.")
+        return render(found.report, "md").decode()
+
+    async def document_text(self, document: str) -> str:
+        """The whole text of one of the user's documents, by its id or file name."""
+        return await self._tablewright.document_text(document)
+
+    async def all(self) -> list[Resource]:
+        """The newest of each kind; the tools list them all."""
+        tables = await self._tablewright.tables()
+        reports = [each for each in await self._tablewright.researches() if each.status in ("done", "partial")]
+        documents = await self._tablewright.documents(readable=True)
+        return [
+            *(listed("tables", each.id, each.name, "text/csv") for each in tables[:MOST_LISTED]),
+            *(listed("research", each.id, each.brief.question, "text/markdown") for each in reports[:MOST_LISTED]),
+            *(listed("documents", each.id, each.name, "text/plain") for each in documents[:MOST_LISTED]),
+        ]
+
+    async def _exported(self, table: str, name: str, *, evidence: bool = False) -> str:
+        head = await self._tablewright.table(table)
+        count = await self._tablewright.count(head.id)
+        if count > MOST_ROWS:
+            raise UsageError(f"The table has {count:,} rows, too many for one resource. show_table has them by pages.")
+        with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+            file = Path(folder) / name
+            await self._tablewright.export_file(head.id, file, evidence=evidence)
+            return file.read_text(encoding="utf-8-sig")
+
+
+def listed(kind: str, id: str, title: str, mime_type: str) -> Resource:
+    return Resource(uri=f"{SCHEME}{kind}/{quote(id, safe='')}", name=id, title=title[:200], mime_type=mime_type)
+
+
+def reading(function: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
+    @wraps(function)
+    async def read(*args: P.args, **kwargs: P.kwargs) -> str:
+        try:
+            return await function(*args, **kwargs)
+        except NotFound as error:
+            raise ResourceNotFoundError(str(error)) from error
+        except TablewrightError as error:
+            raise ResourceError(str(error)) from error
+
+    return read

@@ -1,0 +1,86 @@
+"""The server's application: the guard, then the login, the API and the pages, and the runs in its background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from tablewright.app import Tablewright
+from tablewright.doors.api.routes import router as api
+from tablewright.doors.server.entrance import Entrance
+from tablewright.doors.server.errors import answer_errors
+from tablewright.doors.server.guard import Guard
+from tablewright.doors.server.limits import Limits
+from tablewright.doors.server.login import login_routes
+from tablewright.doors.server.origin import Hosts, is_loopback
+from tablewright.errors import UsageError
+
+log = logging.getLogger("tablewright.server")
+
+DEFAULT_LIMITS = Limits()
+
+
+def create_app(
+    tablewright: Tablewright,
+    *,
+    host: str = "127.0.0.1",
+    public_hosts: Collection[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    pages: bool = True,
+    works: bool = True,
+) -> FastAPI:
+    """`host` is the address it will be bound to, `public_hosts` the names that a reverse proxy before it has. Without
+    `pages` it is the API alone (a process can have the pages once only); without `works` others do the runs."""
+    entrance = Entrance(tablewright, trusting=is_loopback(host) and not public_hosts)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        stop = asyncio.Event()
+        working = asyncio.create_task(work(tablewright, stop)) if works else None
+        yield
+        stop.set()
+        if working:
+            await working
+
+    app = FastAPI(
+        title="Tablewright",
+        lifespan=lifespan,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.tablewright = tablewright
+    answer_errors(app)
+    app.add_middleware(
+        Guard, tablewright=tablewright, entrance=entrance, hosts=Hosts(host, public_hosts), limits=limits
+    )
+    app.include_router(login_routes(entrance, limits))
+    app.include_router(api, prefix="/api/v1")
+    if pages:
+        from tablewright.doors.web.pages import mount  # what the pages stand on takes seconds to import
+
+        mount(app)
+    return app
+
+
+async def check_bind(tablewright: Tablewright, host: str, public_hosts: Collection[str] = ()) -> None:
+    """Before anything starts: whoever can be reached by others must know who is who."""
+    if is_loopback(host) and not public_hosts:
+        return
+    if not await Entrance(tablewright, trusting=False).is_locked():
+        raise UsageError(
+            f"Others can reach {', '.join(public_hosts) or host}, and there is neither a token nor a user.",
+            kept="Nothing was started.",
+            advice="Set TABLEWRIGHT_TOKEN to something long and random, or add a user: tablewright users add NAME.",
+        )
+
+
+async def work(tablewright: Tablewright, stop: asyncio.Event) -> None:
+    try:
+        await tablewright.jobs.work(stop, kind="server")
+    except Exception as error:
+        log.error("This server no longer works on runs (%s); start it again.", type(error).__name__)

@@ -1,0 +1,138 @@
+"""What goes wrong, as an answer: one shape for the API and the guard, and a status for each kind of error.
+
+Refused by the server itself, beside the errors of `tablewright.errors`:
+
+UsageError
+├── NotLoggedIn     no token, or one that is nobody's (401)
+├── Misdirected     a request to a host that this server does not answer for (421)
+├── TooLarge        more than a request may bring (413)
+└── TooMany         more requests, or more open streams, than one person may have (429)
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from tablewright.errors import (
+    BadField,
+    BadFile,
+    BadFormula,
+    BadSetting,
+    Cancelled,
+    EditConflict,
+    Forbidden,
+    ModelError,
+    NotFound,
+    OverBudget,
+    RunError,
+    SearchError,
+    StoreError,
+    Superseded,
+    TablewrightError,
+    Unreadable,
+    UsageError,
+)
+
+
+class NotLoggedIn(UsageError):
+    pass
+
+
+class Misdirected(UsageError):
+    pass
+
+
+class TooLarge(UsageError):
+    pass
+
+
+class TooMany(UsageError):
+    def __init__(self, what: str, *, kept: str = "", advice: str = "", retry_after: float = 1) -> None:
+        super().__init__(what, kept=kept, advice=advice)
+        self.retry_after = retry_after
+
+
+STATUS: tuple[tuple[type[TablewrightError], int], ...] = (
+    (NotLoggedIn, 401),
+    (Misdirected, 421),
+    (TooLarge, 413),
+    (TooMany, 429),
+    (Forbidden, 403),
+    (NotFound, 404),
+    (BadFile, 422),
+    (BadFormula, 422),
+    (BadField, 422),
+    (Unreadable, 422),
+    (BadSetting, 503),
+    (UsageError, 400),
+    (EditConflict, 409),
+    (Superseded, 409),
+    (Cancelled, 409),
+    (OverBudget, 409),
+    (StoreError, 503),
+    (ModelError, 503),
+    (SearchError, 503),
+    (RunError, 500),
+    (TablewrightError, 500),
+)
+"""The first that fits."""
+
+UNEXPECTED = TablewrightError(
+    "Something went wrong in the server.",
+    kept="What was committed before is kept.",
+    advice="Try again; the server's log says where it happened.",
+)
+
+
+def status_of(error: TablewrightError) -> int:
+    return next(status for kind, status in STATUS if isinstance(error, kind))
+
+
+def error_body(error: TablewrightError, name: str = "") -> dict[str, Any]:
+    kind = name or type(error).__name__
+    return {"error": {"type": kind, "message": error.what, "kept": error.kept, "advice": error.advice}}
+
+
+def error_response(error: TablewrightError) -> JSONResponse:
+    if error is UNEXPECTED:
+        return JSONResponse(error_body(error, "InternalError"), 500)
+    headers = {}
+    if isinstance(error, NotLoggedIn):
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, TooMany):
+        headers["Retry-After"] = str(max(1, round(error.retry_after)))
+    return JSONResponse(error_body(error), status_of(error), headers)
+
+
+def answer_errors(app: FastAPI) -> None:
+    """Whatever a route raises becomes an answer of the one shape."""
+    app.add_exception_handler(TablewrightError, answer_ours)
+    app.add_exception_handler(RequestValidationError, answer_invalid)
+    app.add_exception_handler(HTTPException, answer_http)
+
+
+async def answer_ours(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, TablewrightError)
+    return error_response(error)
+
+
+async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
+    """Says where it is wrong and how, never what was sent: that may be a secret."""
+    assert isinstance(error, RequestValidationError)
+    wrong = [f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors()[:5]]
+    told = UsageError("The request is not of the expected form: " + "; ".join(wrong) + ".")
+    return JSONResponse(error_body(told, "InvalidRequest"), 422)
+
+
+async def answer_http(_: Request, error: Exception) -> JSONResponse:
+    """Of the framework: no such route, no such method, a body that is not JSON."""
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    told = TablewrightError(f"{error.detail or phrase}".rstrip(".") + ".")
+    return JSONResponse(error_body(told, phrase.title().replace(" ", "")), error.status_code, error.headers)

@@ -1,0 +1,275 @@
+"""Everything that reaches the server passes here first: requests and websockets alike.
+
+In this order: is it for us, who is it, do they ask too much, does it come from a page of ours, may they do that, is it
+too large. And on the way back: the headers that protect, and no word of what went wrong inside.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from urllib.parse import quote, urlencode
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tablewright.app import Tablewright
+from tablewright.doors.server.entrance import Entrance, How
+from tablewright.doors.server.errors import UNEXPECTED, Misdirected, NotLoggedIn, TooLarge, TooMany, error_response
+from tablewright.doors.server.headers import API, is_library, protect
+from tablewright.doors.server.limits import Buckets, Limits, Streams
+from tablewright.doors.server.login import LOGIN, LOGOUT
+from tablewright.doors.server.origin import READS, Hosts, is_embedded_elsewhere
+from tablewright.errors import Forbidden, TablewrightError
+from tablewright.table.access import Person
+
+log = logging.getLogger("tablewright.server")
+
+HEALTH = "/api/v1/health"
+OPEN = frozenset({LOGIN, LOGOUT, HEALTH})
+"""What whoever has no token may see."""
+NOBODY = Person(id="nobody", name="nobody", role="viewer")
+SMALL = ("application/json", "application/x-www-form-urlencoded", "text/plain", "")
+"""What comes as one of these is no file."""
+
+AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>Tablewright</title>'
+"""For whoever follows a link from another site: the browser keeps the cookie back, but not when our own page asks."""
+
+
+class Guard:
+    def __init__(
+        self, app: ASGIApp, *, tablewright: Tablewright, entrance: Entrance, hosts: Hosts, limits: Limits
+    ) -> None:
+        self._app = app
+        self._tablewright = tablewright
+        self._entrance = entrance
+        self._hosts = hosts
+        self._limits = limits
+        self._paces = Buckets(limits.requests_per_second, limits.burst)
+        self._streams = Streams(limits.streams)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        asked, begun = HTTPConnection(scope), time.perf_counter()
+        answer = Answer(scope, send)
+        person = NOBODY
+        try:
+            person, how = await self._identify(asked)
+            self._check(asked, person, how)
+            await self._let_in(asked, person, receive, answer)
+            if answer.refusal:  # and nobody inside minded that the client seemed gone
+                raise answer.refusal
+        except Exception as error:
+            await answer.give_up(asked, error)
+        finally:
+            level = logging.DEBUG if is_library(scope["path"]) else logging.INFO
+            milliseconds = (time.perf_counter() - begun) * 1000
+            line = "%s %s %s %s %.0f ms"
+            log.log(level, line, address(asked), who(person), what(scope), answer.status, milliseconds)
+
+    async def _identify(self, asked: HTTPConnection) -> tuple[Person, How | None]:
+        if not self._hosts.answers(asked):
+            raise Misdirected(
+                "This server does not answer for that host.",
+                advice="Open it by the address it prints, or start it with --public-host NAME.",
+            )
+        found = await self._entrance.who(asked)
+        self._check_pace(found[0].id if found else f"address {address(asked)}")
+        if found:
+            return found
+        if asked.scope["path"] in OPEN and asked.scope["type"] == "http":
+            return NOBODY, None
+        raise NotLoggedIn("A token is needed.", advice="Send it as `Authorization: Bearer …`, or log in at /login.")
+
+    def _check_pace(self, key: str) -> None:
+        seconds = self._paces.take(key)
+        if seconds:
+            raise TooMany("Too many requests.", advice="Ask more slowly.", retry_after=seconds)
+
+    def _check(self, asked: HTTPConnection, person: Person, how: How | None) -> None:
+        websocket = asked.scope["type"] == "websocket"
+        writes = not websocket and asked.scope["method"] not in READS
+        if how != "bearer":
+            own = self._hosts.is_own(asked)
+            # Browsers always say where a page's write or websocket comes from; programs, who may need no token, do not.
+            unsaid = own is None and how != "cookie" and not websocket
+            if ((writes or websocket) and not own and not unsaid) or is_embedded_elsewhere(asked):
+                raise Forbidden("This request comes from another site's page.")
+        if writes and not person.may_change and asked.scope["path"].startswith(API):
+            raise Forbidden("You may look, but not change anything.", advice="Ask an admin for the role of an editor.")
+
+    async def _let_in(self, asked: HTTPConnection, person: Person, receive: Receive, answer: Answer) -> None:
+        scope = asked.scope
+        scope.setdefault("state", {}).update(person=person, tablewright=self._tablewright)
+        stream = Stream(asked, person, self._entrance, self._limits.check_again)
+        if scope["type"] == "websocket":
+            if not self._streams.enter(person.id):
+                raise TooMany("Too many open connections.", advice="Close some of the pages.", retry_after=10)
+            try:
+                await self._app(scope, stream.receiving(receive, answer), answer)
+            finally:
+                self._streams.leave(person.id)
+            return
+        answer.streams, answer.stream = self._streams, stream
+        try:
+            await self._app(scope, self._measured(asked, receive, answer), answer)
+        finally:
+            if answer.streaming:
+                self._streams.leave(person.id)
+
+    def _measured(self, asked: HTTPConnection, receive: Receive, answer: Answer) -> Receive:
+        kind = asked.headers.get("content-type", "").partition(";")[0].strip().lower()
+        most = self._limits.body if kind in SMALL else self._limits.upload
+        if asked.state.person is NOBODY:
+            most = self._limits.login
+        length = asked.headers.get("content-length", "0")
+        error = TooLarge(f"The request is larger than {most // 1024:,} KB.")
+        if not length.isdecimal() or int(length) > most:
+            raise error
+        left = most
+
+        async def measured() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                answer.refusal = error
+                return {"type": "http.disconnect"}
+            return message
+
+        return measured
+
+
+class Stream:
+    """A connection that stays open: whoever loses their token, or their login, loses it too."""
+
+    def __init__(self, asked: HTTPConnection, person: Person, entrance: Entrance, every: float) -> None:
+        self._asked = asked
+        self.person = person
+        self._entrance = entrance
+        self._every = every
+        self._looked = time.monotonic()
+
+    async def is_welcome(self) -> bool:
+        """Looks again now and then."""
+        if time.monotonic() - self._looked < self._every:
+            return True
+        self._looked = time.monotonic()
+        found = await self._entrance.who(self._asked)
+        return found is not None and found[0].id == self.person.id
+
+    def receiving(self, receive: Receive, send: Send) -> Receive:
+        async def received() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and not await self.is_welcome():
+                await send({"type": "websocket.close", "code": 1008})
+                return {"type": "websocket.disconnect", "code": 1008}
+            return message
+
+        return received
+
+
+class Over(OSError):
+    """Nothing more is sent; to the framework it looks like a client that is gone."""
+
+
+class Answer:
+    """What goes back, with the headers that protect, and a word of refusal instead where one is due."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
+        self._send = send
+        self.status = 0
+        self.refusal: TablewrightError | None = None
+        self.streams: Streams | None = None
+        self.stream: Stream | None = None
+        self.streaming = False
+
+    async def __call__(self, message: Message) -> None:
+        if self.refusal:
+            raise Over
+        kind = message["type"]
+        if kind == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            if headers.get("content-type", "").startswith("text/event-stream"):
+                self._open_stream()
+            protect(headers, self._scope["path"])
+            self.status = message["status"]
+        elif kind == "http.response.body" and self.streaming and self.stream and not await self.stream.is_welcome():
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            raise Over
+        elif kind == "websocket.accept":
+            self.status = 101
+        await self._send(message)
+
+    def _open_stream(self) -> None:
+        if self.streams and self.stream and not self.streams.enter(self.stream.person.id):
+            self.refusal = TooMany("Too many open streams.", advice="Close some of them.", retry_after=10)
+            raise Over
+        self.streaming = self.stream is not None
+
+    async def give_up(self, asked: HTTPConnection, error: Exception) -> None:
+        if self.refusal:
+            error, self.refusal = self.refusal, None
+        if isinstance(error, Over | ClientDisconnect):
+            return
+        if not isinstance(error, TablewrightError):
+            tell(self._scope, error)
+            error = UNEXPECTED
+        if self.status:
+            return
+        if isinstance(error, NotLoggedIn) and wants_page(asked) and asked.headers.get("sec-fetch-site") == "cross-site":
+            await self._refuse(HTMLResponse(AGAIN, 401))
+        elif isinstance(error, NotLoggedIn) and wants_page(asked):
+            await self._refuse(RedirectResponse(f"{LOGIN}?{urlencode({'next': wanted(asked)})}", 303))
+        else:
+            await self._refuse(error_response(error))
+
+    async def _refuse(self, response: Response) -> None:
+        if self._scope["type"] == "http":
+            await response(self._scope, nothing, self)
+            return
+        self.status = response.status_code
+        if "websocket.http.response" in self._scope.get("extensions", {}):
+            start = {"type": "websocket.http.response.start", "status": self.status, "headers": response.raw_headers}
+            await self._send(start)
+            await self._send({"type": "websocket.http.response.body", "body": response.body})
+        else:
+            await self._send({"type": "websocket.close", "code": 1008})
+
+
+async def nothing() -> Message:
+    return {"type": "http.disconnect"}
+
+
+def tell(scope: Scope, error: Exception) -> None:
+    """Where it happened and of what kind it is; what it says may be a secret."""
+    where = "".join(traceback.format_tb(error.__traceback__))
+    log.error("%s failed: %s\n%s", what(scope), type(error).__name__, where)
+
+
+def wants_page(asked: HTTPConnection) -> bool:
+    reads = asked.scope["type"] == "http" and asked.scope["method"] in READS
+    return reads and not asked.scope["path"].startswith(API) and "text/html" in asked.headers.get("accept", "")
+
+
+def wanted(asked: HTTPConnection) -> str:
+    return asked.url.path + (f"?{asked.url.query}" if asked.url.query else "")
+
+
+def who(person: Person) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in person.name)
+
+
+def what(scope: Scope) -> str:
+    """Never the query: it may hold what nobody else should read."""
+    return f"{scope.get('method', 'WEBSOCKET')} {quote(scope['path'][:500])}"
+
+
+def address(asked: HTTPConnection) -> str:
+    return asked.client.host if asked.client else "unknown"

@@ -1,0 +1,58 @@
+"""What each answer tells the browser it may do with it.
+
+NiceGUI writes its start-up as inline scripts and compiles Vue templates in the browser, so both must be allowed
+(`unsafe-inline`, `unsafe-eval`). What that would open is closed again where hostile text would use it: handlers in
+attributes (`onerror=…`) never run, no other host can be loaded from or sent to, and no page can show ours in a frame.
+"""
+
+from __future__ import annotations
+
+import re
+
+from starlette.datastructures import MutableHeaders
+
+PAGES = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
+        "script-src-attr 'none'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+PLAIN = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+"""For what has no scripts: the login, and data that a browser might take for a page."""
+
+ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Not "no-referrer": with it a browser says "null" instead of the origin when it sends a form.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+}
+LIBRARIES = re.compile(r"/_nicegui/\d[^/]*/")
+"""Files of the page's own libraries, the same for everybody, under their version: they may be cached. Beside them are
+files that were made for one person."""
+API = "/api/"
+
+
+def protect(headers: MutableHeaders, path: str) -> None:
+    for name, value in ALWAYS.items():
+        headers[name] = value
+    plain = path.startswith(API) or path == "/login"
+    headers["Content-Security-Policy"] = PLAIN if plain else PAGES
+    if not is_library(path):
+        headers["Cache-Control"] = "no-store"
+
+
+def is_library(path: str) -> bool:
+    return LIBRARIES.match(path) is not None

@@ -1,0 +1,81 @@
+"""How much one person, or one address, may ask for at once."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+
+from tablewright.table.model import Noun
+
+MEGABYTE = 1024 * 1024
+MOST_REMEMBERED = 10_000
+"""Addresses and persons; whoever was not seen for the longest is forgotten, and begins with a full bucket."""
+
+
+class Limits(Noun, frozen=True):
+    body: int = 2 * MEGABYTE
+    """Bytes of a request that brings no file."""
+    upload: int = 200 * MEGABYTE
+    """Bytes of a request that brings files."""
+    login: int = 16 * 1024
+    """Bytes of a request by whoever is not known yet."""
+    requests_per_second: float = 50
+    burst: int = 500
+    """Requests at once, after a quiet while: a page loads its scripts, styles and fonts in one go."""
+    streams: int = 256
+    """Websockets and event streams that one person has open."""
+    logins_per_minute: float = 5
+    login_delay: float = 0.5
+    """Seconds that whoever tried a wrong token waits for the answer."""
+    check_again: float = 3.0
+    """Seconds after which an open stream is looked at again: may the person still see this?"""
+
+
+class Buckets:
+    """For each key a bucket that fills at `rate` a second up to `size`; each event takes one out."""
+
+    def __init__(self, rate: float, size: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = rate
+        self._size = size
+        self._clock = clock
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, key: str) -> float:
+        """0 where it may go on; else the seconds to wait."""
+        level = self._level(key)
+        if level >= 1:
+            self._put(key, level - 1)
+            return 0.0
+        self._put(key, level)
+        return (1 - level) / self._rate
+
+    def _level(self, key: str) -> float:
+        now = self._clock()
+        level, at = self._levels.get(key, (self._size, now))
+        return min(self._size, level + (now - at) * self._rate)
+
+    def _put(self, key: str, level: float) -> None:
+        self._levels[key] = (level, self._clock())
+        self._levels.move_to_end(key)
+        if len(self._levels) > MOST_REMEMBERED:
+            self._levels.popitem(last=False)
+
+
+class Streams:
+    """The open websockets and event streams of each person."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: Counter[str] = Counter()
+
+    def enter(self, person_id: str) -> bool:
+        if self._open[person_id] >= self._most:
+            return False
+        self._open[person_id] += 1
+        return True
+
+    def leave(self, person_id: str) -> None:
+        self._open[person_id] -= 1
+        if not self._open[person_id]:
+            del self._open[person_id]

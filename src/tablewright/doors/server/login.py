@@ -1,0 +1,101 @@
+"""The login: a form without scripts that takes a token, and answers with a cookie that is not the token."""
+
+from __future__ import annotations
+
+import asyncio
+from html import escape
+from urllib.parse import parse_qs, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from tablewright.doors.server.entrance import COOKIE, LONGEST, Entrance
+from tablewright.doors.server.errors import TooMany
+from tablewright.doors.server.limits import Buckets, Limits
+
+LOGIN = "/login"
+LOGOUT = "/logout"
+WRONG = "This token is nobody's. It may have been replaced by a new one."
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tablewright: log in</title>
+<style>
+:root {{ color-scheme: light dark; font-family: system-ui, sans-serif; }}
+body {{ margin: 0; min-height: 100vh; display: grid; place-items: center; }}
+main {{ width: min(22rem, 88vw); }}
+h1 {{ font-size: 1.5rem; margin: 0 0 .25rem; }}
+p {{ line-height: 1.45; margin: .25rem 0 1rem; }}
+label {{ display: block; font-weight: 600; margin-bottom: .35rem; }}
+input, button {{ box-sizing: border-box; width: 100%; font: inherit; padding: .6rem .75rem; border-radius: .4rem; }}
+input {{ border: 1px solid #767676; margin-bottom: .75rem; }}
+button {{ border: 0; background: #0f6b62; color: #fff; font-weight: 600; cursor: pointer; }}
+.wrong {{ color: #b91c1c; }}
+@media (prefers-color-scheme: dark) {{ .wrong {{ color: #fca5a5; }} }}
+</style>
+</head>
+<body>
+<main>
+<h1>Tablewright</h1>
+<p>Tables whose every cell says where its value came from.</p>
+{wrong}<form method="post" action="{action}">
+<label for="token">Your token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<button type="submit">Log in</button>
+</form>
+</main>
+</body>
+</html>
+"""
+
+
+def login_routes(entrance: Entrance, limits: Limits) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+    attempts = Buckets(limits.logins_per_minute / 60, limits.logins_per_minute)
+
+    @router.get(LOGIN)
+    async def form(next: str = "/") -> Response:
+        return page(next)
+
+    @router.post(LOGIN)
+    async def log_in(request: Request, next: str = "/") -> Response:
+        address = request.client.host if request.client else ""
+        seconds = attempts.take(address)
+        if seconds:
+            raise TooMany("Too many logins from this address.", advice="Try again later.", retry_after=seconds)
+        said = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+        token = said.get("token", [""])[0].strip()
+        if await entrance.holder(token) is None:
+            await asyncio.sleep(limits.login_delay)
+            return page(next, wrong=True)
+        response = RedirectResponse(local(next), 303)
+        set_cookie(response, request, entrance.sessions.begin(token), int(LONGEST))
+        return response
+
+    @router.post(LOGOUT)
+    async def log_out(request: Request) -> Response:
+        entrance.sessions.end(request.cookies.get(COOKIE, ""))
+        response = RedirectResponse(LOGIN, 303)
+        set_cookie(response, request, "", 0)
+        return response
+
+    return router
+
+
+def page(next: str, *, wrong: bool = False) -> HTMLResponse:
+    action = escape(LOGIN + "?" + urlencode({"next": local(next)}))
+    said = f'<p class="wrong" role="alert">{WRONG}</p>\n' if wrong else ""
+    return HTMLResponse(PAGE.format(action=action, wrong=said), 401 if wrong else 200)
+
+
+def set_cookie(response: Response, request: Request, value: str, seconds: int) -> None:
+    https = request.url.scheme == "https"
+    response.set_cookie(COOKIE, value, max_age=seconds, httponly=True, samesite="strict", secure=https, path="/")
+
+
+def local(address: str) -> str:
+    """Only a page of this server: "//elsewhere" and "/\\elsewhere" are others to a browser."""
+    plain = address.startswith("/") and address[1:2] not in ("/", "\\") and address.isprintable()
+    return address if plain else "/"

@@ -1,0 +1,110 @@
+"""Binding, logging and stopping: the process around the application."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import signal
+import socket
+import sys
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from tablewright.app import Tablewright
+from tablewright.doors.server.app import check_bind, create_app
+from tablewright.doors.server.limits import MEGABYTE
+from tablewright.doors.server.origin import is_loopback
+from tablewright.errors import UsageError
+from tablewright.settings import Settings
+
+log = logging.getLogger("tablewright.server")
+
+SHORT = 16
+GRACE = 3
+"""Seconds that open streams have to end once the server is told to."""
+BEARER = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
+
+
+async def serve(
+    tablewright: Tablewright,
+    host: str,
+    port: int,
+    *,
+    public_hosts: Collection[str] = (),
+    said: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Until SIGTERM or Ctrl-C. `said` is told the address."""
+    await check_bind(tablewright, host, public_hosts)
+    bound = bind(host, port)
+    keep_log(tablewright.settings)
+    if 0 < len(tablewright.settings.token) < SHORT:
+        log.warning("The token has fewer than %d characters: it can be guessed.", SHORT)
+    config = uvicorn.Config(
+        create_app(tablewright, host=host, public_hosts=public_hosts),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(public_hosts),
+        ws_max_size=2 * MEGABYTE,
+        timeout_graceful_shutdown=GRACE,
+    )
+    said(address_of(bound, host))
+    await Server(config).serve(sockets=[bound])
+
+
+class Server(uvicorn.Server):
+    """Ends by a signal without passing it on: what is open is closed by those who opened it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    name = host.strip("[]")
+    family = socket.AF_INET6 if ":" in name else socket.AF_INET
+    try:
+        return socket.create_server((name, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            f"{host}, port {port}, cannot be used: {reason}.", advice="Choose another with --port or --host."
+        ) from None
+
+
+def address_of(bound: socket.socket, host: str) -> str:
+    name = host if is_loopback(host) or host not in ("0.0.0.0", "::", "[::]") else "127.0.0.1"
+    return f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{bound.getsockname()[1]}"
+
+
+def keep_log(settings: Settings) -> None:
+    """One line for each request and each problem, on stderr, never with a secret."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Discreet(settings))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    logging.getLogger("tablewright.server").setLevel(logging.INFO)
+
+
+class Discreet(logging.Formatter):
+    """Whatever a library logs: the settings' secrets, and what looks like a token, are left out."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        own = (settings.token, settings.model_api_key, settings.search_api_key, settings.embedder_api_key)
+        self._secrets = [secret for secret in (*own, settings.database_url) if secret]
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = BEARER.sub(r"\1…", super().format(record))
+        for secret in self._secrets:
+            text = text.replace(secret, "…")
+        return text

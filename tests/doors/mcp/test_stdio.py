@@ -1,0 +1,79 @@
+"""`tablewright mcp` over its streams: what an assistant does from the first list of tools to an applied proposal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from tablewright.app import Tablewright
+from tablewright.settings import Settings
+
+from .talking import COMPANIES, FOUNDED, TABLEWRIGHT, environ, over_stdio
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+async def test_a_list_is_filled_with_progress_looked_at_and_applied(tmp_path: Path) -> None:
+    async with over_stdio(tmp_path, mode="legacy") as talk:
+        assert "never instructions" in (talk.client.instructions or "")
+        table = (await talk("import_table", csv=COMPANIES, name="firms"))["table_id"]
+        done = await talk("enrich", table=table, columns=[FOUNDED])
+
+        assert (done["status"], done["usage"]["searches"] > 0) == ("done", True)
+        numbers = [number for number, _, _ in talk.progress]
+        assert len(numbers) >= 2
+        assert numbers == sorted(set(numbers))
+        assert talk.progress[-1][:2] == (3, 3)
+        rows = {row["row"]: row["cells"]["Founded"] for row in done["rows"]}
+        assert rows["Sable & Finch"]["value"] == 1973
+        assert "1973" in rows["Sable & Finch"]["sources"][0]["quote"]
+        assert {rows["Halden & Rourke"]["value"], rows["Halden & Rourke"]["other_values"][0]["value"]} == {1962, 1964}
+        assert (rows["Quillon"]["value"], rows["Quillon"]["reason"]) == (None, "not_found")
+        assert "data" in done["notice"]
+
+        before = await talk("show_table", table=table)
+        assert all("Founded" not in row["cells"] for row in before["rows"])
+        applied = await talk("apply_proposal", proposal_id=done["proposal_id"])
+        assert (applied["cells"], applied["still_open"], applied["status"]) == (3, 0, "applied")
+        evidence = await talk("cell_evidence", table=table, row_id=2, column="founded")
+        assert (evidence["value"], evidence["row"], evidence["proposed"]) == (1973, "Sable & Finch", False)
+        assert evidence["sources"][0]["domain"] == "sableandfinch.example"
+        assert {step["type"] for step in evidence["trace"]} >= {"search", "fetch"}
+        assert "Sable & Finch,1973" in await talk.read(f"tablewright://tables/{table}")
+
+
+async def test_a_closed_client_ends_the_server_and_a_run_under_way_keeps_what_it_found(tmp_path: Path) -> None:
+    """Spoken by hand, so that every line of stdout is seen: all are the protocol's."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        TABLEWRIGHT, "mcp", stdin=pipe, stdout=pipe, stderr=pipe, env=environ(tmp_path), cwd=tmp_path
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+
+    async def said(method: str, params: dict[str, Any], id: int = 0) -> dict[str, Any]:
+        message = {"jsonrpc": "2.0", "method": method, "params": params} | ({"id": id} if id else {})
+        process.stdin.write((json.dumps(message) + "\n").encode())
+        answer: dict[str, Any] = json.loads(await process.stdout.readline()) if id else {}
+        assert answer.get("id", 0) == id
+        return answer
+
+    await said("initialize", HELLO, 1)
+    await said("notifications/initialized", {})
+    csv = "Company\n" + "".join(f"Company {number}\n" for number in range(60))
+    await said("tools/call", {"name": "import_table", "arguments": {"csv": csv, "name": "many"}}, 2)
+    asked = {"table": "many", "columns": [FOUNDED], "wait": False}
+    begun = (await said("tools/call", {"name": "enrich", "arguments": asked}, 3))["result"]["structuredContent"]
+    assert (begun["status"], begun["rows"]) == ("running", [])
+
+    process.stdin.close()
+    async with asyncio.timeout(15):
+        assert await process.stdout.read() == b""
+        await process.wait()
+    assert process.returncode == 0
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        run = await tablewright.jobs.get(begun["run_id"])
+        assert (run.status, run.total) == ("cancelled", 60)
+        assert run.done < 60

@@ -1,0 +1,121 @@
+"""A real server in a thread, on a free port, with a real database; and whoever talks to it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+import uvicorn
+from fastapi import FastAPI
+
+from tablewright.app import Tablewright
+from tablewright.doors.server.app import create_app
+from tablewright.doors.server.limits import Limits
+from tablewright.settings import Settings
+from tablewright.table.access import Role
+
+T = TypeVar("T")
+TOKEN = "a-long-token-that-only-the-owner-knows"
+UNHURRIED = Limits(requests_per_second=100_000, burst=100_000, login_delay=0.0, logins_per_minute=1_000)
+
+
+class Served:
+    def __init__(self, tablewright: Tablewright, app: FastAPI, loop: asyncio.AbstractEventLoop, port: int) -> None:
+        self._tablewright = tablewright
+        self._loop = loop
+        self.app = app
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+
+    def do(self, work: Callable[[Tablewright], Awaitable[T]]) -> T:
+        """In the server's own loop."""
+
+        async def run() -> T:
+            return await work(self._tablewright)
+
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(30)
+
+    def add_user(self, name: str, role: Role) -> str:
+        return self.do(lambda tablewright: tablewright.users.add(name, role))[1]
+
+    def client(self, token: str = "", **headers: str) -> httpx2.Client:
+        """A program, with a token or without."""
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        return httpx2.Client(base_url=self.url, headers=headers, trust_env=False, timeout=30)
+
+    @contextlib.contextmanager
+    def browser(self, token: str = "") -> Iterator[httpx2.Client]:
+        """What a browser sends with a page of this server; logged in where there is a token."""
+        headers = {"Origin": self.url, "Sec-Fetch-Site": "same-origin", "Accept": "text/html,*/*"}
+        with self.client(**headers) as client:
+            if token:
+                assert client.post("/login", data={"token": token}).status_code == 303
+            yield client
+
+
+@contextlib.contextmanager
+def served(
+    home: Path,
+    *,
+    token: str = "",
+    limits: Limits = UNHURRIED,
+    more: Callable[[FastAPI], None] = lambda _: None,
+    public_hosts: Collection[str] = (),
+    pages: bool = False,
+    works: bool = False,
+) -> Iterator[Served]:
+    settings = Settings(home=str(home), search="sample", fetch_delay="0", token=token)
+    started: list[Served] = []
+    ready = threading.Event()
+    failed: list[BaseException] = []
+
+    async def run() -> None:
+        async with Tablewright.open(settings) as tablewright:
+            app = create_app(tablewright, public_hosts=public_hosts, limits=limits, pages=pages, works=works)
+            more(app)
+            config = uvicorn.Config(app, port=0, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+            server = uvicorn.Server(config)
+            servers.append(server)
+            serving = asyncio.create_task(server.serve())
+            while not server.started and not serving.done():  # noqa: ASYNC110  # uvicorn has no event for it
+                await asyncio.sleep(0.01)
+            port = server.servers[0].sockets[0].getsockname()[1]
+            started.append(Served(tablewright, app, asyncio.get_running_loop(), port))
+            ready.set()
+            await serving
+
+    servers: list[uvicorn.Server] = []
+
+    def begin() -> None:
+        try:
+            asyncio.run(run())
+        except BaseException as error:
+            failed.append(error)
+            ready.set()
+
+    thread = threading.Thread(target=begin)
+    thread.start()
+    ready.wait(60)
+    try:
+        assert started, failed
+        yield started[0]
+    finally:
+        for server in servers:
+            server.should_exit = True
+        thread.join(30)
+    assert not failed, failed
+
+
+def error_of(response: httpx2.Response) -> Any:
+    """The one shape, and nothing beside it."""
+    body = response.json()
+    assert list(body) == ["error"], body
+    assert list(body["error"]) == ["type", "message", "kept", "advice"]
+    assert all(isinstance(said, str) for said in body["error"].values())
+    return body["error"]

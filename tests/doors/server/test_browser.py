@@ -1,0 +1,142 @@
+"""What a real browser makes of the guard: the pages work under it, and other sites' pages do not get past it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from tests.doors.conftest import Shell
+from tests.doors.server.serving import TOKEN
+from tests.doors.server.test_serve import started
+
+playwright = pytest.importorskip("playwright.async_api", reason="Playwright for Python is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt install chromium)")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+
+EVIL = """<!doctype html><title>working</title><script>
+const target = "%s", results = {};
+const socket = () => new Promise(done => {
+  const opened = new WebSocket(target.replace("http", "ws") + "/_nicegui_ws/socket.io/?EIO=4&transport=websocket");
+  opened.onopen = () => done("open"); opened.onerror = () => done("refused");
+});
+const script = () => new Promise(done => {
+  const element = document.createElement("script");
+  element.src = target + "/api/v1/tables";
+  element.onload = () => done("loaded"); element.onerror = () => done("refused");
+  document.head.append(element);
+});
+(async () => {
+  const body = '{"name": "stolen", "fields": [{"name": "x"}]}';
+  for (const type of ["text/plain", "application/x-www-form-urlencoded"])
+    await fetch(target + "/api/v1/tables", {method: "POST", mode: "no-cors", credentials: "include", body,
+      headers: {"Content-Type": type}}).catch(() => 0);
+  results.json = await fetch(target + "/api/v1/tables", {method: "POST", body,
+    headers: {"Content-Type": "application/json"}}).then(() => "sent", () => "refused");
+  results.read = await fetch(target + "/api/v1/tables").then(() => "read", () => "refused");
+  results.socket = await socket(); results.script = await script();
+  window.results = results; document.title = "done";
+})();
+</script><body></body>"""
+
+
+@pytest.fixture
+async def browser(tmp_path: Path) -> AsyncIterator[Any]:
+    async with playwright.async_playwright() as driver:
+        opened = await driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        await opened.close()
+
+
+async def test_a_login_leads_to_pages_that_work_under_the_policy(shell: Shell, browser: Any) -> None:
+    shell.environ |= {"TABLEWRIGHT_TOKEN": TOKEN, "TABLEWRIGHT_SEARCH": "sample"}
+    problems: list[str] = []
+    hosts: set[str] = set()
+    with started(shell) as (_, address, _said):
+        page = await browser.new_page()
+        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
+        await page.goto(address + "/runs")
+        assert page.url == f"{address}/login?next=%2Fruns"
+        await page.get_by_label("Your token").fill(TOKEN)
+        await page.get_by_role("button", name="Log in").click()
+        await page.wait_for_url(address + "/runs")
+        for path in ("/runs", "/", "/documents", "/research", "/shortlist", "/health"):
+            await page.goto(address + path)
+            await page.wait_for_function("window.socket && window.socket.connected")
+        assert await page.evaluate("document.cookie") == ""
+        await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 1\">')")
+        await asyncio.sleep(0.3)
+        assert await page.evaluate("window.ran") is None
+    refused = [said for said in problems if "Content Security Policy" in said]
+    assert [said for said in refused if "inline event handler" not in said] == []
+    assert len(refused) == 1
+    assert hosts == {address.removeprefix("http://")}
+
+
+async def test_whoever_is_logged_in_can_follow_a_link_from_elsewhere(
+    shell: Shell, browser: Any, evil: tuple[Path, str]
+) -> None:
+    shell.environ["TABLEWRIGHT_TOKEN"] = TOKEN
+    folder, elsewhere = evil
+    with started(shell) as (_, address, _said):
+        (folder / "index.html").write_text(f'<a href="{address}/runs">Look</a>')
+        page = await (await browser.new_context()).new_page()
+        await page.goto(elsewhere.replace("127.0.0.1", "localhost"))
+        await page.get_by_text("Look").click()
+        await page.wait_for_url(f"{address}/login?next=%2Fruns")
+        await page.get_by_label("Your token").fill(TOKEN)
+        await page.get_by_role("button", name="Log in").click()
+        await page.wait_for_url(f"{address}/runs")
+        await page.goto(elsewhere.replace("127.0.0.1", "localhost"))
+        await page.get_by_text("Look").click()
+        await page.wait_for_url(f"{address}/runs")
+        await page.wait_for_function("window.socket && window.socket.connected")
+
+
+@pytest.fixture
+def evil(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """Somebody else's site: a folder, and its address."""
+    folder = tmp_path / "evil"
+    folder.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(folder)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield folder, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class Silent(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
+
+
+async def test_another_sites_page_cannot_use_a_server_that_asks_for_no_token(
+    shell: Shell, browser: Any, evil: tuple[Path, str]
+) -> None:
+    folder, elsewhere = evil
+    with started(shell) as (_, address, said):
+        (folder / "index.html").write_text(EVIL % address)
+        page = await browser.new_page()
+        await page.goto(elsewhere)
+        await page.wait_for_function("document.title == 'done'")
+        results = await page.evaluate("window.results")
+        own = await browser.new_page()
+        await own.goto(address)
+        tables = await own.evaluate("fetch('/api/v1/tables').then(answer => answer.json())")
+        log = said.read_text()
+    assert results == dict.fromkeys(("json", "read", "socket", "script"), "refused")
+    assert tables["tables"] == []
+    assert log.count("POST /api/v1/tables 403") == 2
+    assert "WEBSOCKET /_nicegui_ws/socket.io/ 403" in log

@@ -1,0 +1,43 @@
+"""What is done in somebody's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.doors.server.context import Visit
+from tablewright.errors import Forbidden, NotFound
+from tablewright.settings import Settings
+from tablewright.table.access import OWNER, Person, Role
+
+
+async def test_somebodys_table_is_theirs_by_name_even_where_others_have_namesakes(tmp_path: Path) -> None:
+    file = tmp_path / "towns.csv"
+    file.write_text("Town\nLima\n")
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        one, other = [(await tablewright.import_file(file, FileOptions(name="Towns"))).table.id for _ in range(2)]
+        hidden = (await tablewright.import_file(file, FileOptions(name="Hidden"))).table.id
+        person, _ = await tablewright.users.add("ann", "editor")
+        await Visit(person, tablewright).own(one)
+        (person,) = await tablewright.users.all()
+        visit = Visit(person, tablewright)
+        assert (await visit.table("Towns")).id == one
+        assert (await visit.table(one)).id == one
+        for unseen in (other, hidden, "Hidden", "nowhere"):
+            with pytest.raises(NotFound, match="There is no table"):
+                await visit.table(unseen)
+        assert (await Visit(OWNER, tablewright).table("Hidden")).id == hidden
+
+
+async def test_viewers_change_nothing_and_editors_do_not_see_to_users(tmp_path: Path) -> None:
+    async with Tablewright.open(Settings(home=str(tmp_path))) as tablewright:
+        roles: tuple[Role, ...] = ("viewer", "editor", "admin")
+        viewer, editor, admin = (Visit(Person(id=role, name=role, role=role), tablewright) for role in roles)
+        editor.must_change()
+        admin.must_administer()
+        with pytest.raises(Forbidden):
+            viewer.must_change()
+        with pytest.raises(Forbidden):
+            editor.must_administer()

@@ -1,0 +1,186 @@
+"""Nobody can ask for so much that the others get nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from tablewright.doors.server.limits import Buckets, Limits
+from tests.doors.server.serving import TOKEN, error_of, served
+
+FEW = Limits(
+    body=1_000,
+    upload=100_000,
+    requests_per_second=100_000,
+    burst=100_000,
+    streams=3,
+    login_delay=0.0,
+    logins_per_minute=1_000,
+    check_again=0.0,
+)
+
+
+def with_routes(app: FastAPI) -> None:
+    @app.post("/api/v1/bring")
+    async def bring(request: Request) -> int:
+        return len(await request.body())
+
+    @app.post("/api/v1/patient")
+    async def patient(request: Request) -> int:
+        with suppress(ClientDisconnect):
+            await request.body()
+        return 0
+
+    @app.get("/api/v1/stream")
+    async def stream() -> StreamingResponse:
+        async def events() -> AsyncIterator[str]:
+            while True:
+                yield "data: on\n\n"
+                await asyncio.sleep(0.05)
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    @app.websocket("/talk")
+    async def talk(websocket: WebSocket) -> None:
+        await websocket.accept()
+        async for said in websocket.iter_text():
+            await websocket.send_text(said)
+
+
+def test_a_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    files = ("multipart/form-data; boundary=x", "text/csv")
+    with served(tmp_path, limits=FEW, more=with_routes) as server, server.client() as client:
+        for kind in ("application/json", "", "application/x-www-form-urlencoded", *files):
+            most, headers = FEW.upload if kind in files else FEW.body, {"Content-Type": kind}
+            assert client.post("/api/v1/bring", content=b"x" * most, headers=headers).json() == most
+            answer = client.post("/api/v1/bring", content=b"x" * (most + 1), headers=headers)
+            assert (answer.status_code, error_of(answer)["type"]) == (413, "TooLarge"), kind
+
+
+def test_a_body_of_unknown_length_is_refused_as_soon_as_it_is_too_large(tmp_path: Path) -> None:
+    def pieces(many: int) -> Iterator[bytes]:
+        for _ in range(many):
+            yield b"x" * 100
+
+    with served(tmp_path, limits=FEW, more=with_routes) as server, server.client() as client:
+        assert client.post("/api/v1/bring", content=pieces(10)).json() == 1_000
+        for path in ("/api/v1/bring", "/api/v1/patient"):
+            answer = client.post(path, content=pieces(11))
+            assert (answer.status_code, error_of(answer)["type"]) == (413, "TooLarge"), path
+
+
+def test_a_large_body_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """Only the head is sent: the answer comes all the same."""
+    with served(tmp_path, more=with_routes) as server, socket.create_connection(("127.0.0.1", server.port)) as raw:
+        raw.sendall(b"POST /api/v1/bring HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999999999\r\n\r\n")
+        raw.settimeout(10)
+        assert b" 413 " in raw.recv(1_000)
+
+
+def test_whoever_is_not_known_can_bring_next_to_nothing(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server, server.browser() as browser:
+        assert browser.post("/login", data={"token": "x" * 20_000}).status_code == 413
+
+
+def test_a_person_who_asks_too_fast_is_slowed_down_and_the_others_are_not(tmp_path: Path) -> None:
+    limits = Limits(requests_per_second=0.5, burst=5)
+    with served(tmp_path, limits=limits, more=with_routes) as server:
+        tokens = [server.add_user(name, "editor") for name in ("ann", "bob")]
+        with server.client(tokens[0]) as ann, server.client(tokens[1]) as bob, server.client() as nobody:
+            assert [ann.post("/api/v1/bring").status_code for _ in range(5)] == [200] * 5
+            answer = ann.post("/api/v1/bring")
+            assert (answer.status_code, error_of(answer)["type"]) == (429, "TooMany")
+            assert 1 <= int(answer.headers["retry-after"]) <= 2
+            assert bob.post("/api/v1/bring").status_code == 200
+            assert [nobody.get("/login").status_code for _ in range(6)] == [200] * 5 + [429]
+
+
+def test_tokens_cannot_be_tried_out_quickly(tmp_path: Path) -> None:
+    limits = Limits(login_delay=0.2, logins_per_minute=5)
+    with served(tmp_path, token=TOKEN, limits=limits) as server, server.browser() as browser:
+        begun = time.monotonic()
+        assert [browser.post("/login", data={"token": f"{n}"}).status_code for n in range(5)] == [401] * 5
+        assert time.monotonic() - begun >= 5 * 0.2
+        answer = browser.post("/login", data={"token": TOKEN})
+        assert (answer.status_code, error_of(answer)["type"]) == (429, "TooMany")
+        assert int(answer.headers["retry-after"]) > 5
+
+
+def test_a_bucket_fills_again() -> None:
+    now = 0.0
+    buckets = Buckets(2, 3, lambda: now)
+    assert [buckets.take("a") for _ in range(5)] == [0, 0, 0, 0.5, 0.5]
+    now = 0.5
+    assert [buckets.take("a"), buckets.take("a")] == [0, 0.5]
+    now = 100
+    assert [buckets.take("a") for _ in range(4)] == [0, 0, 0, 0.5]
+
+
+def test_a_person_can_have_so_many_streams_open(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with served(tmp_path, limits=FEW, more=with_routes) as server, server.client() as client:
+        opened = [client.send(client.build_request("GET", "/api/v1/stream"), stream=True) for _ in range(2)]
+        address = f"ws://127.0.0.1:{server.port}/talk"
+        with connect(address, origin=server.url, proxy=None):  # type: ignore[arg-type]
+            answer = client.get("/api/v1/stream")
+            assert (answer.status_code, error_of(answer)["type"]) == (429, "TooMany")
+            with pytest.raises(InvalidStatus) as caught, connect(address, origin=server.url, proxy=None):  # type: ignore[arg-type]
+                pass
+            assert caught.value.response.status_code == 429
+        for response in opened:
+            response.close()
+        opened.clear()
+        until = time.monotonic() + 10
+        while len(opened) < FEW.streams:  # what was closed counts no more, once the server has seen it
+            again = client.send(client.build_request("GET", "/api/v1/stream"), stream=True)
+            if again.status_code == 200:
+                opened.append(again)
+            else:
+                again.close()
+                assert time.monotonic() < until
+                time.sleep(0.05)
+        for response in opened:
+            response.close()
+    assert "failed" not in caplog.text  # whoever leaves is no error
+
+
+def test_an_open_stream_ends_with_the_token(tmp_path: Path) -> None:
+    with served(tmp_path, limits=FEW, more=with_routes) as server:
+        server.add_user("bob", "admin")
+        token = server.add_user("ann", "viewer")
+        with server.client(token) as ann, ann.stream("GET", "/api/v1/stream") as events:
+            lines = events.iter_lines()
+            assert next(lines) == "data: on"
+            server.do(lambda tablewright: tablewright.users.remove("ann"))
+            assert len(list(lines)) < 100
+
+
+def test_an_open_websocket_ends_with_the_login(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN, limits=FEW, more=with_routes) as server, server.browser(TOKEN) as browser:
+        cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in browser.cookies.items())}
+        address = f"ws://127.0.0.1:{server.port}/talk"
+        with connect(address, origin=server.url, additional_headers=cookie, proxy=None) as talk:  # type: ignore[arg-type]
+            talk.send("one")
+            assert talk.recv(timeout=10) == "one"
+            assert browser.post("/logout").status_code == 303
+            talk.send("two")
+            with pytest.raises(ConnectionClosed):
+                talk.recv(timeout=10)
+
+
+def test_the_usual_limits_let_a_page_load_all_it_needs() -> None:
+    usual = Limits()
+    assert (usual.body, usual.upload) == (2 * 1024 * 1024, 200 * 1024 * 1024)
+    buckets = Buckets(usual.requests_per_second, usual.burst, lambda: 0.0)
+    assert not any(buckets.take("ann") for _ in range(300))
+    assert usual.streams >= 200

@@ -1,0 +1,80 @@
+"""`tablewright serve`, as people start it."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.doors.conftest import TABLEWRIGHT, Shell
+from tests.doors.server.serving import TOKEN
+
+
+@contextmanager
+def started(shell: Shell, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, Path]]:
+    """The process, its address, and what it says."""
+    said = shell.folder / "said.txt"
+    shell.environ.pop("PYTEST_CURRENT_TEST", None)  # NiceGUI behaves differently where it sees it
+    with said.open("w") as stream:
+        process = subprocess.Popen(
+            [TABLEWRIGHT, "serve", "--port", "0", *arguments], cwd=shell.folder, env=shell.environ, stderr=stream
+        )
+        try:
+            until = time.monotonic() + 60
+            while not (found := re.search(r"http://\S+:\d+", said.read_text())):
+                assert process.poll() is None, said.read_text()
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            yield process, found[0], said  # type: ignore[misc]
+        finally:
+            process.kill()
+            process.wait(10)
+
+
+def test_it_serves_the_page_and_the_api_and_stops_when_told_to(shell: Shell) -> None:
+    shell.environ["TABLEWRIGHT_TOKEN"] = TOKEN
+    with started(shell) as (process, address, said), httpx2.Client(trust_env=False, timeout=60) as client:
+        assert client.get(f"{address}/api/v1/health").json() == {"status": "ok"}
+        assert client.get(f"{address}/api/v1/tables?token={TOKEN}").status_code == 401
+        client.headers["Authorization"] = f"Bearer {TOKEN}"
+        assert client.get(f"{address}/api/v1/tables").status_code == 200
+        page = client.get(address)
+        assert (page.status_code, "text/html" in page.headers["content-type"]) == (200, True)
+        assert "server" not in page.headers
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    log = said.read_text()
+    assert "GET /api/v1/tables 401" in log
+    assert log.rstrip().endswith("Stopped.")
+    assert TOKEN not in log
+
+
+def test_a_short_token_is_warned_of(shell: Shell) -> None:
+    shell.environ["TABLEWRIGHT_TOKEN"] = "secret"
+    with started(shell) as (_, _address, said):
+        assert "can be guessed" in said.read_text()
+        assert "secret" not in said.read_text()
+
+
+@pytest.mark.parametrize("arguments", [("--host", "0.0.0.0"), ("--public-host", "tables.example")])
+def test_where_others_reach_it_a_token_or_a_user_is_needed_before_anything_starts(
+    shell: Shell, arguments: tuple[str, ...]
+) -> None:
+    refused = shell("serve", "--port", "0", *arguments, code=2)
+    assert "TABLEWRIGHT_TOKEN" in refused.stderr
+    assert "http://" not in refused.stderr
+
+
+def test_a_port_that_is_taken_is_said(shell: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = shell("serve", "--port", str(taken.getsockname()[1]), code=2)
+    assert "cannot be used" in refused.stderr
+    assert "--port" in refused.stderr
