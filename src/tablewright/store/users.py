@@ -116,11 +116,11 @@ class Users:
             requests = schema.requests
             connection.execute(delete(requests).where(requests.c.created_at < long_ago()))
             own = (requests.c.actor == actor) & (requests.c.key == key)
-            found = connection.execute(select(requests.c.route, requests.c.answer).where(own)).one_or_none()
-            if found is None:
-                record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": now()}
-                connection.execute(insert(requests).values(record))
+            record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": now()}
+            begin = upsert(connection, requests).values(record).on_conflict_do_nothing()
+            if connection.execute(begin).rowcount:  # of two at the same moment, one
                 return None
+            found = connection.execute(select(requests.c.route, requests.c.answer).where(own)).one()
             if found.route != route:
                 raise UsageError("This idempotency key was used for another request.", advice="Use a new key.")
             return str(found.answer)

@@ -1,0 +1,158 @@
+"""Cells: where a value comes from, what it was before, a value of one's own, a doubt."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from pydantic import Field as Value
+
+from tablewright.app import CellVersion, Change, StaleCell
+from tablewright.doors.api.answers import Json
+from tablewright.doors.api.described import described
+from tablewright.doors.api.inputs import Body, FieldName, RowNumber, TableId, Text
+from tablewright.doors.api.rows import Changed
+from tablewright.doors.api.seen import seen_field, seen_row, seen_table
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.errors import NotFound
+from tablewright.table.model import Cell, Evidence, Noun, RowId, Step
+
+router = APIRouter(tags=["cells"])
+
+AROUND = 300
+"""Characters of the stored text before and after a quote."""
+
+
+class Excerpt(Noun, frozen=True):
+    """A part of the stored text, from character `start` of it; the quote is `text[quote_start:quote_end]`."""
+
+    text: str
+    start: int
+    quote_start: int
+    quote_end: int
+
+
+class Source(Noun, frozen=True):
+    """A piece of evidence. `excerpt` is null where the text is no longer stored."""
+
+    evidence: Evidence
+    excerpt: Excerpt | None
+
+
+class CellShown(Noun, frozen=True):
+    """A cell, its sources in their context, and the steps of the run that filled it."""
+
+    table_id: str
+    row_id: RowId
+    field: str
+    cell: Cell
+    sources: tuple[Source, ...]
+    steps: tuple[Step, ...]
+
+
+class CellHistory(Noun, frozen=True):
+    """Every value that the cell has had, the newest first."""
+
+    table_id: str
+    row_id: RowId
+    field: str
+    versions: tuple[CellVersion, ...]
+
+
+class CellWritten(Noun, frozen=True):
+    """`stale` are the columns of the row that were found from the old value."""
+
+    field: str
+    cell: Cell
+    change: Change
+    stale: tuple[str, ...]
+
+
+class StaleCells(Noun, frozen=True):
+    """`cost_usd` is what these cells took last time."""
+
+    cost_usd: float
+    cells: tuple[StaleCell, ...]
+
+
+class OwnValue(Body):
+    """Typed as its column says: "12 March 2024", "1.5 kg", "yes". An empty text clears the cell."""
+
+    value: Text = Value(examples=["1987"])
+
+
+class Doubt(Body):
+    note: Text = Value("", description="What is wrong with it.", examples=["That is the year of the merger."])
+
+
+@router.get("/tables/{table_id}/rows/{row_id}/cells/{field:path}", response_model=described(CellShown))
+async def get_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName) -> Json:
+    """A cell with its evidence: each quote in the text that is stored of its source, and how it was found."""
+    table = await seen_table(visit, table_id)
+    name = seen_field(table, field).name
+    cell = (await seen_row(visit, table, row_id)).cell(name)
+    sources = [Source(evidence=each, excerpt=await excerpt(visit, each)) for each in cell.evidence]
+    steps = await steps_of(visit, cell, row_id, name)
+    return Json(CellShown(table_id=table.id, row_id=row_id, field=name, cell=cell, sources=tuple(sources), steps=steps))
+
+
+async def excerpt(visit: Visit, evidence: Evidence) -> Excerpt | None:
+    if not evidence.content_hash or evidence.start is None or evidence.end is None:
+        return None
+    text = await visit.tablewright.stored_text(evidence.content_hash)
+    if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
+        return None
+    start = max(0, evidence.start - AROUND)
+    return Excerpt(
+        text=text[start : evidence.end + AROUND],
+        start=start,
+        quote_start=evidence.start - start,
+        quote_end=evidence.end - start,
+    )
+
+
+async def steps_of(visit: Visit, cell: Cell, row_id: RowId, field: str) -> tuple[Step, ...]:
+    if not cell.run_id:
+        return ()
+    jobs = visit.tablewright.jobs
+    try:
+        report = await jobs.report(await jobs.get(cell.run_id))
+        return (await visit.tablewright.operation(report["proposal_id"], row_id, field)).steps
+    except NotFound:
+        return ()
+
+
+@router.put("/tables/{table_id}/rows/{row_id}/cells/{field:path}", response_model=described(CellWritten))
+async def set_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName, asked: OwnValue) -> Json:
+    """A value of your own. What was found from the old one becomes stale; nothing runs by itself."""
+    visit.must_change()
+    table = await seen_table(visit, table_id)
+    name = seen_field(table, field).name
+    await seen_row(visit, table, row_id)
+    written = await visit.tablewright.changes.set_value(table.id, row_id, name, asked.value)
+    return Json(CellWritten(field=written.field, cell=written.cell, change=written.change, stale=written.stale))
+
+
+@router.post("/tables/{table_id}/rows/{row_id}/flags/{field:path}", response_model=described(Changed))
+async def flag_cell(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName, asked: Doubt) -> Json:
+    """Doubts a cell: it keeps its value, and the next run works on it again."""
+    visit.must_change()
+    table = await seen_table(visit, table_id)
+    name = seen_field(table, field).name
+    await seen_row(visit, table, row_id)
+    return Json(Changed(change=await visit.tablewright.changes.flag(table.id, row_id, name, asked.note)))
+
+
+@router.get("/tables/{table_id}/rows/{row_id}/history/{field:path}", response_model=described(CellHistory))
+async def get_cell_history(visit: Visiting, table_id: TableId, row_id: RowNumber, field: FieldName) -> Json:
+    """Every value that the cell has had."""
+    table = await seen_table(visit, table_id)
+    name = seen_field(table, field).name
+    versions = await visit.tablewright.cell_history(table.id, row_id, name)
+    return Json(CellHistory(table_id=table.id, row_id=row_id, field=name, versions=tuple(versions)))
+
+
+@router.get("/tables/{table_id}/stale", response_model=described(StaleCells))
+async def list_stale_cells(visit: Visiting, table_id: TableId) -> Json:
+    """The cells of which an input has changed since they were filled."""
+    table = await seen_table(visit, table_id)
+    cells = await visit.tablewright.stale(table.id)
+    return Json(StaleCells(cost_usd=sum(cell.cost for cell in cells), cells=tuple(cells)))

@@ -1,0 +1,221 @@
+"""Your documents. They are shared: whoever may use the server sees all of them, and asks all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, File, Query, UploadFile
+
+from tablewright.doors.api.answers import Json, Page, page_of
+from tablewright.doors.api.described import described
+from tablewright.doors.api.examples import EXAMPLES
+from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name
+from tablewright.doors.api.tables import Removed, TableImported, brought_in
+from tablewright.doors.api.uploads import safe_name, save
+from tablewright.doors.server.context import Visiting
+from tablewright.table.corpus import Category, Document
+from tablewright.table.model import Noun
+
+router = APIRouter(tags=["documents"])
+
+FOLDER = "uploads"
+"""In the home folder: the files that were handed in, each in a folder named by its content."""
+MOST_FILES = 500
+
+
+class DocumentShown(Noun, frozen=True):
+    """`problem` says why it could not be read, `kind` what it seems to be, such as `invoice`."""
+
+    id: str
+    name: str
+    title: str
+    media: str
+    kind: str
+    categories: tuple[Category, ...]
+    size: int
+    pages: int
+    characters: int
+    added_at: str
+    problem: str
+
+
+class DocumentPage(Page, frozen=True):
+    documents: tuple[DocumentShown, ...]
+
+
+class Unread(Noun, frozen=True):
+    name: str
+    reason: str
+
+
+class DocumentsAdded(Noun, frozen=True):
+    """`same` are files with the content of a document that is there already."""
+
+    added: int
+    changed: int
+    unchanged: int
+    same: tuple[str, ...]
+    unreadable: tuple[Unread, ...]
+    pages: int
+    segments: int
+    facts: int
+    seconds: float
+    documents: tuple[DocumentShown, ...]
+
+
+class DocumentDetail(Noun, frozen=True):
+    """`facts` is how many were read; `/documents/{document_id}/facts` has them."""
+
+    document: DocumentShown
+    facts: int
+    summaries: tuple[str, ...]
+
+
+class Fact(Noun, frozen=True):
+    """A labelled value, or one cell of a row (`row` counts them), with the passage that states it. `si` is the number
+    in the base unit `base`, `date` is ISO."""
+
+    label: str
+    value: str
+    page: int | None
+    by: str
+    quote: str
+    row: int
+    si: float | None
+    base: str
+    date: str
+    currency: str
+    ambiguity: str
+
+
+class FactPage(Page, frozen=True):
+    facts: tuple[Fact, ...]
+
+
+EXAMPLES[DocumentShown] = {
+    "id": "d4mzq8tk2w",
+    "name": "receipt-0317.pdf",
+    "title": "Receipt 0317",
+    "media": "pdf",
+    "kind": "receipt",
+    "categories": ["short", "data-heavy"],
+    "size": 18_214,
+    "pages": 1,
+    "characters": 812,
+    "added_at": "2026-11-16T09:30:00Z",
+    "problem": "",
+}
+
+
+class NewDocumentTable(Body):
+    """A table with a row for each document, to be filled by the strategy `documents`."""
+
+    name: Name = "documents"
+    kind: Name = ""
+
+
+def shown(document: Document) -> DocumentShown:
+    return DocumentShown(**{name: getattr(document, name) for name in DocumentShown.__struct_fields__})
+
+
+@router.get("/documents", response_model=described(DocumentPage))
+async def list_documents(
+    visit: Visiting,
+    limit: Limit = SOME,
+    after: After = "",
+    kind: Annotated[str, Query(max_length=100, description="Only of this kind, e.g. receipt.")] = "",
+    readable: Annotated[bool | None, Query(description="Only what could, or could not, be read.")] = None,
+) -> Json:
+    """What is in the collection."""
+    found = await visit.tablewright.documents(kind=kind, readable=readable)
+    some, more = page_of(found, after, limit, lambda each: each.id, "document")
+    return Json(DocumentPage(documents=tuple(map(shown, some)), next=more))
+
+
+@router.post("/documents", status_code=201, response_model=described(DocumentsAdded))
+async def add_documents(
+    visit: Visiting,
+    files: Annotated[
+        list[UploadFile],
+        File(description="PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images.", max_length=MOST_FILES),
+    ],
+) -> Json:
+    """Reads files into the collection. One that cannot be read is listed with the reason and stops nothing."""
+    visit.must_change()
+    folder = visit.tablewright.settings.home_folder / FOLDER
+    paths = [await kept(file, folder) for file in files]
+    done = await visit.tablewright.add_documents(paths)
+    places = {str(path) for path in paths}
+    documents = [each for each in await visit.tablewright.documents() if each.path in places]
+    return Json(
+        DocumentsAdded(
+            added=done.added,
+            changed=done.changed,
+            unchanged=done.unchanged,
+            same=tuple(Path(path).name for path, _ in done.same),
+            unreadable=tuple(Unread(name=Path(path).name, reason=reason) for path, reason in done.unreadable),
+            pages=done.pages,
+            segments=done.segments,
+            facts=done.facts,
+            seconds=done.seconds,
+            documents=tuple(map(shown, documents)),
+        ),
+        201,
+    )
+
+
+async def kept(file: UploadFile, folder: Path) -> Path:
+    """In a folder named by the content, so that nobody's file takes the place of another of the same name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".incoming-", dir=folder) as incoming:
+        arrived = Path(incoming) / "file"
+        await save(file, arrived)
+        place = folder / (await asyncio.to_thread(digest, arrived))[:16]
+        place.mkdir(exist_ok=True)
+        return arrived.replace(place / safe_name(file.filename, "document")).absolute()
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@router.post("/documents/table", status_code=201, response_model=described(TableImported))
+async def table_of_documents(visit: Visiting, asked: NewDocumentTable) -> Json:
+    """A new table with a row for each document that could be read."""
+    visit.must_change()
+    made = await visit.tablewright.table_of_documents(asked.name.strip() or "documents", kind=asked.kind)
+    return await brought_in(visit, made)
+
+
+@router.get("/documents/{document_id}", response_model=described(DocumentDetail))
+async def get_document(visit: Visiting, document_id: DocumentId) -> Json:
+    """What it is, and the summaries of its parts."""
+    report = await visit.tablewright.document(document_id)
+    return Json(DocumentDetail(document=shown(report.document), facts=len(report.facts), summaries=report.summaries))
+
+
+@router.get("/documents/{document_id}/facts", response_model=described(FactPage))
+async def list_facts(visit: Visiting, document_id: DocumentId, limit: Limit = SOME, after: After = "") -> Json:
+    """What was read from it: labelled values and rows, each with the passage that states it."""
+    report = await visit.tablewright.document(document_id)
+    numbered = list(enumerate(report.facts, start=1))
+    some, more = page_of(numbered, after, limit, lambda each: str(each[0]), "fact")
+    facts = tuple(Fact(**{name: getattr(fact, name) for name in Fact.__struct_fields__}) for _, fact in some)
+    return Json(FactPage(facts=facts, next=more))
+
+
+@router.delete("/documents/{document_id}", response_model=described(Removed))
+async def remove_document(visit: Visiting, document_id: DocumentId) -> Json:
+    """Forgets a document with everything that was made of it, and the file that was handed in."""
+    visit.must_change()
+    (gone,) = await visit.tablewright.remove_documents([document_id])
+    place = Path(gone.path).parent
+    if place.parent == (visit.tablewright.settings.home_folder / FOLDER).absolute():
+        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+    return Json(Removed(removed=gone.id))

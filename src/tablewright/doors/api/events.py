@@ -1,0 +1,185 @@
+"""What a run tells, as server-sent events.
+
+However many watch a run, it is read from the database once: those who watch it take from the last events that are in
+memory, and whoever begins earlier, or falls behind, reads what is missing from the database by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
+
+from tablewright.app import Tablewright
+from tablewright.doors.api.answers import encoded
+from tablewright.doors.api.inputs import MOST_ROWS, RunId
+from tablewright.doors.api.runs import run_shown
+from tablewright.doors.api.seen import seen_run
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.errors import TablewrightError
+from tablewright.table.feed import Event
+
+router = APIRouter(tags=["runs"])
+
+KEPT = 2_000
+"""Events of a run in memory, while somebody watches it."""
+HEARTBEAT = 15.0
+ALIVE = b": still here\n\n"
+EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "id": {"type": "string", "description": "Its number; an event `end` has none."},
+        "event": {"enum": ["progress", "end"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+}
+
+
+def written(event: Event) -> bytes:
+    return b"id: %d\nevent: progress\ndata: %s\n\n" % (event.number, encoded(event))
+
+
+class Tail:
+    """The newest events of one run, for all who watch it; read as long as somebody does."""
+
+    def __init__(self, tablewright: Tablewright, run_id: str, after: int) -> None:
+        self.before = after
+        """The number of the last event that is no longer, or never was, in memory."""
+        self.ended = False
+        self.readers = 0
+        self._events: deque[tuple[int, bytes]] = deque()
+        self._news = asyncio.Event()
+        self._task = asyncio.create_task(self._read(tablewright, run_id))
+
+    async def _read(self, tablewright: Tablewright, run_id: str) -> None:
+        try:
+            with suppress(TablewrightError):  # who watches sees the stream end, and asks again
+                async for event in tablewright.jobs.watch(run_id, after=self.before):
+                    self._events.append((event.number, written(event)))
+                    if len(self._events) > KEPT:
+                        self.before = self._events.popleft()[0]
+                    self._tell()
+        finally:
+            self.ended = True
+            self._tell()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def after(self, number: int) -> list[tuple[int, bytes]]:
+        return [event for event in self._events if event[0] > number]
+
+    async def wait(self) -> bool:
+        """Whether there is news within the time of a heartbeat."""
+        try:
+            await asyncio.wait_for(self._news.wait(), HEARTBEAT)
+        except TimeoutError:
+            return False
+        return True
+
+    def close(self) -> None:
+        self._task.cancel()
+
+
+class Tails:
+    """Of all runs that are watched."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Tail] = {}
+
+    @asynccontextmanager
+    async def of(self, tablewright: Tablewright, run_id: str, last_event: int) -> AsyncIterator[Tail]:
+        tail = self._open.get(run_id)
+        if tail is None or tail.ended:
+            tail = self._open[run_id] = Tail(tablewright, run_id, last_event)
+        tail.readers += 1
+        try:
+            yield tail
+        finally:
+            tail.readers -= 1
+            if not tail.readers:
+                tail.close()
+                if self._open.get(run_id) is tail:
+                    del self._open[run_id]
+
+
+def tails_of(request: Request) -> Tails:
+    """One for the application."""
+    state = request.app.state
+    if not hasattr(state, "tails"):
+        state.tails = Tails()
+    tails: Tails = state.tails
+    return tails
+
+
+@router.get(
+    "/runs/{run_id}/events",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "`progress` events, each with its number as `id`; at the end one event `end`, with the run "
+            "as `/runs/{run_id}` has it. Comments in between show that the connection is alive.",
+            "content": {"text/event-stream": {"itemSchema": EVENT}},
+        }
+    },
+)
+async def watch_run(
+    visit: Visiting,
+    request: Request,
+    run_id: RunId,
+    after: Annotated[int, Query(ge=0, le=MOST_ROWS, description="Only what comes after the event of this number.")] = 0,
+    last_event_id: Annotated[
+        str | None, Header(alias="Last-Event-ID", max_length=20, description="The same, as browsers send it.")
+    ] = None,
+) -> StreamingResponse:
+    """What a run tells, from an offset, until it ends. A connection that is lost goes on with `Last-Event-ID`."""
+    run = await seen_run(visit, run_id)
+    if last_event_id and last_event_id.isdecimal():
+        after = max(after, int(last_event_id))
+    stream = told(visit, tails_of(request), run.id, after)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+async def told(visit: Visit, tails: Tails, run_id: str, after: int) -> AsyncIterator[bytes]:
+    tablewright = visit.tablewright
+    run = await tablewright.jobs.get(run_id)
+    if run.status != "running":
+        async for event in tablewright.jobs.watch(run_id, after=after):
+            yield written(event)
+        yield await the_end(visit, run_id)
+        return
+    yield ALIVE
+    async with tails.of(tablewright, run_id, max(run.last_event, after)) as tail:
+        while True:
+            if after < tail.before:
+                upto = tail.before
+                async for event in tablewright.jobs.watch(run_id, after=after):
+                    yield written(event)
+                    after = event.number
+                    if after >= upto:
+                        break
+                else:
+                    break
+            elif news := tail.after(after):
+                for number, line in news:
+                    yield line
+                    after = number
+            elif tail.ended:
+                break
+            elif not await tail.wait():
+                yield ALIVE
+    if (await tablewright.jobs.get(run_id)).status != "running":
+        yield await the_end(visit, run_id)
+
+
+async def the_end(visit: Visit, run_id: str) -> bytes:
+    report = await run_shown(visit, await visit.tablewright.jobs.get(run_id), reasons=True)
+    return b"event: end\ndata: %s\n\n" % encoded(report)

@@ -1,0 +1,139 @@
+"""Whether it works, and with what: health, version, strategies, models."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Literal
+
+from fastapi import APIRouter
+
+from tablewright.app import Parameter, Strategy, doctor
+from tablewright.doors.api.answers import Json
+from tablewright.doors.api.described import described
+from tablewright.doors.server.context import Visiting
+from tablewright.errors import UsageError
+from tablewright.table.access import Role
+from tablewright.table.model import Noun
+
+router = APIRouter(tags=["health"])
+open_to_all = APIRouter(tags=["health"])
+
+
+class Alive(Noun, frozen=True):
+    status: Literal["ok"]
+
+
+class Version(Noun, frozen=True):
+    """`user` and `role` are those of the token that was sent."""
+
+    version: str
+    user: str
+    role: Role
+
+
+class CheckShown(Noun, frozen=True):
+    name: str
+    ok: bool
+    detail: str
+    advice: str
+
+
+class Checks(Noun, frozen=True):
+    """`ok` is whether every check is."""
+
+    ok: bool
+    checks: tuple[CheckShown, ...]
+
+
+class StrategyShown(Noun, frozen=True):
+    """`kind` is `action` for one that has an effect outside the table."""
+
+    name: str
+    display_name: str
+    kind: Literal["enrichment", "action"]
+    concurrency: int
+    max_steps: int
+    parameters: tuple[Parameter, ...]
+
+
+class BrokenStrategy(Noun, frozen=True):
+    name: str
+    problem: str
+    advice: str
+
+
+class Strategies(Noun, frozen=True):
+    strategies: tuple[StrategyShown, ...]
+    broken: tuple[BrokenStrategy, ...]
+
+
+class ModelShown(Noun, frozen=True):
+    """A model that runs on the server's machine; `pulled` is whether it is there."""
+
+    name: str
+    size: int
+    licence: str
+    about: str
+    pulled: bool
+
+
+class Models(Noun, frozen=True):
+    """`model` is who thinks now."""
+
+    model: str
+    catalog: tuple[ModelShown, ...]
+
+
+@open_to_all.get("/health", response_model=described(Alive))
+async def get_health() -> Json:
+    """Whether the server answers. This is the only route that needs no token."""
+    return Json(Alive(status="ok"))
+
+
+@router.get("/version", response_model=described(Version))
+async def get_version(visit: Visiting) -> Json:
+    """What is installed, and who you are to it."""
+    return Json(Version(version=version("tablewright"), user=visit.person.name, role=visit.person.role))
+
+
+@router.get("/doctor", response_model=described(Checks))
+async def run_doctor(visit: Visiting) -> Json:
+    """What is configured and what is reachable, for editors and admins: it asks the search and the model."""
+    visit.must_change()
+    found = await doctor(visit.tablewright.settings)
+    checks = tuple(CheckShown(name=each.name, ok=each.ok, detail=each.detail, advice=each.advice) for each in found)
+    return Json(Checks(ok=all(each.ok for each in checks), checks=checks))
+
+
+@router.get("/strategies", response_model=described(Strategies))
+async def list_strategies(visit: Visiting) -> Json:
+    """How a row can be answered, and what can be set."""
+    found = visit.tablewright.strategies()
+    broken = [
+        BrokenStrategy(name=name, problem=each.what, advice=each.advice)
+        for name, each in found.items()
+        if isinstance(each, UsageError)
+    ]
+    usable = [strategy_shown(each) for each in found.values() if not isinstance(each, UsageError)]
+    return Json(Strategies(strategies=tuple(usable), broken=tuple(broken)))
+
+
+def strategy_shown(strategy: Strategy) -> StrategyShown:
+    return StrategyShown(
+        name=strategy.name,
+        display_name=strategy.display_name,
+        kind=strategy.kind,
+        concurrency=strategy.concurrency,
+        max_steps=strategy.max_steps,
+        parameters=tuple(strategy.parameters),
+    )
+
+
+@router.get("/models", response_model=described(Models))
+async def list_models(visit: Visiting) -> Json:
+    """Who thinks, and the models that can be had on the server's machine."""
+    catalog = [
+        ModelShown(name=each.name, size=each.size, licence=each.licence, about=each.about, pulled=pulled)
+        for each, pulled in await visit.tablewright.models()
+    ]
+    return Json(Models(model=visit.tablewright.settings.model, catalog=tuple(catalog)))

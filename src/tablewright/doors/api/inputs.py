@@ -1,0 +1,56 @@
+"""What requests may say, and how much of it: the types of parameters and of texts in bodies."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from fastapi import Path, Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+
+MOST_ROWS = 2**31 - 1
+UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+SOME = 100
+"""How many a page of a list has, unless asked otherwise."""
+
+
+class Body(BaseModel):
+    """A request: what it does not know is refused, so that a misspelt option is not silently without effect."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def writable(text: str) -> str:
+    """What every database takes."""
+    if UNWRITABLE.search(text):
+        raise ValueError("There is a NUL, or half a character, in it.")
+    return text
+
+
+def an_id(of: str) -> Any:
+    return Path(max_length=200, pattern=r"^[^\x00/]+$", description=f"The id of the {of}.")
+
+
+Name = Annotated[str, StringConstraints(max_length=300), AfterValidator(writable)]
+Written = Annotated[str, AfterValidator(writable)]
+Text = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(writable)]
+Question = Annotated[str, StringConstraints(min_length=1, max_length=4_000), AfterValidator(writable)]
+
+TableId = Annotated[str, an_id("table")]
+RunId = Annotated[str, an_id("run")]
+ProposalId = Annotated[str, an_id("proposal")]
+DocumentId = Annotated[str, an_id("document")]
+ResultId = Annotated[str, an_id("result, as a reply gave it")]
+ResearchId = Annotated[str, an_id("research")]
+ShortlistId = Annotated[str, an_id("conversation")]
+UserName = Annotated[str, Path(max_length=80, pattern=r"^[^\x00/]+$", description="The user's name.")]
+FieldName = Annotated[str, Path(max_length=300, pattern=r"^[^\x00]+$", description="The column's name.")]
+FileName = Annotated[str, Path(max_length=255, pattern=r"^[^\x00/]+$", description="The name of the file.")]
+RowNumber = Annotated[int, Path(ge=1, le=MOST_ROWS, description="The row's number.")]
+
+Limit = Annotated[int, Query(ge=1, le=1_000, description="At most so many.")]
+After = Annotated[
+    str, Query(max_length=400, pattern=r"^[^\x00]*$", description="Go on after this: the `next` of the page before.")
+]
+AfterRow = Annotated[int, Query(ge=0, le=MOST_ROWS, description="Go on after the row of this number.")]
+OfTable = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$", description="Only those of this table.")]

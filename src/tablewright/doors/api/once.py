@@ -1,0 +1,65 @@
+"""Requests that must not be done twice: the same `Idempotency-Key` with the same body gives the same answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import Depends, Header, Request
+from fastapi.responses import Response
+
+from tablewright.doors.api.answers import Json
+from tablewright.doors.server.context import Visiting
+from tablewright.errors import EditConflict
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="A text of your own choice, e.g. a UUID. A repeated request with it is answered as the first was, "
+        "and nothing is spent twice; kept for two days.",
+    ),
+]
+
+
+class Once:
+    """One request, which may be the repetition of an earlier one."""
+
+    def __init__(self, visit: Visiting, request: Request, key: Key = None) -> None:
+        self._users = visit.tablewright.users
+        self._actor = visit.person.id
+        self._request = request
+        self._key = key
+
+    async def answer(self, work: Callable[[], Awaitable[Json]]) -> Response:
+        if self._key is None:
+            return await work()
+        asked = self._request
+        body = hashlib.sha256(await asked.body()).hexdigest()
+        known = await self._users.begin_request(self._actor, self._key, f"{asked.method} {asked.url.path} {body}")
+        if known is None:
+            return await self._first(self._key, work)
+        if not known:
+            raise EditConflict(
+                "A request with this idempotency key is still being answered.",
+                kept="Nothing is done twice.",
+                advice="Ask again a little later, with the same key.",
+            )
+        status, _, text = known.partition(" ")
+        headers = {"Idempotency-Replayed": "true"}
+        return Response(text, status_code=int(status), media_type="application/json", headers=headers)
+
+    async def _first(self, key: str, work: Callable[[], Awaitable[Json]]) -> Response:
+        answer: str | None = None
+        try:
+            done = await work()
+            answer = f"{done.status_code} {bytes(done.body).decode()}"
+            return done
+        finally:
+            await self._users.answer_request(self._actor, key, answer)
+
+
+OnlyOnce = Annotated[Once, Depends(Once)]

@@ -1,0 +1,187 @@
+"""Proposals: what a run would change, and the decision about it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import ConfigDict
+from pydantic import Field as Value
+
+from tablewright.app import Applied, Operation, ProposalHead, Review, Selection
+from tablewright.doors.api.answers import Json, Page, page_of
+from tablewright.doors.api.described import described
+from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, ProposalId, Text
+from tablewright.doors.api.seen import seen_field, seen_proposal, seen_table
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.errors import UsageError
+from tablewright.table.model import Cell, Field, Noun
+
+router = APIRouter(tags=["proposals"])
+
+
+class ProposalPage(Page, frozen=True):
+    proposals: tuple[ProposalHead, ...]
+
+
+class OperationPage(Page, frozen=True):
+    """The proposed cells, in the order of rows."""
+
+    operations: tuple[Operation, ...]
+
+
+class Decided(Noun, frozen=True):
+    """What was written, and how the proposal stands now: `counts` has the cells that are still open."""
+
+    proposal: ProposalHead
+    applied: Applied
+
+
+class Rejected(Noun, frozen=True):
+    proposal: ProposalHead
+    refused: int
+
+
+class Chosen(Body):
+    """Which cells are meant: all that are open, unless narrowed."""
+
+    rows: list[Annotated[int, Value(ge=1, le=MOST_ROWS)]] = Value([], max_length=100_000)
+    fields: list[Name] = Value([], max_length=1_000)
+    min_confidence: float | None = Value(None, ge=0, le=1, description="Only values at least this sure.")
+    below: float | None = Value(None, ge=0, le=1, description="Only values less sure than this.")
+
+    def selection(self) -> Selection:
+        return Selection(
+            rows=tuple(self.rows),
+            fields=tuple(self.fields),
+            min_confidence=self.min_confidence,
+            below=self.below,
+        )
+
+
+class Applying(Chosen):
+    force: bool = Value(False, description="Also overwrite what was changed since; also apply an unfinished run.")
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"min_confidence": 0.8}]})
+
+
+class Place(Body):
+    row_id: int = Value(ge=1, le=MOST_ROWS)
+    field: Name
+
+
+class OwnCell(Place):
+    value: Text = Value(min_length=1, description="Your own value, in place of the proposed one.")
+
+
+class Deciding(Body):
+    """Cell by cell. What is not named stays open; all is written as one change."""
+
+    accepted: list[Place] = Value([], max_length=100_000)
+    refused: list[Place] = Value([], max_length=100_000)
+    edited: list[OwnCell] = Value([], max_length=10_000)
+    force: bool = Value(False, description="Also overwrite what was changed since; also apply an unfinished run.")
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "accepted": [{"row_id": 1, "field": "Founded"}],
+                    "refused": [{"row_id": 2, "field": "Founded"}],
+                    "edited": [{"row_id": 3, "field": "Founded", "value": "1987"}],
+                }
+            ]
+        },
+    )
+
+
+@router.get("/proposals", response_model=described(ProposalPage))
+async def list_proposals(
+    visit: Visiting,
+    limit: Limit = SOME,
+    after: After = "",
+    table: OfTable = "",
+    only_open: Annotated[bool, Query(description="Only those that wait for a decision.")] = False,
+) -> Json:
+    """The newest first."""
+    table_id = (await seen_table(visit, table)).id if table else None
+    heads = await visit.tablewright.proposals(table_id, only_open=only_open)
+    found = [head for head in heads if visit.person.sees(head.table_id)]
+    some, more = page_of(found, after, limit, lambda head: head.id, "proposal")
+    return Json(ProposalPage(proposals=tuple(some), next=more))
+
+
+@router.get("/proposals/{proposal_id}", response_model=described(ProposalHead))
+async def get_proposal(visit: Visiting, proposal_id: ProposalId) -> Json:
+    """What it is about, and how many of its cells are decided."""
+    return Json(await seen_proposal(visit, proposal_id))
+
+
+@router.get("/proposals/{proposal_id}/operations", response_model=described(OperationPage))
+async def list_operations(
+    visit: Visiting,
+    proposal_id: ProposalId,
+    limit: Limit = SOME,
+    after: After = "",
+    failed: Annotated[bool | None, Query(description="Only cells that stayed empty, or only the others.")] = None,
+) -> Json:
+    """The proposed cells with their evidence and steps."""
+    head = await seen_proposal(visit, proposal_id)
+    found = await visit.tablewright.operations(head.id, after=place(after), limit=limit + 1, failed=failed)
+    some = found[:limit]
+    more = f"{some[-1].row_id}:{some[-1].field}" if len(found) > limit else None
+    return Json(OperationPage(operations=tuple(some), next=more))
+
+
+def place(after: str) -> tuple[int, str]:
+    row_id, _, field = after.partition(":")
+    if after and not (row_id.isascii() and row_id.isdecimal() and int(row_id) <= MOST_ROWS):
+        raise UsageError(f"{after!r} is not the `next` of a page.")
+    return (int(row_id), field) if after else (0, "")
+
+
+@router.post("/proposals/{proposal_id}/apply", response_model=described(Decided))
+async def apply_proposal(visit: Visiting, proposal_id: ProposalId, asked: Applying) -> Json:
+    """Writes a proposal into its table: all of it, some rows or columns, or what is at least so sure."""
+    visit.must_change()
+    head = await seen_proposal(visit, proposal_id)
+    applied = await visit.tablewright.changes.apply(head.id, asked.selection(), force=asked.force)
+    return Json(Decided(proposal=await visit.tablewright.proposal(head.id), applied=applied))
+
+
+@router.post("/proposals/{proposal_id}/reject", response_model=described(Rejected))
+async def reject_proposal(visit: Visiting, proposal_id: ProposalId, asked: Chosen) -> Json:
+    """Refuses a proposal, or some of it. The table stays as it is."""
+    visit.must_change()
+    head = await seen_proposal(visit, proposal_id)
+    refused = await visit.tablewright.changes.reject(head.id, asked.selection())
+    return Json(Rejected(proposal=await visit.tablewright.proposal(head.id), refused=refused))
+
+
+@router.post("/proposals/{proposal_id}/decide", response_model=described(Decided))
+async def decide_proposal(visit: Visiting, proposal_id: ProposalId, asked: Deciding) -> Json:
+    """Accepts, refuses and edits cell by cell."""
+    visit.must_change()
+    head = await seen_proposal(visit, proposal_id)
+    review = Review(
+        accepted=tuple((each.row_id, each.field) for each in asked.accepted),
+        refused=tuple((each.row_id, each.field) for each in asked.refused),
+        edited={(each.row_id, each.field): await own_cell(visit, head, each) for each in asked.edited},
+    )
+    applied = await visit.tablewright.changes.decide(head.id, review, force=asked.force)
+    return Json(Decided(proposal=await visit.tablewright.proposal(head.id), applied=applied))
+
+
+async def own_cell(visit: Visit, head: ProposalHead, asked: OwnCell) -> Cell:
+    operation = await visit.tablewright.operation(head.id, asked.row_id, asked.field)
+    field = await definition(visit, head, operation.field)
+    return visit.tablewright.changes.own_value(asked.value, field, run_id=head.run_id, attempt=operation.cell.attempt)
+
+
+async def definition(visit: Visit, head: ProposalHead, name: str) -> Field:
+    """The field as it will be when the proposal is applied."""
+    proposed = {each.name: each for each in head.fields}
+    if name in proposed:
+        return proposed[name]
+    return seen_field(await visit.tablewright.table(head.table_id), name)

@@ -1,0 +1,180 @@
+"""Deep research: a question becomes a report that cites only what was read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import FileResponse, Response
+from pydantic import ConfigDict
+from pydantic import Field as Value
+
+from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, page_of
+from tablewright.doors.api.described import described
+from tablewright.doors.api.examples import EXAMPLES
+from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId
+from tablewright.doors.api.once import OnlyOnce
+from tablewright.doors.api.seen import seen_research
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.table.model import Noun
+from tablewright.table.reports.write import ReportFormat
+from tablewright.table.research import (
+    DEFAULT_TASKS,
+    Answered,
+    Brief,
+    CheckedClaim,
+    Gap,
+    Report,
+    ReportTable,
+    ReportType,
+    ResearchStatus,
+    Round,
+)
+from tablewright.table.usage import Usage
+
+router = APIRouter(tags=["research"])
+
+
+class ResearchHead(Noun, frozen=True):
+    research_id: str
+    question: str
+    report_type: ReportType
+    status: ResearchStatus
+    table_id: str
+    created_at: str
+    updated_at: str
+
+
+class ResearchPage(Page, frozen=True):
+    researches: tuple[ResearchHead, ...]
+
+
+class ResearchStarted(Noun, frozen=True):
+    """Watch it at `/runs/{run_id}/events`."""
+
+    research_id: str
+    run_id: str
+    table_id: str
+
+
+class ResearchShown(Noun, frozen=True):
+    """As far as it has come: what each round did and left open, the claims with their verdicts, and the report."""
+
+    research_id: str
+    run_id: str
+    status: ResearchStatus
+    table_id: str
+    brief: Brief
+    rounds: tuple[Round, ...]
+    gaps: tuple[Gap, ...]
+    claims: tuple[CheckedClaim, ...]
+    table: ReportTable | None
+    report: Report | None
+    answered: tuple[Answered, ...]
+    usage: Usage | None
+
+
+EXAMPLES[ResearchStarted] = {"research_id": "s8wq3kzt5v", "run_id": "r7kq2mwx3p", "table_id": "ai-providers-9tz"}
+
+
+class AskedResearch(Body):
+    question: Question
+    type: ReportType | None = Value(None, description="Instead of what the question says.")
+    items: int | None = Value(None, ge=1, le=50, description="How many things a catalog lists.")
+    fields: list[Name] = Value([], max_length=30, description="Details wanted of each thing.")
+    max_tasks: int = Value(DEFAULT_TASKS, ge=1, le=200, description="Searches in all rounds together.")
+    minutes: float | None = Value(None, gt=0, le=1_440, description="The longest it may take.")
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"question": "Identify 5 AI providers with pricing and case studies"}]},
+    )
+
+
+class FollowUp(Body):
+    question: Question
+
+
+@router.get("/research", response_model=described(ResearchPage))
+async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
+    """The newest first."""
+    found = [each for each in await visit.tablewright.researches() if visit.person.sees(each.table_id)]
+    some, more = page_of(found, after, limit, lambda each: each.id, "research")
+    heads = [
+        ResearchHead(
+            research_id=each.id,
+            question=each.brief.question,
+            report_type=each.brief.report_type,
+            status=each.status,
+            table_id=each.table_id,
+            created_at=each.created_at,
+            updated_at=each.updated_at,
+        )
+        for each in some
+    ]
+    return Json(ResearchPage(researches=tuple(heads), next=more))
+
+
+@router.post("/research", status_code=202, response_model=described(ResearchStarted))
+async def start_research(visit: Visiting, asked: AskedResearch, once: OnlyOnce) -> Response:
+    """Understands the question, and begins to research it in the background: discovery, gap-filling, verification,
+    then a report."""
+    visit.must_change()
+
+    async def work() -> Json:
+        begun = await visit.tablewright.begin_research(
+            asked.question,
+            report_type=asked.type,
+            items=asked.items,
+            fields=asked.fields,
+            max_tasks=asked.max_tasks,
+        )
+        await visit.own(begun.table_id)
+        spec = {"research": begun.id, "minutes": asked.minutes, "question": begun.brief.question}
+        run_id = await visit.tablewright.jobs.begin("research", begun.table_id, spec)
+        return Json(ResearchStarted(research_id=begun.id, run_id=run_id, table_id=begun.table_id), 202)
+
+    return await once.answer(work)
+
+
+@router.get("/research/{research_id}", response_model=described(ResearchShown))
+async def get_research(visit: Visiting, research_id: ResearchId) -> Json:
+    """All of it, as far as it has come."""
+    research = await seen_research(visit, research_id)
+    report = await visit.tablewright.research_report(research.id)
+    return Json(report | {"run_id": await run_of(visit, research.id, research.table_id)})
+
+
+async def run_of(visit: Visit, research_id: str, table_id: str) -> str:
+    """The newest run that worked on it; empty where it was done without one."""
+    runs = await visit.tablewright.jobs.all(table_id)
+    return next((run.id for run in runs if run.spec.get("research") == research_id), "")
+
+
+@router.get(
+    "/research/{research_id}/report",
+    response_class=FileResponse,
+    responses=file_responses("md", "html", "docx", "json"),
+)
+async def get_report(
+    visit: Visiting,
+    research_id: ResearchId,
+    format: Annotated[ReportFormat, Query(description="The kind of file.")] = "md",
+) -> FileResponse:
+    """The report as a file."""
+    research = await seen_research(visit, research_id)
+    return await file_answer(
+        research.brief.question, format, lambda path: visit.tablewright.write_report(research.id, path)
+    )
+
+
+@router.post("/research/{research_id}/questions", response_model=described(Answered))
+async def refine_research(visit: Visiting, research_id: ResearchId, asked: FollowUp, once: OnlyOnce) -> Response:
+    """A follow-up question, answered from what is stored or, where that does not say, from a search."""
+    visit.must_change()
+    research = await seen_research(visit, research_id)
+
+    async def work() -> Json:
+        return Json(await visit.tablewright.refine_research(research.id, asked.question))
+
+    return await once.answer(work)

@@ -1,0 +1,123 @@
+"""Rows: page by page, by what became of their cells; added and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import ConfigDict
+from pydantic import Field as Value
+
+from tablewright.app import Change
+from tablewright.doors.api.answers import Json
+from tablewright.doors.api.described import described
+from tablewright.doors.api.inputs import SOME, AfterRow, Body, Limit, Name, RowNumber, TableId, Text
+from tablewright.doors.api.seen import seen_field, seen_row, seen_table
+from tablewright.doors.server.context import Visiting
+from tablewright.table.dedupe import key_of
+from tablewright.table.edits import RemoveRow
+from tablewright.table.model import Cell, Noun, Row, RowId, Status, Table
+
+router = APIRouter(tags=["rows"])
+
+WINDOW = 500
+LOOKED_THROUGH = 20_000
+"""Rows that one request looks through for those with a status; the next goes on from there."""
+
+
+class RowShown(Noun, frozen=True):
+    """`key` is what names the row; `cells` has every column."""
+
+    row_id: RowId
+    key: str
+    cells: dict[str, Cell]
+
+
+class RowPage(Noun, frozen=True):
+    """`next` is what to pass as `after` for what follows; null at the end. A page of those with a status may be short,
+    or empty, and still have a `next`."""
+
+    rows: tuple[RowShown, ...]
+    next: int | None
+
+
+class Changed(Noun, frozen=True):
+    """The change as it stands in the history, by whose number it can be undone; null where nothing had to change."""
+
+    change: Change | None
+
+
+class NewRows(Body):
+    """Each an object of column names and values, as a person would type them."""
+
+    rows: list[dict[Name, Text]] = Value(min_length=1, max_length=10_000)
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"rows": [{"Company": "Wrenbury Looms", "Founded": "1894"}]}]}
+    )
+
+
+def row_shown(table: Table, row: Row) -> RowShown:
+    cells = {field.name: row.cell(field.name) for field in table.fields}
+    return RowShown(row_id=row.id, key=key_of(row, table.key_field), cells=cells)
+
+
+@router.get("/tables/{table_id}/rows", response_model=described(RowPage))
+async def list_rows(
+    visit: Visiting,
+    table_id: TableId,
+    limit: Limit = SOME,
+    after: AfterRow = 0,
+    status: Annotated[Status | None, Query(description="Only rows in which a cell has this status.")] = None,
+    field: Annotated[str, Query(max_length=300, description="With `status`: of this column only.")] = "",
+) -> Json:
+    """Rows with their cells, in the order of their numbers."""
+    table = await seen_table(visit, table_id)
+    names = [seen_field(table, field).name] if field else [each.name for each in table.fields]
+    found: list[Row] = []
+    looked_through = 0
+    while len(found) < limit and looked_through < LOOKED_THROUGH:
+        window = await visit.tablewright.rows(table.id, after=after, limit=WINDOW if status else limit)
+        if not window:
+            return Json(RowPage(rows=as_shown(table, found), next=None))
+        for row in window:
+            after = row.id
+            looked_through += 1
+            if status is None or any(row.cell(name).status == status for name in names):
+                found.append(row)
+                if len(found) == limit:
+                    break
+    more = bool(await visit.tablewright.rows(table.id, after=after, limit=1))
+    return Json(RowPage(rows=as_shown(table, found), next=after if more else None))
+
+
+def as_shown(table: Table, rows: Sequence[Row]) -> tuple[RowShown, ...]:
+    return tuple(row_shown(table, row) for row in rows)
+
+
+@router.get("/tables/{table_id}/rows/{row_id}", response_model=described(RowShown))
+async def get_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> Json:
+    """One row with all its cells."""
+    table = await seen_table(visit, table_id)
+    return Json(row_shown(table, await seen_row(visit, table, row_id)))
+
+
+@router.post("/tables/{table_id}/rows", status_code=201, response_model=described(Changed))
+async def add_rows(visit: Visiting, table_id: TableId, asked: NewRows) -> Json:
+    """New rows at the end: all of them, or none where a value does not fit its column."""
+    visit.must_change()
+    table = await seen_table(visit, table_id)
+    for name in {name for row in asked.rows for name in row}:
+        seen_field(table, name)
+    return Json(Changed(change=await visit.tablewright.write_values(table.id, {}, asked.rows)), 201)
+
+
+@router.delete("/tables/{table_id}/rows/{row_id}", response_model=described(Changed))
+async def remove_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> Json:
+    """Undoing the change brings the row back."""
+    visit.must_change()
+    table = await seen_table(visit, table_id)
+    await seen_row(visit, table, row_id)
+    change = await visit.tablewright.edit(table.id, [RemoveRow(row_id=row_id)], f"removed row {row_id}")
+    return Json(Changed(change=change))

@@ -1,0 +1,274 @@
+"""Runs: what one would take, start, look, stop, go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from pydantic import ConfigDict, StringConstraints
+from pydantic import Field as Value
+
+from tablewright.app import Fill, RetryPolicy, Run, retry_policy
+from tablewright.doors.api.answers import Json, Page, page_of
+from tablewright.doors.api.described import described
+from tablewright.doors.api.examples import EXAMPLES
+from tablewright.doors.api.fields import AskedField
+from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, RunId, TableId
+from tablewright.doors.api.inputs import Text as LongText
+from tablewright.doors.api.once import OnlyOnce
+from tablewright.doors.api.seen import seen_run, seen_table
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.errors import UsageError
+from tablewright.table.attempts import Attempt
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Noun, RowId, Table
+from tablewright.table.usage import Usage
+
+router = APIRouter(tags=["runs"])
+
+MOST_RUNS = 2_000
+INSIDE = frozenset({"settings", "paths", "host"})
+"""What a run remembers for its workers, and nobody else needs to know."""
+
+RunState = Literal["running", "stopping", "interrupted", "done", "failed", "cancelled", "over_budget"]
+
+
+class RunShown(Noun, frozen=True):
+    """How far a run is. `found` and `empty` (the cells that stayed empty, by reason) are told of a single run only."""
+
+    run_id: str
+    kind: str
+    table_id: str
+    proposal_id: str
+    status: RunState
+    done: int
+    total: int
+    found: int
+    empty: dict[str, int]
+    seconds_left: float | None
+    usage: Usage
+    error: str | None
+    started_at: str
+    finished_at: str | None
+    last_event: int
+    spec: dict[str, Any]
+
+
+class RunPage(Page, frozen=True):
+    runs: tuple[RunShown, ...]
+
+
+class Started(Noun, frozen=True):
+    """Watch it at `/runs/{run_id}/events`; what it finds is a proposal."""
+
+    run_id: str
+    table_id: str
+
+
+class Likely(Noun, frozen=True):
+    low: float
+    likely: float
+    high: float
+
+
+class EstimateShown(Noun, frozen=True):
+    """`cost_usd` is null where the price of the model is not known; `from_rows` are the rows of earlier runs that it is
+    learned from."""
+
+    rows: int
+    cells: int
+    model: str
+    calls: Likely
+    input_tokens: Likely
+    output_tokens: Likely
+    searches: int
+    pages: int
+    cost_usd: Likely | None
+    seconds: float
+    from_rows: int
+
+
+class RowAttempts(Noun, frozen=True):
+    row_id: RowId
+    attempts: tuple[Attempt, ...]
+
+
+class AttemptPage(Page, frozen=True):
+    rows: tuple[RowAttempts, ...]
+
+
+EXAMPLES[Started] = {"run_id": "r7kq2mwx3p", "table_id": "companies-3fkq9"}
+
+
+class AskedRun(Body):
+    """What to fill, and how. Models and search providers are those of the server's settings."""
+
+    fields: list[AskedField | Annotated[LongText, StringConstraints(min_length=1)]] = Value(
+        min_length=1,
+        max_length=100,
+        description="Columns to fill, each an object, or a text such as `Founded:number=What year was it founded?`.",
+    )
+    strategy: Name = Value("", description="As `/strategies` lists them; else a formula is computed, a question asked.")
+    params: dict[Name, LongText] = Value({}, description="Parameters of the strategy.")
+    thoroughness: Literal["", "exploratory", "comprehensive"] = ""
+    rows: list[Annotated[int, Value(ge=1, le=MOST_ROWS)]] | None = Value(
+        None, min_length=1, max_length=100_000, description="Only the rows of these numbers."
+    )
+    max_rows: int | None = Value(None, ge=1, le=MOST_ROWS, description="Only the first rows.")
+    concurrency: int | None = Value(None, ge=1, le=1_000, description="Rows at once.")
+    attempts: int | None = Value(None, ge=1, le=10, description="How often a row is tried while cells are weak.")
+    threshold: float | None = Value(None, ge=0, le=1, description="The confidence under which a cell is weak.")
+    budget: float | None = Value(None, ge=0, le=1e6, description="The most dollars; not more than the server allows.")
+    sources: Literal["", "web", "docs", "web,docs", "docs,web"] = Value("", description="Where evidence is looked for.")
+    cascade: bool | None = Value(None, description="Ask the model only where the built-in reader is not sure.")
+    offline: bool | None = Value(None, description="Ask nobody anything; play earlier runs again.")
+    acts: bool = Value(False, description="Must be true for a strategy that has an effect outside the table.")
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "fields": [
+                        {"name": "Founded", "type": "number", "question": "What year was {Company} founded?"},
+                        "Website:url=What is the website of {Company}?",
+                    ],
+                    "max_rows": 10,
+                    "budget": 0.5,
+                }
+            ]
+        },
+    )
+
+    def settings(self, visit: Visit) -> dict[str, str]:
+        """What of the settings holds for this run instead."""
+        own = visit.tablewright.settings
+        asked: dict[str, str] = {}
+        if self.budget is not None:
+            most = float(own.budget) if own.budget.strip() else self.budget
+            asked["budget"] = str(min(self.budget, most))
+        if self.sources:
+            asked["sources"] = self.sources
+        for name, wish in (("cascade", self.cascade), ("offline", self.offline)):
+            if wish is not None:
+                asked[name] = "yes" if wish else "no"
+        return asked
+
+    async def planned(self, visit: Visit, table: Table) -> Fill:
+        tablewright = visit.tablewright
+        if self.rows is not None and self.max_rows is not None:
+            raise UsageError("`rows` and `max_rows` exclude each other.")
+        params = dict(self.params)
+        if self.thoroughness:
+            params["thoroughness"] = self.thoroughness
+        fields = [parse_field(each) if isinstance(each, str) else each.field() for each in self.fields]
+        return await tablewright.plan_enrich(
+            table.id,
+            fields,
+            self.strategy,
+            params=params,
+            row_ids=self.rows,
+            max_rows=self.max_rows,
+            concurrency=self.concurrency,
+            retry=self.retry(retry_policy(tablewright.settings)),
+            sources=self.sources,
+        )
+
+    def retry(self, usual: RetryPolicy) -> RetryPolicy:
+        return RetryPolicy(
+            attempts=self.attempts or usual.attempts,
+            threshold=usual.threshold if self.threshold is None else self.threshold,
+            require_improvement=usual.require_improvement,
+        )
+
+
+@router.post("/tables/{table_id}/estimate", response_model=described(EstimateShown))
+async def estimate_run(visit: Visiting, table_id: TableId, asked: AskedRun) -> Json:
+    """What a run would take: nothing is spent, nothing is kept."""
+    table = await seen_table(visit, table_id)
+    return Json(await (await asked.planned(visit, table)).estimate())
+
+
+@router.post("/tables/{table_id}/runs", status_code=202, response_model=described(Started))
+async def start_run(visit: Visiting, table_id: TableId, asked: AskedRun, once: OnlyOnce) -> Response:
+    """Fills columns in the background. What is found is a proposal: nothing changes before it is applied."""
+    visit.must_change()
+    table = await seen_table(visit, table_id)
+
+    async def work() -> Json:
+        if asked.strategy and visit.tablewright.acts(asked.strategy) and not asked.acts:
+            raise UsageError(
+                f"{asked.strategy} acts outside the table, for every row.", advice='Say `"acts": true` to start it.'
+            )
+        fill = await asked.planned(visit, table)
+        run_id = await visit.tablewright.jobs.start(fill, asked.settings(visit))
+        return Json(Started(run_id=run_id, table_id=table.id), 202)
+
+    return await once.answer(work)
+
+
+@router.get("/runs", response_model=described(RunPage))
+async def list_runs(visit: Visiting, limit: Limit = SOME, after: After = "", table: OfTable = "") -> Json:
+    """The newest first."""
+    table_id = (await seen_table(visit, table)).id if table else None
+    runs = await visit.tablewright.jobs.all(table_id, limit=MOST_RUNS)
+    found = [run for run in runs if not run.table_id or visit.person.sees(run.table_id)]
+    some, more = page_of(found, after, limit, lambda run: run.id, "run")
+    return Json({"runs": [await run_shown(visit, run) for run in some], "next": more})
+
+
+async def run_shown(visit: Visit, run: Run, *, reasons: bool = False) -> dict[str, Any]:
+    report = await visit.tablewright.jobs.report(run, reasons=reasons)
+    report["spec"] = without_inside(report["spec"])
+    del report["owner"]
+    return report
+
+
+def without_inside(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in spec.items() if name not in INSIDE}
+
+
+@router.get("/runs/{run_id}", response_model=described(RunShown))
+async def get_run(visit: Visiting, run_id: RunId) -> Json:
+    """How far it is, what it has cost, what it found, and why cells stayed empty."""
+    return Json(await run_shown(visit, await seen_run(visit, run_id), reasons=True))
+
+
+@router.post("/runs/{run_id}/cancel", status_code=202, response_model=described(RunShown))
+async def cancel_run(visit: Visiting, run_id: RunId) -> Json:
+    """Whoever works on it stops within a second; what was found by then is kept."""
+    visit.must_change()
+    await seen_run(visit, run_id)
+    await visit.tablewright.jobs.cancel(run_id)
+    return Json(await run_shown(visit, await visit.tablewright.jobs.get(run_id)), 202)
+
+
+@router.post("/runs/{run_id}/resume", status_code=202, response_model=described(RunShown))
+async def resume_run(visit: Visiting, run_id: RunId) -> Json:
+    """Goes on with a run that was interrupted, stopped or failed; what it bought is not bought again."""
+    visit.must_change()
+    await seen_run(visit, run_id)
+    await visit.tablewright.jobs.resume_in_background(run_id)
+    return Json(await run_shown(visit, await visit.tablewright.jobs.get(run_id)), 202)
+
+
+@router.get("/runs/{run_id}/attempts", response_model=described(AttemptPage))
+async def list_attempts(
+    visit: Visiting,
+    run_id: RunId,
+    limit: Limit = SOME,
+    after: After = "",
+    row: Annotated[int | None, Query(ge=1, le=MOST_ROWS, description="Only of this row.")] = None,
+) -> Json:
+    """What each attempt at a row tried and came to; nothing for rows that were looked at only once."""
+    await seen_run(visit, run_id)
+    tried = await visit.tablewright.attempts(run_id)
+    found = [
+        RowAttempts(row_id=row_id, attempts=tuple(each))
+        for row_id, each in sorted(tried.items())
+        if row in (None, row_id)
+    ]
+    some, more = page_of(found, after, limit, lambda each: str(each.row_id), "row")
+    return Json(AttemptPage(rows=tuple(some), next=more))

@@ -1,0 +1,206 @@
+"""Tables: list, bring in, look at, rename, remove, take out."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, File, Form, Query, UploadFile
+from fastapi.responses import FileResponse
+from pydantic import ConfigDict, FiniteFloat
+from pydantic import Field as Value
+
+from tablewright.app import FileOptions, Imported, TableSummary
+from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, page_of
+from tablewright.doors.api.described import described
+from tablewright.doors.api.examples import COMPANY, EXAMPLES
+from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, TableId, Written
+from tablewright.doors.api.seen import seen_table
+from tablewright.doors.api.uploads import safe_name, save
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.table.model import Field, Noun
+
+router = APIRouter(tags=["tables"])
+
+Format = Literal["csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet"]
+Scalar = Written | int | FiniteFloat | bool | None
+
+
+class TablePage(Page, frozen=True):
+    tables: tuple[TableSummary, ...]
+
+
+class TableShown(Noun, frozen=True):
+    """A table without its rows. `cost_usd` is what all its runs have spent."""
+
+    table_id: str
+    name: str
+    key_field: str
+    rows: int
+    cost_usd: float
+    fields: tuple[Field, ...]
+
+
+class TableImported(Noun, frozen=True):
+    """`warnings` are sentences about what the file did not say clearly."""
+
+    table_id: str
+    name: str
+    key_field: str
+    rows: int
+    fields: tuple[Field, ...]
+    warnings: tuple[str, ...]
+
+
+class Removed(Noun, frozen=True):
+    removed: str
+
+
+EXAMPLES[TableImported] = {
+    "table_id": "companies-3fkq9",
+    "name": "companies",
+    "key_field": "Company",
+    "rows": 2,
+    "fields": [COMPANY],
+    "warnings": [],
+}
+
+
+class NewTable(Body):
+    """Rows as objects; the columns are their keys, the types are found out from the values."""
+
+    name: Name
+    rows: list[dict[Name, Scalar | list[Written]]] = Value(min_length=1, max_length=100_000)
+    key_field: Name = Value("", description="The column that names a row; else the first column of texts.")
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "companies", "rows": [{"Company": "Northwind Kettles"}, {"Company": "Aldermoor"}]}]
+        },
+    )
+
+
+class Renaming(Body):
+    name: Name = Value(min_length=1)
+
+
+@router.get("/tables", response_model=described(TablePage))
+async def list_tables(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
+    """The tables that you may see."""
+    found = [table for table in await visit.tablewright.tables() if visit.person.sees(table.id)]
+    some, more = page_of(found, after, limit, lambda table: table.id, "table")
+    return Json(TablePage(tables=tuple(some), next=more))
+
+
+@router.post("/tables", status_code=201, response_model=described(TableImported))
+async def create_table(visit: Visiting, asked: NewTable) -> Json:
+    """A new table of the rows in the request."""
+    visit.must_change()
+    with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+        path = Path(folder) / "rows.json"
+        path.write_text(json.dumps(asked.rows), encoding="utf-8")
+        options = FileOptions(name=asked.name.strip() or "table", key_field=asked.key_field)
+        return await brought_in(visit, await visit.tablewright.import_file(path, options))
+
+
+@router.post("/tables/import", status_code=201, response_model=described(TableImported))
+async def import_table(
+    visit: Visiting,
+    file: Annotated[UploadFile, File(description="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet.")],
+    name: Annotated[Name, Form(description="What to call the table; else as the file.")] = "",
+    key_field: Annotated[Name, Form(description="The column that names a row; else the first of texts.")] = "",
+    header: Annotated[bool, Form(description="Whether the first row has the names of the columns.")] = True,
+    sheet: Annotated[Name, Form(description="Which sheet of a workbook; else the first with data.")] = "",
+    delimiter: Annotated[Name, Form(description="What separates the columns; else found out.")] = "",
+    encoding: Annotated[Name, Form(description="The text encoding; else found out.")] = "",
+) -> Json:
+    """A new table of a file."""
+    visit.must_change()
+    options = FileOptions(
+        name=name.strip(),
+        key_field=key_field,
+        header=header,
+        sheet=sheet or None,
+        delimiter=delimiter or None,
+        encoding=encoding or None,
+    )
+    with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+        path = Path(folder) / safe_name(file.filename, "table.csv")
+        await save(file, path)
+        return await brought_in(visit, await visit.tablewright.import_file(path, options))
+
+
+async def brought_in(visit: Visit, imported: Imported) -> Json:
+    table = imported.table
+    await visit.own(table.id)
+    made = TableImported(
+        table_id=table.id,
+        name=table.name,
+        key_field=table.key_field,
+        rows=imported.rows,
+        fields=table.fields,
+        warnings=imported.warnings,
+    )
+    return Json(made, 201)
+
+
+@router.get("/tables/{table_id}", response_model=described(TableShown))
+async def get_table(visit: Visiting, table_id: TableId) -> Json:
+    """A table without its rows."""
+    return await shown(visit, table_id)
+
+
+async def shown(visit: Visit, table_id: str) -> Json:
+    table = await seen_table(visit, table_id)
+    return Json(
+        TableShown(
+            table_id=table.id,
+            name=table.name,
+            key_field=table.key_field,
+            rows=await visit.tablewright.count(table.id),
+            cost_usd=await visit.tablewright.cost(table.id),
+            fields=table.fields,
+        )
+    )
+
+
+@router.patch("/tables/{table_id}", response_model=described(TableShown))
+async def rename_table(visit: Visiting, table_id: TableId, asked: Renaming) -> Json:
+    """Another name; the id stays."""
+    visit.must_change()
+    table = await seen_table(visit, table_id)
+    await visit.tablewright.rename_table(table.id, asked.name)
+    return await shown(visit, table.id)
+
+
+@router.delete("/tables/{table_id}", response_model=described(Removed))
+async def remove_table(visit: Visiting, table_id: TableId) -> Json:
+    """Deletes a table with its history, runs and proposals, for good."""
+    visit.must_change()
+    table = await seen_table(visit, table_id)
+    await visit.tablewright.remove_table(table.id)
+    return Json(Removed(removed=table.id))
+
+
+@router.get(
+    "/tables/{table_id}/export",
+    response_class=FileResponse,
+    responses=file_responses("csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet"),
+)
+async def export_table(
+    visit: Visiting,
+    table_id: TableId,
+    format: Annotated[Format, Query(description="The kind of file.")] = "csv",
+    evidence: Annotated[bool, Query(description="Add source, quote and confidence of each asked column.")] = False,
+    cost: Annotated[bool, Query(description="Add what the cells of each asked column cost.")] = False,
+) -> FileResponse:
+    """The whole table as a file. Texts that a spreadsheet would take for a formula are written so that it does not."""
+    table = await seen_table(visit, table_id)
+    return await file_answer(
+        table.name,
+        format,
+        lambda path: visit.tablewright.export_file(table.id, path, evidence=evidence, cost=cost),
+    )

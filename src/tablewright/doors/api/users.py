@@ -1,0 +1,118 @@
+"""Users, for admins: who they are, what they may do, and which tables they see."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field as Value
+from pydantic import StringConstraints
+
+from tablewright.doors.api.answers import Json
+from tablewright.doors.api.described import described
+from tablewright.doors.api.inputs import Body, TableId, UserName
+from tablewright.doors.api.seen import seen_table
+from tablewright.doors.api.tables import Removed
+from tablewright.doors.server.context import Visit, Visiting
+from tablewright.errors import NotFound
+from tablewright.table.access import Person, Role
+from tablewright.table.model import Noun
+
+router = APIRouter(tags=["users"])
+
+
+class UserShown(Noun, frozen=True):
+    """`tables` are those they may see; an admin sees all."""
+
+    name: str
+    role: Role
+    tables: tuple[str, ...]
+
+
+class UserList(Noun, frozen=True):
+    users: tuple[UserShown, ...]
+
+
+class UserWithToken(Noun, frozen=True):
+    """The token is shown this once, and kept nowhere."""
+
+    user: UserShown
+    token: str
+
+
+class NewUser(Body):
+    name: Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f/]+$")] = Value(
+        examples=["ann"]
+    )
+    role: Role = "viewer"
+
+
+class NewRole(Body):
+    role: Role
+
+
+def user_shown(person: Person) -> UserShown:
+    return UserShown(name=person.name, role=person.role, tables=tuple(sorted(person.tables)))
+
+
+async def user_called(visit: Visit, name: str) -> UserShown:
+    found = [person for person in await visit.tablewright.users.all() if person.name == name]
+    if not found:
+        raise NotFound(f"There is no user {name!r}.")
+    return user_shown(found[0])
+
+
+@router.get("/users", response_model=described(UserList))
+async def list_users(visit: Visiting) -> Json:
+    """Everybody, by name."""
+    visit.must_administer()
+    return Json(UserList(users=tuple(map(user_shown, await visit.tablewright.users.all()))))
+
+
+@router.post("/users", status_code=201, response_model=described(UserWithToken))
+async def add_user(visit: Visiting, asked: NewUser) -> Json:
+    """Somebody new, with a token."""
+    visit.must_administer()
+    person, token = await visit.tablewright.users.add(asked.name, asked.role)
+    return Json(UserWithToken(user=user_shown(person), token=token), 201)
+
+
+@router.put("/users/{name}", response_model=described(UserShown))
+async def change_role(visit: Visiting, name: UserName, asked: NewRole) -> Json:
+    """Another role."""
+    visit.must_administer()
+    await visit.tablewright.users.change_role(name, asked.role)
+    return Json(await user_called(visit, name))
+
+
+@router.delete("/users/{name}", response_model=described(Removed))
+async def remove_user(visit: Visiting, name: UserName) -> Json:
+    """Their token is worth nothing any more; their tables stay."""
+    visit.must_administer()
+    await visit.tablewright.users.remove(name)
+    return Json(Removed(removed=name))
+
+
+@router.post("/users/{name}/token", response_model=described(UserWithToken))
+async def renew_token(visit: Visiting, name: UserName) -> Json:
+    """A new token; the old one is worth nothing any more."""
+    visit.must_administer()
+    token = await visit.tablewright.users.renew_token(name)
+    return Json(UserWithToken(user=await user_called(visit, name), token=token))
+
+
+@router.put("/users/{name}/tables/{table_id}", response_model=described(UserShown))
+async def grant_table(visit: Visiting, name: UserName, table_id: TableId) -> Json:
+    """Lets them see a table."""
+    visit.must_administer()
+    table = await seen_table(visit, table_id)
+    await visit.tablewright.users.grant(name, table.id)
+    return Json(await user_called(visit, name))
+
+
+@router.delete("/users/{name}/tables/{table_id}", response_model=described(UserShown))
+async def revoke_table(visit: Visiting, name: UserName, table_id: TableId) -> Json:
+    """They see it no longer."""
+    visit.must_administer()
+    await visit.tablewright.users.revoke(name, table_id)
+    return Json(await user_called(visit, name))

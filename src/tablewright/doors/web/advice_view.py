@@ -1,0 +1,80 @@
+"""What the advisor replies: sentences that stand on cells, the best five, where to buy, the file that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from nicegui import ui
+
+from tablewright.doors.web.citations import open_cell
+from tablewright.doors.web.plain import Shown, bar, grid, inline, outside, quiet, row, safe, said, when
+from tablewright.table.shortlist import Card, CellRef, ChatReply, Listing, Said
+
+MOST_CELLS = 6
+
+
+def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) -> None:
+    for best in reply.cards:
+        show_card(best, table_id)
+    if reply.rows:
+        rows: list[list[Shown]] = [list(line) for line in reply.rows]
+        if reply.cards:
+            with ui.expansion("Side by side").props("dense"):
+                grid(reply.columns, rows, "Comparison")
+        else:
+            grid(reply.columns, rows, "Comparison")
+    for each in reply.said:
+        show_said(each, table_id)
+    if reply.listings:
+        grid(["Shop", "Price", "In stock", "Seen"], [listing_line(each) for each in reply.listings], "Where to buy")
+    if file is not None:
+        name, content = file
+        ui.button(
+            f"Download {safe(name, 80)}", icon="download", on_click=lambda: ui.download.content(content, name)
+        ).props("outline").style("align-self: flex-start")
+
+
+def show_said(each: Said, table_id: str) -> None:
+    """A sentence, and the cells it stands on; those open the source."""
+    with ui.element("div").classes("tw-cited"):
+        inline(each.text)
+        for cell in list({cell.field: cell for cell in reversed(each.cells)}.values())[::-1][:MOST_CELLS]:
+            button = inline(cell.field, "button").classes("tw-cite").props("type=button")
+            button.props["aria-label"] = f"Show the source of {safe(cell.field, 60)}"
+            button.on("click", partial(open_ref, table_id, cell))
+
+
+async def open_ref(table_id: str, cell: CellRef) -> None:
+    await open_cell(table_id, cell.row_id, cell.field)
+
+
+def show_card(best: Card, table_id: str) -> None:
+    with ui.element("article").classes("tw-card") as article:
+        article.props["aria-label"] = f"Place {best.place}: {safe(best.name, 120)}"
+        with row().classes("no-wrap"):
+            inline(str(best.place)).classes("tw-rank").props('aria-hidden="true"')
+            with ui.element("div").classes("tw-grow"):
+                outside(best.name, best.official_url).classes("tw-h2")
+            inline(f"{best.score:.2f}").classes("tw-chip").props["aria-label"] = f"Score {best.score:.2f} of 1"
+        for each in best.said:
+            show_said(each, table_id)
+        if best.parts:
+            with ui.expansion("What the score is made of").props("dense"):
+                show_parts(best)
+
+
+def show_parts(best: Card) -> None:
+    with ui.element("div").classes("tw-parts"):
+        for part in best.parts:
+            said(f"{part.field}: {part.why}" if part.why else part.field)
+            bar(part.score, f"{safe(part.field, 60)}: {part.score:.2f} of 1, weight {part.weight:.2f}")
+
+
+def listing_line(offer: Listing) -> Sequence[Shown]:
+    def shop() -> None:
+        outside(offer.shop or offer.url, offer.url)
+        if offer.evidence is not None and offer.evidence.quote:
+            quiet(f"“{' '.join(offer.evidence.quote.split())[:160]}”")
+
+    return [shop, str(offer.price) if offer.price else "not said", offer.stock or "not said", when(offer.at)]

@@ -1,0 +1,178 @@
+"""From a citation to what it cites: the quote, marked in the stored text of the page it stands on."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from nicegui import ui
+
+from tablewright.doors.server.context import Visit
+from tablewright.doors.web.frame import heading, visit_now
+from tablewright.doors.web.plain import chip, icon_button, inline, outside, quiet, row, safe, said, when
+from tablewright.errors import NotFound
+from tablewright.table.corpus import Document
+from tablewright.table.model import Evidence
+from tablewright.table.reply import Citation
+from tablewright.table.research import Reference
+from tablewright.table.retrieved import is_document
+from tablewright.table.text import cell_text
+
+AROUND = 900
+"""Characters before and after a quote, where a text has no pages."""
+MOST = 20_000
+"""Characters of a text that are shown at once."""
+_NUMBER = re.compile(r"\[(?:source )?(\d{1,4})\]")
+
+
+def with_numbers(text: str, numbers: Sequence[int], open_number: Callable[[int], object]) -> None:
+    """A text in which "[source 3]" is a button, and after it a button for each further number."""
+    with ui.element("div").classes("tw-cited"):
+        end = 0
+        for found in _NUMBER.finditer(text):
+            inline(text[end : found.start()])
+            number_button(int(found[1]), open_number)
+            end = found.end()
+        inline(text[end:])
+        for number in numbers:
+            number_button(number, open_number)
+
+
+def number_button(number: int, open_number: Callable[[int], object]) -> None:
+    button = inline(str(number), "button").classes("tw-cite").props("type=button")
+    button.props["aria-label"] = f"Show source {number}"
+    button.on("click", lambda: open_number(number))
+
+
+# ── a document ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def open_citation(cited: Citation) -> None:
+    visit = await visit_now()
+    document = (await visit.tablewright.document(cited.document_id)).document
+    await open_document(visit, document, cited.start, cited.end, cited.content_hash)
+
+
+async def open_document(visit: Visit, document: Document, start: int, end: int, content_hash: str = "") -> None:
+    """The page of the document with the passage marked, in a window of its own."""
+    text = await visit.tablewright.stored_text(content_hash or document.text_hash)
+    with dialog(safe(document.title or document.name, 200)):
+        ui.link(safe(document.name, 200), f"/documents/{document.id}")
+        if text is None:
+            said("Its text is not kept any more.")
+        else:
+            pages_of(document, text, start, end)
+
+
+def pages_of(document: Document, text: str, start: int = 0, end: int = 0) -> None:
+    """The text page by page, beginning with the one where the passage stands."""
+    starts = document.page_starts or (0,)
+    shown = {"page": max(0, bisect_right(starts, start) - 1)}
+
+    @ui.refreshable
+    def page() -> None:
+        number = shown["page"]
+        first = starts[number]
+        last = starts[number + 1] if number + 1 < len(starts) else len(text)
+        if len(starts) > 1:
+            with row():
+                icon_button("chevron_left", "Page before", lambda: turn(-1)).set_enabled(number > 0)
+                ui.label(f"Page {number + 1} of {len(starts)}").props("aria-live=polite")
+                icon_button("chevron_right", "Next page", lambda: turn(1)).set_enabled(number + 1 < len(starts))
+        marked(text, first, last, start, end)
+
+    def turn(by: int) -> None:
+        shown["page"] = min(max(0, shown["page"] + by), len(starts) - 1)
+        page.refresh()
+
+    page()
+
+
+def marked(text: str, first: int, last: int, start: int, end: int) -> None:
+    """`text[first:last]` with `start:end` marked, as far as it stands in there; of a long text the part around it."""
+    if last - first > MOST:
+        first = max(first, start - MOST // 2)
+        last = min(last, first + MOST)
+    start, end = max(first, start), min(last, end)
+    with ui.element("div").classes("tw-stored").props('tabindex=0 role=region aria-label="Stored text"'):
+        if start >= end:
+            inline(text[first:last])
+            return
+        inline(text[first:start])
+        mark = inline(text[start:end], "mark")
+        inline(text[end:last])
+    ui.run_javascript(f"setTimeout(() => getElement({mark.id})?.scrollIntoView({{block: 'center'}}), 250)")
+
+
+# ── the web ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def open_reference(reference: Reference) -> None:
+    """What a report cites, with the quotes as they stand in the stored text."""
+    with dialog(safe(reference.title or reference.url, 200)):
+        if is_document(reference.url):
+            ui.link("Open the document", f"/documents/{reference.url}")
+        else:
+            outside(reference.url, reference.url)
+        if reference.retrieved_at:
+            quiet(f"Retrieved {when(reference.retrieved_at)}")
+        text = await (await visit_now()).tablewright.stored_text(reference.content_hash) or ""
+        for quote in reference.quotes:
+            show_quote(text, quote)
+
+
+def show_quote(text: str, quote: str) -> None:
+    at = text.find(quote) if quote else -1
+    if at < 0:
+        said(quote, "tw-quote")
+    else:
+        marked(text, max(0, at - AROUND), min(len(text), at + len(quote) + AROUND), at, at + len(quote))
+
+
+async def open_cell(table_id: str, row_id: int, field: str) -> None:
+    """A cell that a sentence stands on: its value, how sure it is, and who says so."""
+    visit = await visit_now()
+    table = await visit.table(table_id)
+    known = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id)
+    if known is None:
+        raise NotFound("That row is not there any more.")
+    cell = known.cell(field)
+    with dialog(f"{cell_text(known.cell(table.key_field))}: {field}"):
+        with row():
+            said(cell_text(cell) or "empty", "tw-h2")
+            if cell.status != "FAILED":
+                chip(f"{cell.confidence_label} confidence", cell.confidence_label)
+        if cell.status == "FAILED":
+            said(f"Looked for, and {(cell.reason or 'failed').replace('_', ' ')}. {cell.error or ''}")
+        if cell.is_given:
+            quiet("Given, not looked up.")
+        for each in cell.evidence:
+            show_evidence(each)
+        for other in cell.conflict:
+            heading("Others say", level=3)
+            said(cell_text(type(cell)(value=other.value)))
+            for each in other.evidence:
+                show_evidence(each)
+        ui.link("Open the table", f"/tables/{table.id}")
+
+
+def show_evidence(evidence: Evidence) -> None:
+    with ui.element("div").classes("tw-column"):
+        page = f", page {evidence.page}" if evidence.page else ""
+        with row():
+            outside(evidence.title or evidence.domain or evidence.origin, evidence.origin)
+            quiet(f"{evidence.domain}{page}")
+        if evidence.quote:
+            said(evidence.quote, "tw-quote")
+
+
+def dialog(title: str) -> ui.card:
+    """An open window with a heading and a way out; what goes in comes in a `with`."""
+    with ui.dialog(value=True) as window, ui.card().classes("tw-window") as content:
+        content.props["aria-label"] = title
+        with row().classes("no-wrap"):
+            heading(safe(title, 200)).classes("tw-grow")
+            icon_button("close", "Close", window.close)
+    window.on("hide", window.delete)
+    return content

@@ -1,0 +1,320 @@
+"""Your documents: hand them in, see what was read and what was not, look into one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from nicegui import events, ui
+
+from tablewright.doors.web.ask_page import tabs
+from tablewright.doors.web.citations import open_document, pages_of
+from tablewright.doors.web.frame import empty_state, heading, say, visit, visit_now, visit_to_change
+from tablewright.doors.web.live import undertakings
+from tablewright.doors.web.plain import (
+    Shown,
+    bar,
+    card,
+    chip,
+    grid,
+    icon_button,
+    inline,
+    journey,
+    many,
+    quiet,
+    row,
+    safe,
+    said,
+    when,
+)
+from tablewright.doors.web.uploads import KEY, forget, receive
+from tablewright.table.corpus import Document
+from tablewright.table.text import plural
+
+if TYPE_CHECKING:
+    from tablewright.app import DocumentReport, Ingested
+
+AT_ONCE = 50
+LARGEST = 150 * 1024 * 1024
+KINDS = ".pdf,.docx,.xlsx,.csv,.html,.htm,.md,.txt,.eml,.png,.jpg,.jpeg"
+UNREAD = "not read"
+
+
+@ui.page("/documents", title="Documents · Tablewright")
+async def documents_page() -> None:
+    listed = ui.refreshable(collection)
+    with journey("Documents", here="/documents"):
+        tabs("/documents")
+        uploader = upload() if visit().person.may_change else None
+
+        async def settled() -> None:
+            if uploader is not None:
+                uploader.reset()
+            await listed.refresh()
+
+        reading(then=settled)
+        await listed()
+
+
+def upload() -> ui.upload:
+    async def received(event: events.UploadEventArguments) -> None:
+        await receive(await visit_to_change(), event.file)
+
+    uploader = (
+        ui.upload(
+            label="Drop files here, or choose them with +",
+            multiple=True,
+            auto_upload=True,
+            max_file_size=LARGEST,
+            on_upload=received,
+            on_rejected=lambda: say(
+                "That file is too large, or of a kind that cannot be read: PDF, Word, Excel, CSV, HTML, Markdown, "
+                "text, e-mail and images can.",
+                good=False,
+            ),
+        )
+        .props(f'flat accept="{KINDS}" aria-label="Add documents"')
+        .classes("tw-upload")
+    )
+    quiet("PDF, Word, Excel, CSV, HTML, Markdown, text, e-mail; images too where OCR is installed.")
+    return uploader
+
+
+def reading(then: Callable[[], Awaitable[None]]) -> None:
+    """How far the reading of new files is, whoever handed them in; what came of it stays until the next."""
+    under_way = undertakings(visit())
+    seen = {"ended": not under_way.under_way(KEY)}
+
+    @ui.refreshable
+    def progress() -> None:
+        known = under_way.get(KEY)
+        if known is None:
+            return
+        with card("What was handed in").props("aria-live=polite"):
+            if not known.ended:
+                said(f"{known.said}: {known.done:,} of {many(known.total, 'file')}" if known.total else known.said)
+                bar(known.fraction, "Files read")
+            elif known.problem:
+                said(known.problem)
+            else:
+                came_to(known.result)
+
+    async def look() -> None:
+        ended = not under_way.under_way(KEY)
+        if not (ended and seen["ended"]):
+            progress.refresh()
+            if ended:
+                await then()
+        seen["ended"] = ended
+
+    progress()
+    ui.timer(0.7, look)
+
+
+def came_to(results: Sequence[Ingested]) -> None:
+    counts = [
+        f"{count:,} {what}"
+        for count, what in (
+            (sum(each.added for each in results), "added"),
+            (sum(each.changed for each in results), "read again"),
+            (sum(each.unchanged for each in results), "there already"),
+            (sum(len(each.same) for each in results), "the same as others"),
+            (sum(len(each.unreadable) for each in results), UNREAD),
+        )
+        if count
+    ]
+    facts = sum(each.facts for each in results)
+    pages = sum(each.pages for each in results)
+    said(f"{', '.join(counts) or 'Nothing new'}: {many(pages, 'page')}, {many(facts, 'fact')}.")
+    for result in results:
+        for path, problem in result.unreadable:
+            name = path.rpartition("/")[2]
+            quiet(problem if name in problem else f"{name}: {problem}")
+
+
+# ── the collection ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def collection() -> None:
+    tablewright = (await visit_now()).tablewright
+    documents = sorted(await tablewright.documents(), key=lambda each: each.name.casefold())
+    facts = await tablewright.document_facts()
+    if not documents:
+        with empty_state("No documents yet", "description"):
+            ui.label("Drop receipts, contracts, data sheets or manuals above. Each fact in them can then be asked for.")
+        return
+    wanted = {"words": "", "kind": ""}
+    shown_at_once = {"count": AT_ONCE}
+
+    def matching() -> list[Document]:
+        words, kind = wanted["words"].casefold(), wanted["kind"]
+        return [
+            each
+            for each in documents
+            if words in f"{each.name} {each.title}".casefold() and kind in ("", kind_of(each))
+        ]
+
+    def choose(name: str, value: str | None) -> None:
+        wanted[name], shown_at_once["count"] = value or "", AT_ONCE
+        listed.refresh()
+
+    def more() -> None:
+        shown_at_once["count"] += AT_ONCE
+        listed.refresh()
+
+    @ui.refreshable
+    def listed() -> None:
+        found = matching()
+        shown = found[: shown_at_once["count"]]
+        quiet(many(len(found), "document") + (f", {len(shown)} shown" if len(shown) < len(found) else ""))
+        columns = ["Document", "Kind", "Categories", "Pages", "Facts", "Added"]
+        grid(columns, [line(each, facts.get(each.id, 0)) for each in shown], "Documents")
+        if len(shown) < len(found):
+            ui.button(f"Show {min(AT_ONCE, len(found) - len(shown))} more", on_click=more).props("flat")
+
+    with card("Collection"):
+        with row():
+            ui.input("Find by name or title", on_change=lambda event: choose("words", event.value)).props(
+                "dense outlined clearable debounce=300"
+            ).classes("tw-grow")
+            kinds = sorted({kind_of(each) for each in documents})
+            ui.select(
+                {"": "All kinds", **{kind: safe(kind, 40) for kind in kinds}},
+                value="",
+                label="Kind",
+                on_change=lambda event: choose("kind", event.value),
+            ).props("dense outlined options-dense").style("min-width: 150px")
+        listed()
+
+
+def kind_of(document: Document) -> str:
+    return UNREAD if document.problem else document.kind or document.media
+
+
+def line(document: Document, facts: int) -> list[Shown]:
+    def name() -> None:
+        ui.link(safe(document.name, 200), f"/documents/{document.id}")
+        if document.problem:
+            quiet(document.problem)
+        elif document.title and document.title not in document.name:
+            quiet(document.title)
+
+    def kind() -> None:
+        chip(kind_of(document), "failed" if document.problem else "")
+
+    return [
+        name,
+        kind,
+        ", ".join(document.categories),
+        str(document.pages or ""),
+        "" if document.problem else f"{facts:,}",
+        when(document.added_at),
+    ]
+
+
+# ── one document ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@ui.page("/documents/{document_id}", title="Document · Tablewright")
+async def document_page(document_id: str) -> None:
+    seen = visit()
+    report = await seen.tablewright.document(document_id)
+    document = report.document
+    with journey(document.title or document.name, here="/documents"):
+        with row():
+            ui.link("← All documents", "/documents")
+            ui.space()
+            if seen.person.may_change:
+                ui.button("Remove", icon="delete_outline", on_click=lambda: ask_to_remove(document)).props(
+                    "flat color=negative"
+                )
+        if document.problem:
+            with card("Why it was not read"):
+                chip(UNREAD, "failed")
+                said(document.problem)
+            return
+        about = [document.kind, *document.categories, document.media, many(document.pages, "page")]
+        quiet(f"{document.name}: {', '.join(filter(None, about))}; {document.characters:,} characters")
+        show_facts(report)
+        text = await seen.tablewright.stored_text(document.text_hash)
+        with card("Text"):
+            heading("Text")
+            pages_of(document, text or "")
+
+
+def show_facts(report: DocumentReport) -> None:
+    """Every fact that was read, as a table; a click on its place opens the page."""
+    facts = report.facts
+    shown = {"count": AT_ONCE}
+
+    @ui.refreshable
+    def listed() -> None:
+        lines = [fact_line(report, number) for number in range(min(len(facts), shown["count"]))]
+        grid(["What", "Value", "Page", "Where it stands"], lines, "Facts")
+        if shown["count"] < len(facts):
+            ui.button(f"Show all {len(facts):,}", on_click=all_of_them).props("flat")
+
+    def all_of_them() -> None:
+        shown["count"] = len(facts)
+        listed.refresh()
+
+    with card("Facts"):
+        heading(many(len(facts), "fact"))
+        if not facts:
+            quiet("The rules found no labelled values in it. It can still be asked about.")
+            return
+        listed()
+
+
+def fact_line(report: DocumentReport, number: int) -> list[Shown]:
+    fact = report.facts[number]
+
+    def place() -> None:
+        with row().classes("no-wrap"):
+            icon_button("find_in_page", f"Show {safe(fact.label, 60)} in the text", show)
+            inline(fact.quote).classes("tw-small")
+
+    async def show() -> None:
+        now = await visit_now()
+        text = await now.tablewright.stored_text(report.document.text_hash) or ""
+        at = place_of(text, fact.quote)
+        await open_document(now, report.document, *at)
+
+    def value() -> None:
+        inline(fact.value)
+        if fact.ambiguity:
+            quiet(fact.ambiguity)
+
+    return [fact.label, value, str(fact.page or ""), place]
+
+
+def place_of(text: str, quote: str) -> tuple[int, int]:
+    """Where a quote stands whose white space was tidied up."""
+    start, words = 0, quote.split()
+    while words and (start := text.find(words[0], start)) >= 0:
+        end = start
+        for word in words:
+            at = text.find(word, end)
+            if at < 0 or text[end:at].strip():
+                break
+            end = at + len(word)
+        else:
+            return start, end
+        start += 1
+    return 0, 0
+
+
+def ask_to_remove(document: Document) -> None:
+    async def remove() -> None:
+        window.close()
+        await forget(await visit_to_change(), [document])
+        ui.navigate.to("/documents")
+
+    with ui.dialog(value=True) as window, ui.card().classes("tw-window"):
+        heading("Remove this document?")
+        said(document.name)
+        said("Its text, its facts, and what was answered from it are forgotten. This cannot be undone.")
+        with row():
+            ui.space()
+            ui.button("Keep it", on_click=window.close).props("flat autofocus")
+            ui.button(f"Remove the {plural('document', 1)}", on_click=remove).props("color=negative unelevated")

@@ -1,0 +1,208 @@
+"""What is known about one cell: its value, how sure it is and why, the places it was read, how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from nicegui import ui
+
+from tablewright.app import Tablewright
+from tablewright.doors.web.frame import heading, outside_link, text
+from tablewright.doors.web.grid_rows import is_own
+from tablewright.table.model import Cell, Evidence, Field, Noun, Step
+from tablewright.table.text import cell_text, plural, show
+
+AROUND = 320
+"""Characters of the stored text before and after a quote."""
+MOST_STEPS = 60
+ICONS = {
+    "search": "search",
+    "fetch": "download",
+    "thinking": "lightbulb",
+    "compute": "functions",
+    "error": "error_outline",
+    "coverage": "donut_small",
+    "answer": "check_circle_outline",
+}
+REASONS = {
+    "not_found": "It was looked for in the places below, and none of them says it.",
+    "blocked": "The pages that may say it refused to be read.",
+    "not_applicable": "The question does not apply to this row.",
+    "conflicting": "The sources disagree, and none is clearly right.",
+    "over_budget": "The cap on spending was reached before it was looked for.",
+    "error": "Something failed while it was looked for.",
+}
+
+Act = Callable[[], Awaitable[None]]
+
+
+class Acts(Noun, frozen=True, gc=True):
+    """What the person may do with the cell; None where they may not, or there is nothing to do."""
+
+    close: Callable[[], None]
+    recheck: Act | None = None
+    flag: Act | None = None
+    accept: Act | None = None
+    refuse: Act | None = None
+    fill: Act | None = None
+
+
+Passages: TypeAlias = Mapping[Evidence, tuple[str, str, str]]
+"""For each source: what stands before its quote, the quote, and what stands after it."""
+
+
+async def read_passages(tablewright: Tablewright, cell: Cell) -> Passages:
+    sources = [*cell.evidence, *(source for other in cell.conflict for source in other.evidence)]
+    return {source: await passage(tablewright, source) for source in sources}
+
+
+def show_evidence(
+    name: str,
+    field: Field,
+    cell: Cell,
+    steps: Sequence[Step],
+    passages: Passages,
+    acts: Acts,
+    *,
+    proposed: bool = False,
+) -> None:
+    """Builds the panel inside the element that is open now. `name` says which row it is."""
+    with ui.element("div").classes("tw-panel-top"):
+        with ui.element("div").classes("tw-grow"):
+            text(name, "tw-muted tw-small")
+            heading(field.name)
+        ui.button(icon="close", on_click=acts.close).props('flat round dense aria-label="Close the evidence panel"')
+    with ui.element("div").classes("tw-panel-body"):
+        show_value(cell, proposed=proposed)
+        show_acts(acts)
+        if cell.evidence:
+            heading(f"{plural('Source', len(cell.evidence))} ({len(cell.evidence)})", level=3)
+            for source in cell.evidence:
+                show_source(source, passages[source])
+        for other in cell.conflict:
+            heading("Other sources say", level=3)
+            text(show(other.value), "tw-other")
+            for source in other.evidence:
+                show_source(source, passages[source])
+        if field.question:
+            heading("Question", level=3)
+            text(field.question, "tw-small")
+        show_trace(steps)
+    ui.run_javascript("tablewright.showQuotes()")
+
+
+def show_value(cell: Cell, *, proposed: bool) -> None:
+    with ui.element("div").classes("tw-row"):
+        show_chip(cell)
+        if proposed:
+            ui.label("Proposed, not in the table yet").classes("tw-chip")
+        if cell.stale:
+            ui.label("↻ Stale: an input changed since").classes("tw-chip tw-medium")
+        if cell.conflict:
+            ui.label("≠ Sources disagree").classes("tw-chip tw-low")
+    if cell.value is not None:
+        text(cell_text(cell), "tw-big")
+        if cell.raw_value is not None and cell.raw_value != cell_text(cell):
+            text(f"As found: “{cell.raw_value}”", "tw-muted tw-small")
+    else:
+        ui.label("No value").classes("tw-big tw-muted")
+    for line in why(cell):
+        text(line, "tw-small tw-muted")
+
+
+def show_chip(cell: Cell) -> None:
+    label, kind = {
+        "FLAGGED": ("⚑ Flagged", "tw-flagged"),
+        "FAILED": ("✗ " + (cell.reason or "error").replace("_", " ").capitalize(), "tw-failed"),
+        "PENDING": ("Empty, not looked for yet", ""),
+    }.get(cell.status, ("", ""))
+    if cell.status == "ENRICHED" and is_own(cell):
+        label, kind = "Given" if cell.is_given else "Typed in", ""
+    elif cell.status == "ENRICHED":
+        sign, kind = {"high": ("✓", "tw-high"), "medium": ("◐", "tw-medium")}.get(
+            cell.confidence_label, ("?", "tw-low")
+        )
+        label = f"{sign} {cell.confidence_label.capitalize()} confidence, {cell.confidence or 0:.2f}"
+    ui.label(label).classes(f"tw-chip {kind}")
+
+
+def why(cell: Cell) -> list[str]:
+    """The reasons for the confidence, or for there being no value, in sentences."""
+    lines: list[str] = []
+    if cell.status == "FAILED":
+        lines.append(REASONS[cell.reason or "error"])
+    elif cell.value is not None and cell.evidence:
+        domains = {source.domain or source.origin for source in cell.evidence if source.stance == "supports"}
+        if len(domains) > 1:
+            lines.append(f"{len(domains)} independent sources agree, and each quote was found in what was retrieved.")
+        else:
+            lines.append("One source states it, and the quote was found in what was retrieved.")
+        if cell.conflict:
+            lines.append("Another source says something else, which makes it less sure.")
+    elif cell.value is not None and cell.is_given:
+        lines.append("It came with the table and is taken as true.")
+    if cell.error:
+        lines.append(cell.error[:1].upper() + cell.error[1:] + ("" if cell.error.endswith((".", "!", "?")) else "."))
+    return lines
+
+
+def show_acts(acts: Acts) -> None:
+    with ui.element("div").classes("tw-row"):
+        if acts.accept:
+            ui.button("Accept", icon="check", on_click=acts.accept).props("unelevated dense padding='4px 12px'")
+        if acts.refuse:
+            ui.button("Refuse", icon="close", on_click=acts.refuse).props("outline dense padding='4px 12px'")
+        if acts.fill:
+            ui.button("Look for it", icon="search", on_click=acts.fill).props("outline dense padding='4px 12px'")
+        if acts.recheck:
+            ui.button("Recheck", icon="sync", on_click=acts.recheck).props("outline dense padding='4px 12px'")
+        if acts.flag:
+            ui.button("This is wrong", icon="flag", on_click=acts.flag).props("outline dense padding='4px 12px'")
+
+
+def show_source(source: Evidence, around: tuple[str, str, str]) -> None:
+    with ui.element("article").classes("tw-source"):
+        with ui.element("div").classes("tw-row"):
+            outside_link(source.origin, source.title or source.domain or source.origin)
+            if source.page:
+                ui.label(f"page {source.page}").classes("tw-chip")
+            if source.stance != "supports":
+                ui.label(source.stance).classes("tw-chip tw-medium")
+        where = source.domain or source.origin
+        when = f", retrieved {source.retrieved_at[:10]}" if source.retrieved_at else ""
+        text(f"{where}{when}", "tw-muted tw-small")
+        before, quote, after = around
+        with ui.element("blockquote").classes("tw-quote"):
+            ui.label(before).classes("tw-inline")
+            ui.label(quote).classes("tw-inline tw-mark").props("role=mark")
+            ui.label(after).classes("tw-inline")
+
+
+async def passage(tablewright: Tablewright, source: Evidence) -> tuple[str, str, str]:
+    """The quote as it stands in the stored text, with what is around it; alone where the text is not kept."""
+    stored = await tablewright.stored_text(source.content_hash) if source.content_hash else None
+    if stored is None:
+        return "", source.quote, ""
+    start, end = source.start, source.end
+    if start is None or end is None or stored[start:end] != source.quote:
+        start = stored.find(source.quote)
+        if start < 0 or not source.quote:
+            return "", source.quote, ""
+        end = start + len(source.quote)
+    first, last = max(0, start - AROUND), min(len(stored), end + AROUND)
+    before, after = stored[first:start], stored[end:last]
+    return ("…" if first else "") + before, stored[start:end], after + ("…" if last < len(stored) else "")
+
+
+def show_trace(steps: Sequence[Step]) -> None:
+    if not steps:
+        return
+    heading("How it was found", level=3)
+    with ui.element("ol").classes("tw-trace"):
+        for step in steps[:MOST_STEPS]:
+            with ui.element("li").classes(f"tw-step-{step.type}"):
+                ui.icon(ICONS[step.type]).props(f'aria-label="{step.type}" role=img')
+                text(step.detail)
+    if len(steps) > MOST_STEPS:
+        ui.label(f"… {len(steps) - MOST_STEPS} more steps").classes("tw-muted tw-small")

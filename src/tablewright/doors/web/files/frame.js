@@ -1,0 +1,24 @@
+// Light or dark: as the system says, until somebody chooses; the choice stays in this browser.
+window.tablewright = window.tablewright || {};
+
+window.tablewright.useTheme = () => {
+  const chosen = localStorage.getItem("tablewright-theme");
+  if (chosen) Quasar.Dark.set(chosen === "dark");
+};
+
+window.tablewright.switchTheme = () => {
+  const dark = !document.body.classList.contains("body--dark");
+  localStorage.setItem("tablewright-theme", dark ? "dark" : "light");
+  Quasar.Dark.set(dark);
+};
+
+// A quote may stand far down in the passage around it.
+window.tablewright.showQuotes = () =>
+  setTimeout(() => {
+    for (const mark of document.querySelectorAll(".tw-quote .tw-mark")) {
+      mark.parentElement.scrollTop = Math.max(0, mark.offsetTop - 48);
+    }
+  }, 30);
+
+// Vue is there only after the page's own modules have run.
+window.addEventListener("load", () => window.tablewright.useTheme());

@@ -1,0 +1,186 @@
+"""What all pages have in common: the header, light and dark, who is visiting, and how errors are told.
+
+    @ui.page("/things", title="Things · Tablewright")
+    async def things_page() -> None:
+        with frame("Things", here="/things"):
+            ui.label("…")
+
+Texts that came from outside are shown with `ui.label` or `text(...)`, never as HTML or Markdown. The classes in
+`files/tablewright.css` (tw-card, tw-muted, tw-empty, …) take the place of a CSS framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from nicegui import app as pages
+from nicegui import context, ui
+
+from tablewright.doors.server.context import Visit
+from tablewright.errors import NotFound, TablewrightError
+
+FILES = Path(__file__).with_name("files")
+PLACES = (
+    ("Tables", "/", "table_chart"),
+    ("Documents", "/documents", "description"),
+    ("Research", "/research", "travel_explore"),
+    ("Shortlist", "/shortlist", "checklist"),
+    ("Runs", "/runs", "directions_run"),
+    ("Health", "/health", "monitor_heart"),
+)
+
+
+def visit() -> Visit:
+    """Whoever has the page open, as they were when they opened it."""
+    server: FastAPI = pages.state.server
+    request = context.client.request
+    return Visit(request.state.person, server.state.tablewright)
+
+
+async def visit_now() -> Visit:
+    """The same, with what the person may do by now: for whatever writes, costs money or reads a table anew."""
+    seen = visit()
+    if seen.person.id == "owner":
+        return seen
+    known = {person.id: person for person in await seen.tablewright.users.all()}
+    if seen.person.id not in known:
+        raise NotFound("You are no longer a user of this server.", advice="Ask an admin for a new token.")
+    return Visit(known[seen.person.id], pages.state.server.state.tablewright)
+
+
+async def visit_to_change() -> Visit:
+    """The same, for a person who may write and spend; others are told that they may not."""
+    seen = await visit_now()
+    seen.must_change()
+    return seen
+
+
+@contextmanager
+def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> Iterator[None]:
+    """The header, and inside the `with` the page itself. `here` is the place of PLACES that the page belongs to; a
+    `wide` page uses the whole window and no heading; one that `tells` shows a notice of what goes wrong later."""
+    ui.colors(primary="#0f6b62", secondary="#4a5a6a", accent="#8a5a00", positive="#1d7a3a", negative="#b3261e")
+    ui.add_head_html('<link rel="stylesheet" href="/page-files/tablewright.css">')
+    ui.add_head_html('<script src="/page-files/frame.js"></script>')
+    if tells:
+        ui.on_exception(tell)
+    ui.link("Skip to the content", "#content").classes("tw-skip")
+    drawer = ui.left_drawer(value=False, bordered=True).props("overlay behavior=mobile width=240")
+    with drawer, ui.element("nav").props('aria-label="Places, menu"').classes("tw-menu"):
+        for name, path, icon in PLACES:
+            place(name, path, icon, is_here=path == here)
+    with ui.header(elevated=False).classes("tw-header"):
+        ui.button(icon="menu", on_click=drawer.toggle).props('flat round dense aria-label="Open the menu"').classes(
+            "tw-menu-button"
+        )
+        with ui.link(target="/").classes("tw-brand").props('aria-label="Tablewright, all tables"'):
+            ui.html(BRAND, sanitize=False)
+            ui.label("Tablewright")
+        with ui.element("nav").props('aria-label="Places"').classes("tw-nav"):
+            for name, path, icon in PLACES:
+                place(name, path, icon, is_here=path == here)
+        ui.space()
+        who = visit().person
+        if who.id != "owner":
+            ui.label(f"{who.name} ({who.role})").classes("tw-muted tw-who")
+        switch = ui.button(icon="contrast").props('flat round dense aria-label="Light or dark"')
+        switch.on("click", js_handler="() => window.tablewright.switchTheme()")
+        with switch:
+            ui.tooltip("Light or dark")
+    with ui.element("main").props("id=content tabindex=-1").classes("tw-wide" if wide else "tw-page"):
+        if not wide:
+            ui.label(title).classes("tw-h1").props("role=heading aria-level=1")
+        yield
+
+
+BRAND = (
+    '<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">'
+    '<rect x="3" y="4" width="18" height="16" rx="3" '
+    'fill="none" stroke="currentColor" stroke-width="1.8"/><path d="M3 9.5h18M9.5 9.5V20" stroke="currentColor" '
+    'stroke-width="1.8"/><path d="M12.6 14.8l2.1 2.1 3.8-4.2" fill="none" stroke="currentColor" stroke-width="1.8" '
+    'stroke-linecap="round" stroke-linejoin="round"/></svg>'
+)
+
+
+def place(name: str, path: str, icon: str, *, is_here: bool) -> None:
+    with ui.link(target=path).classes("tw-place" + (" tw-here" if is_here else "")) as link:
+        ui.icon(icon).props('aria-hidden="true"')
+        ui.label(name)
+    if is_here:
+        link.props('aria-current="page"')
+
+
+def tell(error: Exception) -> None:
+    """What went wrong, what was kept, what to do. Of an error that nobody foresaw, only that there was one: its text
+    is for the log."""
+    if isinstance(error, TablewrightError):
+        lines = [error.what, *what_next(error)]
+    else:
+        lines = ["Something went wrong on the server.", "The log says what. What was saved before is kept."]
+    ui.notification(
+        "\n".join(lines), type="negative", position="bottom", multi_line=True, close_button="OK", timeout=12
+    )
+
+
+def what_next(error: TablewrightError) -> list[str]:
+    """What was kept and what to do; advice that names a command is for those who sit at a terminal."""
+    return [line for line in (error.kept, error.advice) if line and "`tablewright " not in line]
+
+
+def say(message: str, *, good: bool = True) -> None:
+    """What was done, in a sentence."""
+    ui.notification(
+        message,
+        type="positive" if good else "warning",
+        position="bottom",
+        multi_line="\n" in message,
+        close_button=True,
+        timeout=6,
+    )
+
+
+def show_page_error(error: Exception) -> None:
+    """In place of a page that could not be built."""
+    with frame("This did not work", here="", tells=False), ui.element("section").classes("tw-empty"):
+        if isinstance(error, TablewrightError):
+            ui.label(error.what).classes("tw-h2")
+            for line in what_next(error):
+                ui.label(line)
+        else:
+            ui.label("Something went wrong on the server. The log says what.").classes("tw-h2")
+        ui.link("All tables", "/")
+
+
+def show_missing(error: NotFound) -> None:
+    """In place of a page about something that is not there, or not for this person."""
+    context.client.status_code = 404
+    show_page_error(error)
+
+
+def heading(title: str, *, level: int = 2) -> ui.label:
+    return ui.label(title).classes(f"tw-h{level}").props(f"role=heading aria-level={level}")
+
+
+def text(content: str, classes: str = "") -> ui.label:
+    """Text from outside, with its line breaks, shown as it is and never as anything else."""
+    return ui.label(content).classes(f"tw-text {classes}".strip())
+
+
+def outside_link(url: str, label: str = "") -> None:
+    """A link only where it is one of the web; anything else is text."""
+    if url.startswith(("http://", "https://")):
+        ui.link(label or url, url, new_tab=True).props('rel="noopener noreferrer nofollow"').classes("tw-outside")
+    else:
+        text(label or url)
+
+
+@contextmanager
+def empty_state(title: str, icon: str) -> Iterator[None]:
+    """Says what to do where there is nothing yet; the ways to do it go inside."""
+    with ui.element("section").classes("tw-empty"):
+        ui.icon(icon, size="40px").props('aria-hidden="true"').classes("tw-muted")
+        heading(title)
+        yield

@@ -1,0 +1,112 @@
+"""Health: what is configured and reachable, who is at work, what is done again and again. Never a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from tablewright.app import doctor
+from tablewright.doors.web.frame import heading, visit_now
+from tablewright.doors.web.plain import Shown, card, chip, grid, journey, quiet, row, safe, said, when
+from tablewright.settings import OWN, Settings
+
+if TYPE_CHECKING:
+    from tablewright.app import Check, Schedule
+
+SECRET = ("key", "token", "url")
+"""What the name of a setting ends with whose value may hold a secret."""
+
+
+@ui.page("/health", title="Health · Tablewright")
+async def health_page() -> None:
+    seen = await visit_now()
+    found: list[Check] = []
+    checks, workers = ui.refreshable(show_checks), ui.refreshable(show_workers)
+    schedules = ui.refreshable(lambda: show_schedules(found))
+
+    async def look() -> None:
+        """After the page is there: whoever is asked may take a while."""
+        button.disable()
+        found[:] = await doctor(seen.tablewright.settings)
+        checks.refresh()
+        await workers.refresh()
+        await schedules.refresh()
+        button.enable()
+
+    with journey("Health", here="/health"):
+        with card("Checks"):
+            with row():
+                heading("What is configured and what works").classes("tw-grow")
+                button = ui.button("Check again", icon="refresh", on_click=look).props("flat")
+            checks(found)
+        with card("Who is at work"):
+            heading("Who is at work")
+            await workers()
+        with card("Schedules"):
+            heading("Schedules")
+            await schedules()
+        if seen.person.may_administer:
+            show_settings(seen.tablewright.settings)
+    ui.timer(0.1, look, once=True)
+
+
+def show_checks(found: Sequence[Check]) -> None:
+    if not found:
+        with row():
+            ui.spinner(size="1.5em").props('aria-hidden="true"')
+            quiet("Looking …")
+        return
+    with ui.element("div").classes("tw-column").props("aria-live=polite"):
+        for check in found:
+            with row().classes("no-wrap items-start"):
+                chip("ok" if check.ok else "problem", "high" if check.ok else "failed")
+                with ui.element("div").classes("tw-grow"):
+                    said(f"{check.name}: {check.detail}")
+                    if check.advice:
+                        quiet(check.advice)
+
+
+async def show_workers() -> None:
+    workers = await (await visit_now()).tablewright.jobs.workers()
+    if not workers:
+        quiet("No process is at work. The server works on runs by itself, or start `tablewright worker`.")
+        return
+    lines: list[list[Shown]] = [[each.kind, each.host, str(each.pid), when(each.started_at)] for each in workers]
+    grid(["Kind", "Machine", "Process", "Since"], lines, "Processes at work")
+
+
+async def show_schedules(found: Sequence[Check]) -> None:
+    """After the checks: the queue's database, which has them, is slow to open."""
+    if not found:
+        return
+    now = await visit_now()
+    names = {each.id: each.name for each in await now.tablewright.tables()}
+    schedules = [each for each in await now.tablewright.jobs.schedules() if now.person.sees(each.table_id)]
+    if not schedules:
+        quiet("Nothing is scheduled. A table can be rechecked or refreshed every hour, day or week.")
+        return
+    grid(["Table", "What", "When", "Last"], [schedule_line(each, names) for each in schedules], "Schedules")
+
+
+def schedule_line(schedule: Schedule, names: dict[str, str]) -> list[Shown]:
+    def table() -> None:
+        ui.link(safe(names.get(schedule.table_id, schedule.table_id), 80), f"/tables/{schedule.table_id}")
+
+    return [table, schedule.routine, f"{schedule.cron} (UTC)", when(schedule.last_at) or "not yet"]
+
+
+def show_settings(settings: Settings) -> None:
+    """What differs from the defaults first; of a secret only whether it is there."""
+    lines: list[list[Shown]] = []
+    for each in sorted(fields(settings), key=lambda each: getattr(settings, each.name) == each.default):
+        value = getattr(settings, each.name)
+        if each.name.endswith(SECRET) or (each.name in OWN and each.name != "home"):
+            value = "set, not shown" if value else ""
+        lines.append([each.name, value or "—", each.metadata["help"]])
+    with card("Settings"):
+        heading("Settings")
+        with ui.expansion("All settings; they are read from the environment and tablewright.toml").props("dense"):
+            grid(["Setting", "Value", "What it does"], lines, "Settings")

@@ -1,0 +1,164 @@
+"""Other people's text, shown as text: names, quotes, answers. Nothing here becomes HTML or Markdown."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TypeAlias
+
+from nicegui import events, ui
+from nicegui.element import Element
+from nicegui.elements.mixins.text_element import TextElement
+
+from tablewright.doors.web.frame import frame
+from tablewright.table.reports.wording import link
+from tablewright.table.text import plural
+
+# What reverses or hides the text around it is shown as a mark instead, and so are a terminal's commands.
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+LONGEST = 200_000
+WORDS = "(event) => { event.preventDefault(); emit(event.target.querySelector('input').value); }"
+
+Shown: TypeAlias = str | Callable[[], object]
+"""A text, or what builds something where it is to stand."""
+
+
+@contextmanager
+def journey(title: str, *, here: str, wide: bool = False) -> Iterator[None]:
+    """The frame of a journey's page, with the styles that journeys have in common."""
+    ui.add_head_html('<link rel="stylesheet" href="/page-files/journeys.css">')
+    with frame(safe(title, 120), here=here, wide=wide):
+        yield
+
+
+def safe(text: str, limit: int = 4_000) -> str:
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return _UNSAFE.sub("\ufffd", cut)
+
+
+def said(text: str, classes: str = "") -> ui.label:
+    """A paragraph; its line breaks stay."""
+    return ui.label(safe(text, LONGEST)).classes(f"tw-text {classes}".strip())
+
+
+def quiet(text: str) -> ui.label:
+    """What is true and needs no attention."""
+    return said(text, "tw-muted tw-small")
+
+
+def inline(text: str, tag: str = "span") -> TextElement:
+    return TextElement(tag=tag, text=safe(text, LONGEST))
+
+
+def outside(text: str, url: str) -> Element:
+    """A link to the web; what is no plain web address stays text."""
+    if not link(url):
+        return inline(text)
+    shown = ui.link(safe(text, 300), url, new_tab=True).classes("tw-outside")
+    return shown.props('rel="noopener noreferrer nofollow"')
+
+
+def chip(text: str, kind: str = "") -> TextElement:
+    """A word or two about something; `kind` is high, medium, low or failed."""
+    return inline(text).classes(f"tw-chip tw-{kind}" if kind else "tw-chip")
+
+
+def card(label: str = "") -> Element:
+    section = ui.element("section").classes("tw-card")
+    if label:
+        section.props["aria-label"] = label
+    return section
+
+
+def row() -> Element:
+    return ui.element("div").classes("tw-row")
+
+
+def grid(columns: Sequence[str], rows: Sequence[Sequence[Shown]], label: str) -> Element:
+    """A table of texts, which screen readers read as one. Where it is too wide it scrolls by itself; on a phone each
+    row becomes a block, with the names of the columns beside the values."""
+    with ui.element("div").classes("tw-scroll").props("tabindex=0 role=region") as box:
+        box.props["aria-label"] = label
+        with ui.element("table").classes("tw-grid tw-stack"):
+            with ui.element("thead"), ui.element("tr"):
+                for column in columns:
+                    inline(column, "th").props("scope=col")
+            with ui.element("tbody"):
+                for line in rows:
+                    with ui.element("tr"):
+                        for column, value in zip(columns, line, strict=True):
+                            show_cell(column, value)
+    return box
+
+
+def show_cell(column: str, value: Shown) -> None:
+    if value == "":
+        ui.element("td")
+        return
+    with ui.element("td") as cell, ui.element("div"):
+        cell.props["data-label"] = safe(column, 60)
+        if callable(value):
+            value()
+        else:
+            inline(value)
+
+
+def bar(fraction: float | None, label: str) -> ui.linear_progress:
+    """How far something is; None: nobody knows."""
+    shown = ui.linear_progress(fraction or 0.0, show_value=False).props("rounded size=8px")
+    shown.props["aria-label"] = label
+    return shown.props("indeterminate") if fraction is None else shown
+
+
+def icon_button(icon: str, label: str, on_click: Callable[[], object]) -> ui.button:
+    button = ui.button(icon=icon, on_click=on_click).props("flat round dense")
+    button.props["aria-label"] = label
+    with button:
+        ui.tooltip(label)
+    return button
+
+
+def saying(
+    label: str, button: str, then: Callable[[str], Awaitable[None]], *, placeholder: str = "", most: int = 2_000
+) -> None:
+    """A line to type into and a button to send it. The words come with the event itself: told apart, they could come
+    later than it does."""
+
+    async def sent(event: events.GenericEventArguments) -> None:
+        words = str(event.args or "").strip()[:most]
+        if words:
+            line.value = words
+            line.value = ""
+            await then(words)
+
+    form = ui.element("form").classes("tw-say")
+    form.on("submit", sent, js_handler=WORDS)
+    with form:
+        line = ui.input(label, placeholder=placeholder).props(f"outlined autofocus maxlength={most}")
+        ui.button(button, icon="send").props("type=submit unelevated").style("height: 56px")
+
+
+def many(count: int, noun: str) -> str:
+    return f"{count:,} {plural(noun, count)}"
+
+
+def dollars(amount: float) -> str:
+    """In cents; what is less than ten of them with the first two digits that matter, at least four."""
+    if amount >= 0.1 or amount == 0:
+        return f"${amount:,.2f}"
+    return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
+
+
+def duration(seconds: float) -> str:
+    """In the unit that says it best: 40 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+
+
+def when(at: str | None) -> str:
+    """In the time zone of the server, to the minute."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d\u00a0%H:%M") if at else ""

@@ -1,0 +1,191 @@
+"""A report as people read it: each sentence with the numbers of what it cites, each number a way to the quote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from nicegui import ui
+
+from tablewright.doors.web.citations import number_button, open_reference, show_evidence, with_numbers
+from tablewright.doors.web.frame import heading
+from tablewright.doors.web.plain import (
+    Shown,
+    card,
+    chip,
+    dollars,
+    duration,
+    grid,
+    inline,
+    many,
+    outside,
+    quiet,
+    row,
+    said,
+)
+from tablewright.table.reports import wording
+from tablewright.table.research import (
+    Answered,
+    CheckedClaim,
+    Reference,
+    Report,
+    ReportCell,
+    ReportTable,
+    Round,
+    Sentence,
+    Verdict,
+)
+
+ROUNDS = {1: "Discovery", 2: "Gap-filling", 3: "Verification"}
+VERDICTS: dict[Verdict, str] = {
+    "supported": "high",
+    "contradicted": "failed",
+    "qualified": "medium",
+    "not checked": "low",
+}
+GAPS = 6
+
+
+def show_report(report: Report) -> None:
+    open_number = opener(report.references)
+    with card("Report").classes("tw-report"):
+        heading("Report")
+        if report.answer is not None:
+            with_numbers(report.answer.text, report.answer.citations, open_number)
+        for note in report.notes:
+            quiet(note)
+        if not (report.answer or report.sections or report.table):
+            said(wording.NOTHING_FOUND)
+        if report.table is not None:
+            show_table(report.table, open_number)
+        for section in report.sections:
+            heading(section.heading, level=3)
+            with ui.element("div"):
+                show_sentences(section.sentences, open_number)
+        if report.completeness:
+            heading(wording.COMPLETENESS, level=3)
+            said(report.completeness)
+        if report.claims:
+            heading(wording.CLAIMS, level=3)
+            for checked in report.claims:
+                show_claim(checked)
+        if report.unfound:
+            heading(wording.UNFOUND, level=3)
+            with ui.element("ul").classes("tw-steps"):
+                for unfound in report.unfound:
+                    with ui.element("li"):
+                        inline("·")
+                        inline(f"{unfound.what}: {unfound.where}" if unfound.where else unfound.what)
+        if report.references:
+            heading(wording.REFERENCES, level=3)
+            show_references(report.references, open_number)
+        used = report.usage
+        quiet(
+            f"{many(used.searches, 'search')}, {many(used.fetches, 'page')}, {many(used.llm_calls, 'model call')}, "
+            f"{dollars(used.cost_usd)}, {duration(used.seconds)}. "
+            + (f"Written by {report.written_by}." if report.written_by else "The sentences are the sources' own.")
+        )
+
+
+def opener(references: Sequence[Reference]) -> Callable[[int], object]:
+    known = {reference.number: reference for reference in references}
+
+    async def open_number(number: int) -> None:
+        if number in known:
+            await open_reference(known[number])
+
+    return open_number
+
+
+def show_sentences(sentences: Sequence[Sentence], open_number: Callable[[int], object]) -> None:
+    for sentence in sentences:
+        with_numbers(f"{sentence.text} ", sentence.citations, open_number)
+        inline(" ")
+
+
+def show_table(table: ReportTable, open_number: Callable[[int], object]) -> None:
+    def shown(cell: ReportCell) -> None:
+        if cell.text:
+            with_numbers(cell.text, cell.citations, open_number)
+            if cell.confidence != "high":
+                chip(wording.CONFIDENCE[cell.confidence], cell.confidence)
+        if cell.note:
+            quiet(cell.note)
+
+    rows: list[list[Shown]] = [[partial(shown, cell) for cell in line] for line in table.rows]
+    grid(table.columns, rows, "The table of the report")
+    if table.others:
+        with ui.expansion(f"{wording.OTHERS} ({len(table.others)})").props("dense"):
+            for other in table.others:
+                quiet(other)
+
+
+def show_references(references: Sequence[Reference], open_number: Callable[[int], object]) -> None:
+    for reference in references:
+        with row().classes("no-wrap items-start"):
+            number_button(reference.number, open_number)
+            with ui.element("div"):
+                outside(reference.title or reference.url, reference.url)
+                page = f", page {reference.page}" if reference.page else ""
+                quiet(f"{reference.domain}{page}")
+
+
+def show_claim(checked: CheckedClaim) -> None:
+    with row().classes("items-start"):
+        chip(wording.VERDICT[checked.verdict], VERDICTS[checked.verdict])
+        with ui.element("div").classes("tw-grow"):
+            said(checked.claim.claim_text)
+            if checked.reason:
+                quiet(checked.reason)
+            if checked.evidence:
+                with ui.expansion(many(len(checked.evidence), "source")).props("dense"):
+                    for evidence in checked.evidence:
+                        quiet(wording.STANCE[evidence.stance])
+                        show_evidence(evidence)
+
+
+def show_round(each: Round) -> None:
+    """What a round did, which gaps it closed, and which are still open."""
+    memo = each.memo
+    with card(f"Round {each.index}"):
+        with row():
+            heading(f"Round {each.index}: {ROUNDS.get(each.index, 'further search')}", level=3)
+            quiet(
+                f"{many(len(each.tasks), 'search')}, {many(memo.pages_extracted, 'page')} read so far, "
+                f"{many(memo.unique_domains, 'domain')}"
+            )
+        if each.stopped:
+            said(each.stopped)
+        with ui.element("ul").classes("tw-steps"):
+            for gap in each.closed:
+                step("check_circle", gap, "tw-closed", "Closed")
+            for open_gap in memo.gaps[:GAPS]:
+                step("radio_button_unchecked", open_gap.description, "tw-open", "Open")
+        if len(memo.gaps) > GAPS:
+            quiet(f"and {len(memo.gaps) - GAPS} more open")
+        for checked in each.checked:
+            show_claim(checked)
+        with ui.expansion("Searches").props("dense"):
+            for task in each.tasks:
+                quiet(f"{task.search_query}: {task.target_gap}" if task.target_gap else task.search_query)
+
+
+def step(icon: str, text: str, classes: str, word: str) -> None:
+    with ui.element("li"):
+        ui.icon(icon).classes(classes).props('aria-hidden="true"')
+        inline(f"{word}:").classes(f"tw-small {classes}")
+        inline(text)
+
+
+def show_answered(answered: Answered) -> None:
+    said(answered.question, "tw-mine")
+    if answered.sentences:
+        with ui.element("div"):
+            show_sentences(answered.sentences, opener(answered.references))
+        quiet("From a new search." if answered.searched else "From the evidence that was stored.")
+    else:
+        said(
+            "Neither the stored evidence nor what a new search found says it."
+            if answered.searched
+            else "The stored evidence does not say it."
+        )

@@ -1,0 +1,307 @@
+"""Deep research: ask, watch the rounds, read the report, follow up."""
+
+from __future__ import annotations
+
+import time
+
+from nicegui import ui
+
+from tablewright.app import Run
+from tablewright.doors.server.context import Visit
+from tablewright.doors.web.frame import empty_state, heading, say, visit, visit_now, visit_to_change
+from tablewright.doors.web.live import Undertaking, download, undertakings, with_page
+from tablewright.doors.web.plain import (
+    Shown,
+    bar,
+    card,
+    chip,
+    grid,
+    inline,
+    journey,
+    quiet,
+    row,
+    safe,
+    said,
+    saying,
+    when,
+)
+from tablewright.doors.web.report_view import show_answered, show_report, show_round
+from tablewright.errors import NotFound
+from tablewright.table.research import DEFAULT_TASKS, Research, ResearchStatus
+
+LONGEST = 2_000
+AT_ONCE = 30
+FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "json": "JSON"}
+STATUS: dict[ResearchStatus, tuple[str, str]] = {
+    "running": ("under way", "medium"),
+    "done": ("done", "high"),
+    "partial": ("partial", "medium"),
+    "nothing": ("nothing found", "low"),
+    "cancelled": ("stopped", "low"),
+    "failed": ("failed", "failed"),
+}
+LEFT = "interrupted"
+OFTEN = 0.4
+"""Seconds between two looks of the page at what is done."""
+FEED = 12
+"""The last things that were done, shown while it goes on."""
+
+
+@ui.page("/research", title="Research · Tablewright")
+async def researches_page() -> None:
+    seen = visit()
+    with journey("Research", here="/research"):
+        if seen.person.may_change:
+            question_form()
+        known = [each for each in await seen.tablewright.researches() if seen.person.sees(each.table_id)]
+        if not known:
+            with empty_state("No research yet", "travel_explore"):
+                ui.label(
+                    "Ask above. Three rounds of searching follow: discovery, gap-filling, verification. "
+                    "Then there is a report in which every sentence cites what was read."
+                )
+            return
+        with card("Earlier research"):
+            heading("Earlier research")
+            grid(["Question", "Kind", "Status", "Begun"], [line(each) for each in known[:AT_ONCE]], "Earlier research")
+
+
+def line(research: Research) -> list[Shown]:
+    def question() -> None:
+        ui.link(safe(research.brief.question, 200), f"/research/{research.id}")
+
+    def status() -> None:
+        chip(*STATUS[research.status])
+
+    return [question, research.brief.report_type, status, when(research.created_at)]
+
+
+def question_form() -> None:
+    async def begin() -> None:
+        now = await visit_to_change()
+        words = (question.value or "").strip()
+        if not words:
+            question.validate()
+            return
+        button.disable()
+        try:
+            research = await now.tablewright.begin_research(
+                words[:LONGEST],
+                report_type=kind.value or None,
+                items=int(items.value) if items.value else None,
+                max_tasks=int(tasks.value or DEFAULT_TASKS),
+            )
+            await now.own(research.table_id)
+            await start(now, research, minutes.value)
+        finally:
+            button.enable()
+        ui.navigate.to(f"/research/{research.id}")
+
+    with card("New question"), ui.element("form").classes("tw-column").on("submit.prevent", begin):
+        question = ui.textarea(
+            "What do you want to find out?",
+            placeholder="Identify 5 AI providers with pricing and case studies",
+            validation={"Say what to find out.": lambda value: bool(value and value.strip())},
+        ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
+        question.without_auto_validation()
+        with row():
+            kinds = {"": "As the question says", "narrative": "A narrative", "catalog": "A catalog, as a table"}
+            kind = ui.select(kinds, value="", label="Report").props("outlined dense").style("min-width: 210px")
+            items = ui.number("Items of a catalog", min=1, max=50, precision=0).props("outlined dense")
+            tasks = ui.number("Searches at most", value=DEFAULT_TASKS, min=1, max=200, precision=0).props(
+                "outlined dense"
+            )
+            minutes = ui.number("Minutes at most", min=1, max=600).props("outlined dense")
+            for each in (items, tasks, minutes):
+                each.style("width: 150px")
+            ui.space()
+            button = ui.button("Begin", icon="travel_explore").props("type=submit unelevated")
+        if visit().tablewright.settings.budget:
+            quiet(f"A cap of {visit().tablewright.settings.budget} dollars is set for this server.")
+
+
+async def start(now: Visit, research: Research, minutes: float | None = None) -> str:
+    """As a durable run: it goes on whoever looks, and whichever worker does it."""
+    spec = {"research": research.id, "minutes": minutes, "question": research.brief.question}
+    return await now.tablewright.jobs.begin("research", research.table_id, spec)
+
+
+# ── one piece of research ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@ui.page("/research/{research_id}", title="Research · Tablewright")
+async def research_page(research_id: str) -> None:
+    seen = visit()
+    research = await visible(await visit_now(), research_id)
+    with journey(research.brief.question, here="/research"):
+        await OpenResearch(seen, research).show()
+
+
+async def visible(seen: Visit, research_id: str) -> Research:
+    research = await seen.tablewright.research(research_id)
+    if not seen.person.sees(research.table_id):
+        raise NotFound(f"There is no research {research_id!r}.")
+    return research
+
+
+class OpenResearch:
+    """One open page: what is known of it, and the run that works on it."""
+
+    def __init__(self, seen: Visit, research: Research) -> None:
+        self.seen = seen
+        self.research = research
+        self.run: Run | None = None
+        self.feed: list[str] = []
+        self.doing = "Beginning"
+        self.fraction: float | None = None
+        self.shown_at = 0.0
+
+    async def show(self) -> None:
+        await self.look_for_run()
+        self.head = ui.refreshable(self.show_head)
+        self.state = ui.refreshable(self.show_state)
+        self.rounds = ui.refreshable(self.show_rounds)
+        self.report = ui.refreshable(self.show_report)
+        with card("Where it stands"):
+            self.head()
+            self.state()
+        self.report()
+        self.rounds()
+        if self.run is not None and self.run.status == "running":
+            with_page(self.follow(self.run.id))
+
+    async def look_for_run(self) -> None:
+        runs = await self.seen.tablewright.jobs.all(self.research.table_id, limit=50)
+        self.run = next((run for run in runs if run.spec.get("research") == self.research.id), None)
+        self.left = self.research.status == "running" and (
+            self.run is None
+            or self.run.status != "running"
+            or await self.seen.tablewright.jobs.is_interrupted(self.run)
+        )
+
+    async def follow(self, run_id: str) -> None:
+        """What the run tells, as it tells it; a round that is whole is shown at once."""
+        async for event in self.seen.tablewright.jobs.watch(run_id):
+            news = event.progress
+            stage, _, detail = news.detail.partition(": ")
+            if stage in ("task", "claim", "round"):
+                what = {"task": "Searched", "claim": "Checked", "round": "Round"}[stage]
+                self.feed = [*self.feed[-FEED:], f"{what}: {detail}"]
+            self.doing = {"reading": "Reading", "writing": "Writing the report"}.get(stage, detail or stage)
+            self.fraction = news.fraction if news.total else None
+            if stage == "memo":
+                await self.read_again()
+                self.rounds.refresh()
+            if time.monotonic() - self.shown_at > OFTEN or stage == "memo":
+                self.shown_at = time.monotonic()
+                self.state.refresh()
+        await self.read_again()
+        for part in (self.head, self.state, self.report, self.rounds):
+            part.refresh()
+
+    async def read_again(self) -> None:
+        self.research = await self.seen.tablewright.research(self.research.id)
+        await self.look_for_run()
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.research.status == "running" and not self.left
+
+    def show_head(self) -> None:
+        """Apart from what changes all the time: nobody wants a button replaced under the finger."""
+        research = self.research
+        with row():
+            chip(*((LEFT, "low") if self.left else STATUS[research.status]))
+            quiet(f"{research.brief.report_type}: {research.brief.reason}" if research.brief.reason else "")
+            ui.space()
+            ui.link("Its table", f"/tables/{research.table_id}")
+            if self.run is not None:
+                ui.link("Its run", f"/runs/{self.run.id}")
+        with row():
+            self.buttons()
+
+    def show_state(self) -> None:
+        if not self.is_under_way:
+            return
+        with ui.element("div").classes("tw-column"):
+            bar(self.fraction, "How far the research is")
+            said(self.doing).props("aria-live=polite")
+            with ui.element("ul").classes("tw-steps tw-feed"):
+                for said_before in self.feed[-FEED:]:
+                    with ui.element("li"):
+                        inline("·")
+                        inline(said_before)
+
+    def buttons(self) -> None:
+        can_go_on = self.left or self.research.status in ("cancelled", "failed", "partial")
+        if self.seen.person.may_change and self.is_under_way:
+            ui.button("Stop", icon="stop", on_click=self.stop).props("outline color=negative")
+        if self.seen.person.may_change and can_go_on:
+            ui.button("Go on", icon="play_arrow", on_click=self.go_on).props("unelevated")
+        if self.research.report is not None:
+            for ending, name in FORMATS.items():
+                ui.button(name, icon="download", on_click=lambda ending=ending: self.download(ending)).props(
+                    "flat dense"
+                )
+
+    async def stop(self) -> None:
+        now = await visit_to_change()
+        if self.run is not None:
+            await now.tablewright.jobs.cancel(self.run.id)
+            say("It stops; whole rounds are kept.")
+
+    async def go_on(self) -> None:
+        now = await visit_to_change()
+        await start(now, await visible(now, self.research.id))
+        ui.navigate.reload()
+
+    async def download(self, ending: str) -> None:
+        tablewright, research_id = (await visit_now()).tablewright, self.research.id
+        await download(lambda path: tablewright.write_report(research_id, path), f"research-{research_id}.{ending}")
+
+    def show_rounds(self) -> None:
+        if not self.research.rounds:
+            return
+        heading("How the research went")
+        for each in self.research.rounds:
+            show_round(each)
+
+    def show_report(self) -> None:
+        report = self.research.report
+        if report is None:
+            return
+        show_report(report)
+        with card("Follow-up"):
+            heading("Ask a follow-up")
+            for answered in self.research.answered:
+                show_answered(answered)
+            busy = undertakings(self.seen).under_way(self.follow_up_key)
+            if busy:
+                with row():
+                    ui.spinner("dots", size="2em").props('aria-hidden="true"')
+                    quiet("Looking in what is stored, then on the web …")
+                ui.timer(0.5, self.look_for_answer)
+            elif self.seen.person.may_change:
+                saying("Your question", "Ask", self.ask_further)
+
+    @property
+    def follow_up_key(self) -> str:
+        return f"refine {self.research.id}"
+
+    async def ask_further(self, words: str) -> None:
+        now = await visit_to_change()
+        research = await visible(now, self.research.id)
+
+        async def refine(_: Undertaking) -> None:
+            await now.tablewright.refine_research(research.id, words)
+
+        undertakings(now).begin(self.follow_up_key, "Looking", refine)
+        self.report.refresh()
+
+    async def look_for_answer(self) -> None:
+        done = undertakings(self.seen).get(self.follow_up_key)
+        if done is not None and done.ended:
+            if done.problem:
+                say(done.problem, good=False)
+            await self.read_again()
+            self.report.refresh()

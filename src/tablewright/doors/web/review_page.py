@@ -1,0 +1,365 @@
+"""A proposal, cell by cell: before and after, the evidence, and a person's decision. Nothing is written before they
+say so; then everything is, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from nicegui import ui
+
+from tablewright.app import CellAt, Operation, ProposalHead, Review, Selection, Tablewright
+from tablewright.doors.web.evidence_panel import Acts, read_passages, show_evidence
+from tablewright.doors.web.frame import empty_state, frame, say, show_missing, tell, text, visit_now, visit_to_change
+from tablewright.doors.web.grid_rows import mark
+from tablewright.errors import NotFound, TablewrightError, UsageError
+from tablewright.table.model import PENDING, Cell, Field, Row, Table
+from tablewright.table.text import cell_text, plural, shortened
+
+PAGE = 30
+KEYS = (
+    ("j ↓", "next"),
+    ("k ↑", "back"),
+    ("a", "accept"),
+    ("r", "refuse"),
+    ("e", "edit"),
+    ("u", "undecide"),
+    ("Enter", "apply"),
+)
+SIGNS = {"high": "✓", "medium": "◐", "low": "?", "failed": "✗"}
+WORDS = {"accepted": "accept", "refused": "refuse", "edited": "edit"}
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What is to become of a cell; `own` is what the person wrote in its place."""
+
+    word: str
+    own: Cell | None = None
+
+
+@ui.page("/review/{proposal_id}", title="Review · Tablewright")
+async def review_page(proposal_id: str) -> None:
+    visit = await visit_now()
+    try:
+        head = await visit.tablewright.proposal(proposal_id)
+        table = await visit.table(head.table_id)
+    except NotFound as error:
+        show_missing(error)
+        return
+    if head.status != "open" or not visit.person.may_change:
+        with frame("Review", here="/"), empty_state(f"This proposal is {head.status}", "rule"):
+            said = "Its run has not ended." if head.status == "building" else "There is nothing left to decide here."
+            ui.label(said if visit.person.may_change else "Only editors decide on proposals.")
+            ui.link("To the table", f"/tables/{table.id}")
+        return
+    await ReviewPage(head, table, await visit.tablewright.open_cells(head.id)).build()
+
+
+class ReviewPage:
+    def __init__(self, head: ProposalHead, table: Table, cells: list[CellAt]) -> None:
+        self._head = head
+        self._table = table
+        self._cells = sorted(cells)
+        self._verdicts: dict[CellAt, Verdict] = {}
+        self._cursor = 0
+        self._shown: dict[CellAt, Operation] = {}
+        self._rows: dict[int, Row] = {}
+        self._lines: dict[CellAt, ui.element] = {}
+        self._signs: dict[CellAt, ui.label] = {}
+
+    async def build(self) -> None:
+        ui.add_head_html('<script src="/page-files/review.js"></script>')
+        with frame("Review", here="/", wide=True):
+            with ui.element("div").classes("tw-bar"):
+                with ui.element("div").classes("tw-grow tw-title"):
+                    ui.link(self._table.name, f"/tables/{self._table.id}").classes("tw-small")
+                    ui.label("Review what was found").classes("tw-h1").props("role=heading aria-level=1")
+                self._summary = ui.label().classes("tw-muted").props("role=status")
+                ui.button("Apply", icon="done_all", on_click=self._apply).props("unelevated")
+            self._build_bulk()
+            with ui.element("div").classes("tw-review"):
+                with ui.element("div").classes("tw-review-list"):
+                    self._list = ui.element("div").props('role=listbox aria-label="Proposed cells"')
+                    with ui.element("div").classes("tw-row tw-pager"):
+                        ui.button("Earlier", icon="chevron_left", on_click=lambda: self._turn(-1)).props("flat dense")
+                        self._place = ui.label().classes("tw-muted tw-small")
+                        ui.button("Later", on_click=lambda: self._turn(1)).props("flat dense icon-right=chevron_right")
+                self._detail = ui.element("aside").classes("tw-review-detail").props('aria-label="Evidence"')
+        ui.on("review_key", lambda event: self._press(event.args))
+        await self._show_page()
+
+    def _build_bulk(self) -> None:
+        names = [field.name for field in self._head.fields] or sorted({name for _, name in self._cells})
+        with ui.element("div").classes("tw-filters"):
+            with ui.element("div").classes("tw-row"):
+                ui.label("All that are at least").classes("tw-small")
+                self._bound = (
+                    ui.slider(min=0, max=1, step=0.05, value=0.8)
+                    .props('dense aria-label="Least confidence"')
+                    .classes("tw-slider")
+                )
+                shown = ui.label().classes("tw-strong")
+                shown.bind_text_from(self._bound, "value", lambda value: f"{value:.2f}")
+                ui.label("sure:").classes("tw-small")
+                ui.button("Accept", on_click=self._accept_sure).props("outline dense padding='2px 10px'")
+            with ui.element("div").classes("tw-row"):
+                self._column = (
+                    ui.select(names, value=names[0], label="Column").props("outlined dense").classes("tw-pick")
+                )
+                ui.button("Accept column", on_click=lambda: self._column_all("accepted")).props(
+                    "outline dense padding='2px 10px'"
+                )
+                ui.button("Refuse column", on_click=lambda: self._column_all("refused")).props(
+                    "outline dense padding='2px 10px'"
+                )
+            with ui.element("div").classes("tw-row tw-keys tw-small").props('aria-label="Keys"'):
+                for key, meaning in KEYS:
+                    with ui.element("span").classes("tw-keyhint"):
+                        for part in key.split():
+                            ui.label(part).classes("tw-key")
+                        ui.label(meaning).classes("tw-muted")
+
+    # ── the list ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _first(self) -> int:
+        return self._cursor // PAGE * PAGE
+
+    @property
+    def _at(self) -> CellAt:
+        return self._cells[self._cursor]
+
+    async def _show_page(self) -> None:
+        visit = await visit_now()
+        await visit.table(self._table.id)
+        page = self._cells[self._first : self._first + PAGE]
+        self._shown = await operations_of(visit.tablewright, self._head.id, page)
+        self._rows = await visit.tablewright.rows_by_id(self._table.id, [row_id for row_id, _ in page])
+        self._list.clear()
+        self._lines, self._signs = {}, {}
+        with self._list:
+            for at in page:
+                self._show_line(at)
+        last = min(self._first + PAGE, len(self._cells))
+        self._place.set_text(f"{self._first + 1:,} to {last:,} of {len(self._cells):,}")
+        self._summarise()
+        await self._show_cursor()
+
+    def _show_line(self, at: CellAt) -> None:
+        operation = self._shown.get(at)
+        now = self._row(at).cell(at[1])
+        proposed = operation.cell if operation else PENDING
+        with ui.element("div").classes("tw-line").props("role=option") as line:
+            self._signs[at] = ui.label().classes("tw-verdict")
+            with ui.element("div").classes("tw-grow"):
+                text(shortened(f"{self._name(at)} · {at[1]}", 80), "tw-muted tw-small tw-ellipsis")
+                with ui.element("div").classes("tw-change-of"):
+                    if now.value is not None:
+                        text(shortened(cell_text(now), 60), "tw-before")
+                        ui.label("→").classes("tw-muted")
+                    after = cell_text(proposed) if proposed.value is not None else why_empty(proposed)
+                    text(shortened(after, 90), "tw-after" if proposed.value is not None else "tw-why")
+            kind = mark(proposed)
+            sure = (
+                f" {proposed.confidence:.2f}" if proposed.value is not None and proposed.confidence is not None else ""
+            )
+            ui.label(f"{SIGNS.get(kind, '')}{sure}").classes(f"tw-chip tw-{kind}")
+        line.on("click", lambda: self._go(self._cells.index(at)))
+        self._lines[at] = line
+        self._dress(at)
+
+    def _dress(self, at: CellAt) -> None:
+        if at not in self._lines:
+            return
+        verdict = self._verdicts.get(at)
+        word = verdict.word if verdict else ""
+        line = self._lines[at]
+        line.classes(replace=f"tw-line tw-{word or 'open'}" + (" tw-cursor" if at == self._at else ""))
+        line.props(f"aria-selected={'true' if at == self._at else 'false'}")
+        content = {"accepted": "✓ accept", "refused": "✗ refuse"}.get(word, "")
+        if verdict and verdict.own is not None:
+            content = f"✎ {shortened(cell_text(verdict.own), 24)}"
+        self._signs[at].set_text(content)
+
+    def _summarise(self) -> None:
+        counts = {word: sum(verdict.word == word for verdict in self._verdicts.values()) for word in WORDS}
+        left = len(self._cells) - len(self._verdicts)
+        parts = [f"{count:,} to {WORDS[word]}" for word, count in counts.items() if count]
+        self._summary.set_text(", ".join([*parts, f"{left:,} open"]))
+
+    # ── moving and deciding ──────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _press(self, key: str) -> None:
+        match key:
+            case "j" | "ArrowDown":
+                await self._go(self._cursor + 1)
+            case "k" | "ArrowUp":
+                await self._go(self._cursor - 1)
+            case "a":
+                await self._decide("accepted")
+            case "r":
+                await self._decide("refused")
+            case "e":
+                await self._edit()
+            case "u":
+                self._verdicts.pop(self._at, None)
+                self._dress(self._at)
+                self._summarise()
+            case "Enter":
+                await self._apply()
+
+    async def _go(self, to: int) -> None:
+        to = max(0, min(to, len(self._cells) - 1))
+        before, page = self._at, self._first
+        self._cursor = to
+        if self._first != page:
+            await self._show_page()
+            return
+        self._dress(before)
+        await self._show_cursor()
+
+    async def _turn(self, by: int) -> None:
+        await self._go(self._first + by * PAGE)
+
+    async def _show_cursor(self) -> None:
+        at = self._at
+        self._dress(at)
+        line = self._lines[at]
+        ui.run_javascript(f"getHtmlElement({line.id})?.scrollIntoView({{block: 'nearest'}})")
+        operation = self._shown.get(at)
+        if operation is None:
+            self._detail.clear()
+            return
+        passages = await read_passages((await visit_now()).tablewright, operation.cell)
+        if at != self._at:  # another key was quicker
+            return
+        self._detail.clear()
+        with self._detail:
+            now = self._row(at).cell(at[1])
+            if now.value is not None:
+                text(f"Now: {cell_text(now)}", "tw-muted tw-panel-now")
+            acts = Acts(
+                close=lambda: None,
+                accept=lambda: self._decide("accepted"),
+                refuse=lambda: self._decide("refused"),
+            )
+            title = f"{self._name(at)} · row {at[0]}"
+            show_evidence(title, self._field(at[1]), operation.cell, operation.steps, passages, acts, proposed=True)
+
+    async def _decide(self, word: str) -> None:
+        self._verdicts[self._at] = Verdict(word=word)
+        self._dress(self._at)
+        self._summarise()
+        await self._go(self._cursor + 1)
+
+    async def _edit(self) -> None:
+        at, operation = self._at, self._shown.get(self._at)
+        if operation is None:
+            return
+        field = self._field(at[1])
+        tablewright = (await visit_to_change()).tablewright
+        with ui.dialog() as window, ui.card().classes("tw-dialog"):
+            text(f"Your value for {field.name}", "tw-h2")
+            text(f"{self._name(at)}; {field.type}{', ' + field.unit if field.unit else ''}", "tw-muted")
+            value = cell_text(operation.cell)
+            given = ui.input("Value", value=value).props("outlined autofocus")
+
+            def take() -> None:
+                try:
+                    own = tablewright.changes.own_value(
+                        given.value or "", field, run_id=self._head.run_id, attempt=operation.cell.attempt
+                    )
+                except TablewrightError as error:
+                    tell(error)
+                    return
+                window.submit(own)
+
+            given.on("keydown.enter", take)
+            with ui.element("div").classes("tw-row tw-end"):
+                ui.button("Cancel", on_click=lambda: window.submit(None)).props("flat")
+                ui.button("Use it", on_click=take).props("unelevated")
+        own = await window
+        window.delete()
+        if own is not None:
+            self._verdicts[at] = Verdict(word="edited", own=own)
+            self._dress(at)
+            self._summarise()
+            await self._go(self._cursor + 1)
+
+    async def _accept_sure(self) -> None:
+        tablewright = (await visit_to_change()).tablewright
+        least = Selection(min_confidence=float(self._bound.value))
+        self._mark(await tablewright.open_cells(self._head.id, least, failed=False), "accepted")
+
+    async def _column_all(self, word: str) -> None:
+        """An empty cell is not accepted unseen."""
+        tablewright = (await visit_to_change()).tablewright
+        of = Selection(fields=(str(self._column.value),))
+        cells = await tablewright.open_cells(self._head.id, of, failed=False if word == "accepted" else None)
+        self._mark(cells, word)
+
+    def _mark(self, cells: Iterable[CellAt], word: str) -> None:
+        marked = [at for at in cells if at not in self._verdicts or self._verdicts[at].own is None]
+        self._verdicts |= {at: Verdict(word=word) for at in marked}
+        for at in self._lines:
+            self._dress(at)
+        self._summarise()
+        say(f"{len(marked):,} {plural('cell', len(marked))} marked to {WORDS[word]}. Enter applies.")
+
+    async def _apply(self) -> None:
+        if not self._verdicts:
+            raise UsageError("Nothing is decided yet.", advice="Accept or refuse cells first: a and r.")
+        visit = await visit_to_change()
+        await visit.table(self._table.id)
+        done = await visit.tablewright.changes.decide(self._head.id, self._review())
+        accepted = done.cells - done.edited
+        said = f"{accepted:,} accepted, {done.edited:,} edited, {done.refused:,} refused."
+        if done.conflicts:
+            said += f" {done.conflicts:,} changed since the run read them, and kept."
+        if done.too_late:
+            said += f" {done.too_late:,} were decided by somebody else."
+        say(said)
+        head = await visit.tablewright.proposal(self._head.id)
+        if head.status != "open":
+            ui.navigate.to(f"/tables/{self._table.id}")
+            return
+        self._cells = sorted(await visit.tablewright.open_cells(head.id))
+        self._verdicts, self._cursor = {}, 0
+        await self._show_page()
+
+    def _review(self) -> Review:
+        def cells(word: str) -> tuple[CellAt, ...]:
+            return tuple(at for at, verdict in self._verdicts.items() if verdict.word == word)
+
+        edited = {at: verdict.own for at, verdict in self._verdicts.items() if verdict.own is not None}
+        return Review(accepted=cells("accepted"), refused=cells("refused"), edited=edited)
+
+    # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _row(self, at: CellAt) -> Row:
+        return self._rows.get(at[0], Row(id=at[0]))
+
+    def _name(self, at: CellAt) -> str:
+        return cell_text(self._row(at).cell(self._table.key_field)) or f"Row {at[0]}"
+
+    def _field(self, name: str) -> Field:
+        proposed = next((field for field in self._head.fields if field.name == name), None)
+        return proposed or self._table.field(name) or Field(name=name)
+
+
+async def operations_of(tablewright: Tablewright, proposal_id: str, page: list[CellAt]) -> dict[CellAt, Operation]:
+    """The operations of these cells, which follow each other."""
+    if not page:
+        return {}
+    wanted, found = {*page}, dict[CellAt, Operation]()
+    after: CellAt = (page[0][0] - 1, "\U0010ffff")
+    while operations := await tablewright.operations(proposal_id, after=after, limit=4 * PAGE):
+        found |= {at: each for each in operations if (at := (each.row_id, each.field)) in wanted}
+        after = (operations[-1].row_id, operations[-1].field)
+        if after >= page[-1]:
+            break
+    return found
+
+
+def why_empty(cell: Cell) -> str:
+    return f"empty: {(cell.reason or 'error').replace('_', ' ')}"

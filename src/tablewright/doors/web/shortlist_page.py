@@ -1,0 +1,231 @@
+"""The advisor: a conversation beside the table that it fills."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from nicegui import ui
+
+from tablewright.doors.server.context import Visit
+from tablewright.doors.web.advice_view import show_reply
+from tablewright.doors.web.frame import empty_state, heading, visit, visit_now, visit_to_change
+from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
+from tablewright.doors.web.living_table import LivingTable
+from tablewright.doors.web.plain import Shown, bar, card, chip, grid, journey, quiet, row, safe, said, saying, when
+from tablewright.doors.web.talks import Talk, talk_of
+from tablewright.errors import NotFound
+from tablewright.table.feed import Progress
+from tablewright.table.model import Step
+from tablewright.table.shortlist import Phase, ShortlistState
+
+LONGEST = 4_000
+AT_ONCE = 30
+PHASES: dict[Phase, tuple[str, str]] = {
+    "intake": ("finding out what is wanted", "medium"),
+    "research": ("finding candidates", "medium"),
+    "advise": ("compared", "high"),
+    "end": ("decided", "high"),
+}
+DOING = {"searching": "Searching for", "fetching": "Reading about", "row_done": "Compared"}
+
+
+@ui.page("/shortlist", title="Shortlist · Tablewright")
+async def shortlists_page() -> None:
+    seen = visit()
+
+    async def begin(words: str) -> None:
+        now = await visit_to_change()
+        state = await now.tablewright.begin_shortlist()
+        send(now, state.id, words)
+        ui.navigate.to(f"/shortlist/{state.id}")
+
+    with journey("Shortlist", here="/shortlist"):
+        if seen.person.may_change:
+            with card("What to buy"):
+                heading("What are you looking for?")
+                saying(
+                    "A product, and what matters about it",
+                    "Begin",
+                    begin,
+                    placeholder="A kettle with variable temperature, under £50",
+                    most=LONGEST,
+                )
+                quiet(
+                    "You confirm what was understood before anything is searched for, and again before it is compared."
+                )
+        known = [each for each in await seen.tablewright.shortlists() if is_seen(seen, each)]
+        if not known:
+            with empty_state("No shortlist yet", "checklist"):
+                ui.label(
+                    "Say what you want to buy. You get a table of candidates in which every value has its source, "
+                    "the best five with their trade-offs, and where to buy them."
+                )
+            return
+        with card("Earlier conversations"):
+            heading("Earlier conversations")
+            grid(["Looking for", "Stage", "Begun"], [line(each) for each in known[:AT_ONCE]], "Earlier conversations")
+
+
+def line(state: ShortlistState) -> list[Shown]:
+    def wanted() -> None:
+        first = next((each.text for each in state.messages if each.role == "user"), "")
+        ui.link(safe(state.requirements.product_type or first or "Not said yet", 120), f"/shortlist/{state.id}")
+        quiet(safe(first, 160))
+
+    def phase() -> None:
+        chip(*PHASES[state.phase])
+
+    return [wanted, phase, when(state.created_at)]
+
+
+def is_seen(seen: Visit, state: ShortlistState) -> bool:
+    return seen.person.sees(state.table_id)
+
+
+@ui.page("/shortlist/{shortlist_id}", title="Shortlist · Tablewright")
+async def shortlist_page(shortlist_id: str) -> None:
+    seen = await visit_now()
+    state = await visible(seen, shortlist_id)
+    with journey("Shortlist", here="/shortlist"):
+        await Advice(seen, state).show()
+
+
+async def visible(seen: Visit, shortlist_id: str) -> ShortlistState:
+    """Before it has a table, a conversation is known only to whoever has its address."""
+    state = await seen.tablewright.shortlist(shortlist_id)
+    if state.table_id and not is_seen(seen, state):
+        raise NotFound(f"There is no shortlist {shortlist_id!r}.")
+    return state
+
+
+def key_of(shortlist_id: str) -> str:
+    return f"shortlist {shortlist_id}"
+
+
+def send(now: Visit, shortlist_id: str, words: str) -> Undertaking:
+    """The turn is taken even if the page is closed meanwhile; what the advisor replies waits in the conversation."""
+    talk = talk_of(now, shortlist_id)
+
+    async def turn(undertaking: Undertaking) -> None:
+        def watch(news: Progress) -> None:
+            undertaking.done, undertaking.total = news.done, news.total
+            undertaking.said = f"{DOING.get(news.stage, 'Working on')} {news.label}" if news.label else "Comparing"
+
+        def tell(step: Step) -> None:
+            undertaking.said = step.detail
+
+        with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+            state, reply = await now.tablewright.shortlist_turn(
+                shortlist_id, words, watch=watch, tell=tell, exports=Path(folder)
+            )
+            talk.keep(len(state.messages) - 1, reply)
+        if state.table_id:
+            await now.own(state.table_id)
+
+    talk.asked = words
+    return undertakings(now).begin(key_of(shortlist_id), "Thinking", turn)
+
+
+class Advice:
+    """One open page of a conversation."""
+
+    def __init__(self, seen: Visit, state: ShortlistState) -> None:
+        self.seen = seen
+        self.state = state
+        self.talk: Talk = talk_of(seen, state.id)
+        self.was_busy = self.is_busy
+        self.table = LivingTable(state.table_id)
+
+    @property
+    def is_busy(self) -> bool:
+        return undertakings(self.seen).under_way(key_of(self.state.id))
+
+    async def show(self) -> None:
+        self.turns = ui.refreshable(self.show_turns)
+        self.doing = ui.refreshable(self.show_doing)
+        with ui.element("div").classes("tw-split"):
+            with ui.element("div").classes("tw-column"):
+                with ui.element("div").classes("tw-talk").props('role=log aria-live=polite aria-label="Conversation"'):
+                    self.turns()
+                self.doing()
+            with card("The table").classes("tw-sticky"):
+                await self.table.show()
+        ui.timer(0.6, self.look)
+        self.to_the_end()
+
+    def show_turns(self) -> None:
+        for number, message in enumerate(self.state.messages):
+            if message.role == "user":
+                said(message.text, "tw-mine")
+                continue
+            with card("Advisor").classes("tw-theirs"):
+                reply = self.talk.replies.get(number)
+                if reply is None:
+                    said(message.text)
+                else:
+                    show_reply(reply, self.state.table_id, self.talk.files.get(number))
+
+    def show_doing(self) -> None:
+        """While it works: what it does; else what can be said or pressed."""
+        if self.is_busy:
+            undertaking = undertakings(self.seen).get(key_of(self.state.id))
+            said(self.talk.asked, "tw-mine").style("align-self: flex-end")
+            with card("At work").props("aria-live=polite"):
+                self.what = said("")
+                self.bar = bar(0.0, "How far it is")
+            if undertaking is not None:
+                self.show_progress(undertaking)
+            return
+        problem = undertakings(self.seen).get(key_of(self.state.id))
+        if problem is not None and problem.problem:
+            with card("Problem"):
+                chip("That did not work", "failed")
+                said(problem.problem)
+        if not self.seen.person.may_change:
+            return
+        if self.state.buttons:
+            with row():
+                for number, label in enumerate(self.state.buttons):
+                    ui.button(label, on_click=lambda label=label: self.say(label)).props(
+                        "unelevated" if number == 0 else "outline"
+                    )
+        saying("Your message", "Send", self.say, most=LONGEST)
+
+    def show_progress(self, undertaking: Undertaking) -> None:
+        self.what.set_text(safe(undertaking.said, 200))
+        fraction = undertaking.fraction
+        self.bar.set_value(fraction or 0.0)
+        self.bar.props(remove="indeterminate") if fraction is not None else self.bar.props("indeterminate")
+
+    async def say(self, words: str) -> None:
+        if self.is_busy:
+            return
+        now = await visit_to_change()
+        await visible(now, self.state.id)
+        send(now, self.state.id, words)
+        self.was_busy = True
+        self.doing.refresh()
+        self.to_the_end()
+
+    async def look(self) -> None:
+        """The table as it fills, and the reply as soon as it is there; also where another page has sent a message."""
+        undertaking = undertakings(self.seen).get(key_of(self.state.id))
+        if undertaking is not None and not undertaking.ended:
+            if not self.was_busy:
+                self.was_busy = True
+                self.doing.refresh()
+            self.show_progress(undertaking)
+            await self.table.update()
+        elif self.was_busy:
+            self.was_busy = False
+            self.state = await self.seen.tablewright.shortlist(self.state.id)
+            self.table.id = self.state.table_id
+            self.turns.refresh()
+            self.doing.refresh()
+            await self.table.update()
+            self.to_the_end()
+
+    def to_the_end(self) -> None:
+        if self.state.messages or self.is_busy:
+            to_the_newest()

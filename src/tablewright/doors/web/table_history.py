@@ -1,0 +1,84 @@
+"""Who changed the table, when, and the way back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from nicegui import ui
+
+from tablewright.app import Change, Rollback, Tablewright
+from tablewright.doors.web.frame import say, text, visit_now, visit_to_change
+from tablewright.table.model import Table
+from tablewright.table.text import plural
+
+NEWEST = 100
+
+
+async def dialog(table: Table, *, may_change: bool) -> bool:
+    """Whether something was undone."""
+    visit = await visit_now()
+    changes = await visit.tablewright.history((await visit.table(table.id)).id, limit=NEWEST)
+    with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
+        ui.label("History").classes("tw-h2")
+        ui.label("Undoing is a change of its own, so it can be undone too. What was changed since is kept.").classes(
+            "tw-muted tw-small"
+        )
+        with ui.element("ol").classes("tw-history"):
+            for change in changes:
+                show_change(window, table, change, may_change=may_change)
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Close", on_click=lambda: window.submit(False)).props("flat")
+    undone = bool(await window)
+    window.delete()
+    return undone
+
+
+def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: bool) -> None:
+    with ui.element("li").classes("tw-change"):
+        ui.label(str(change.number)).classes("tw-chip")
+        with ui.element("div").classes("tw-grow"):
+            text(change.note or change.kind)
+            text(
+                f"{when(change.at)} · {change.actor} · {change.edits:,} {plural('edit', change.edits)}"
+                + (f" · run {change.run_id}" if change.run_id else ""),
+                "tw-muted tw-small",
+            )
+        if may_change and change.number > 1:
+
+            async def undo() -> None:
+                tablewright = await writing(table)
+                tell_undone(await tablewright.changes.undo_change(table.id, change.number))
+                window.submit(True)
+
+            ui.button("Undo", icon="undo", on_click=undo).props(
+                f'flat dense padding="2px 8px" aria-label="Undo change {change.number}"'
+            )
+        if may_change:
+
+            async def go_back() -> None:
+                tablewright = await writing(table)
+                tell_undone(await tablewright.changes.go_back(table.id, str(change.number)))
+                window.submit(True)
+
+            ui.button("Back to here", icon="restore", on_click=go_back).props(
+                f'flat dense padding="2px 8px" aria-label="Go back to change {change.number}"'
+            )
+
+
+async def writing(table: Table) -> Tablewright:
+    visit = await visit_to_change()
+    await visit.table(table.id)
+    return visit.tablewright
+
+
+def tell_undone(done: Rollback) -> None:
+    if done.change is None:
+        say("There was nothing left to undo.", good=False)
+        return
+    kept = f" {done.kept_cells:,} changed by somebody since, and kept." if done.kept_cells else ""
+    fields = f" Kept with cells that were changed since: {', '.join(done.kept_fields)}." if done.kept_fields else ""
+    say(f"As before: {done.cells:,} {plural('cell', done.cells)}.{kept}{fields}")
+
+
+def when(at: str) -> str:
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")

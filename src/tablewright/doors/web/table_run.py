@@ -1,0 +1,122 @@
+"""The run that fills the table at the moment: how far it is, what it finds, and the stop button."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from nicegui import background_tasks, context, ui
+
+from tablewright.app import Progress
+from tablewright.doors.web.frame import say, tell, visit_now, visit_to_change
+from tablewright.table.model import Cell, RowId
+from tablewright.table.text import plural, shortened
+
+SHOW_EVERY = 0.2
+"""Seconds for which finished cells are gathered before they are shown together."""
+ENDINGS = {
+    "done": "The run is done.",
+    "cancelled": "Stopped; what was found is kept in the proposal.",
+    "over_budget": "Stopped at the cap on spending; what was found is kept in the proposal.",
+    "failed": "The run failed.",
+}
+
+
+class RunBar:
+    """Watches one run at a time. `on_cells` gets what was found since it was called last, `on_end` comes after it."""
+
+    def __init__(
+        self,
+        table_id: str,
+        *,
+        on_cells: Callable[[dict[RowId, dict[str, Cell]]], None],
+        on_end: Callable[[], Awaitable[None]],
+        may_change: bool,
+    ) -> None:
+        self._table_id = table_id
+        self._on_cells = on_cells
+        self._on_end = on_end
+        self._client = context.client
+        self._run_id = ""
+        self._found: dict[RowId, dict[str, Cell]] = {}
+        with ui.element("section").classes("tw-run").props('aria-label="Run" aria-live=polite') as self._bar:
+            self._progress = ui.linear_progress(0, show_value=False).props('aria-label="Progress of the run"')
+            self._label = ui.label().classes("tw-small tw-ellipsis tw-grow")
+            if may_change:
+                self._stop = ui.button("Stop", icon="stop", on_click=self._ask_to_stop)
+                self._stop.props("outline dense color=negative padding='4px 12px'")
+        self._bar.set_visibility(False)
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self._run_id)
+
+    async def pick_up(self) -> bool:
+        """Watches the run that goes on, if there is one that is not watched yet."""
+        if self._run_id:
+            return False
+        jobs = (await visit_now()).tablewright.jobs
+        newest = next(iter(await jobs.all(self._table_id, limit=1)), None)
+        if newest is None or newest.status != "running" or await jobs.is_interrupted(newest):
+            return False
+        self._run_id = newest.id
+        self._show(Progress(stage="starting", done=newest.done, total=newest.total))
+        self._bar.set_visibility(True)
+        background_tasks.create(self._watch(newest.id), name=f"watch {newest.id}")
+        return True
+
+    async def _watch(self, run_id: str) -> None:
+        with self._client.content:
+            tablewright = (await visit_now()).tablewright
+            shower = asyncio.create_task(self._show_found())
+            try:
+                async for event in tablewright.jobs.watch(run_id):
+                    if self._client.is_deleted:
+                        return
+                    self._take(event.progress)
+                await self._end(run_id)
+            except Exception as error:
+                tell(error)
+            finally:
+                shower.cancel()
+                self._run_id = ""
+                self._bar.set_visibility(False)
+
+    async def _end(self, run_id: str) -> None:
+        self._flush()
+        run = await (await visit_now()).tablewright.jobs.get(run_id)
+        self._run_id = ""
+        say(
+            ENDINGS.get(run.status, f"The run is {run.status}.") + (f"\n{run.error}" if run.error else ""),
+            good=run.status == "done",
+        )
+        await self._on_end()
+
+    def _take(self, news: Progress) -> None:
+        self._show(news)
+        if news.row_id is not None and news.cells:
+            self._found.setdefault(news.row_id, {}).update(news.cells)
+
+    def _show(self, news: Progress) -> None:
+        self._progress.set_value(round(news.fraction if news.total else 0, 3))
+        what = {"row_done": "filled", "row_skipped": "skipped"}.get(news.stage, news.stage)
+        of = f"{news.done:,} of {news.total:,} {plural('row', news.total)}" if news.total else "Starting"
+        doing = " ".join(part for part in (what, news.label, news.detail) if part)
+        self._label.set_text(f"{of} · {shortened(doing, 140)}")
+
+    async def _show_found(self) -> None:
+        while True:
+            await asyncio.sleep(SHOW_EVERY)
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._found:
+            found, self._found = self._found, {}
+            self._on_cells(found)
+
+    async def _ask_to_stop(self) -> None:
+        visit = await visit_to_change()
+        await visit.table(self._table_id)
+        if self._run_id:
+            self._label.set_text("Stopping; what was found is kept …")
+            await visit.tablewright.jobs.cancel(self._run_id)

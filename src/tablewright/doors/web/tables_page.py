@@ -1,0 +1,149 @@
+"""All tables, and the ways to a first one: a sample, or a file."""
+
+from __future__ import annotations
+
+import tempfile
+from importlib.resources import as_file, files
+from pathlib import Path, PurePath
+
+import msgspec
+from nicegui import events, ui
+
+from tablewright.app import FileOptions, Imported, TableSummary
+from tablewright.doors.server.context import Visit
+from tablewright.doors.web.frame import empty_state, frame, heading, say, text, visit_now, visit_to_change
+from tablewright.doors.web.table_history import when
+from tablewright.table.text import plural
+
+LARGEST = 200 * 1024 * 1024
+KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
+
+
+@ui.page("/", title="Tables · Tablewright")
+async def tables_page() -> None:
+    visit = await visit_now()
+    tables = [table for table in await visit.tablewright.tables() if visit.person.sees(table.id)]
+    with frame("Tables", here="/"):
+        if tables:
+            show_tables(tables)
+            if visit.person.may_change:
+                heading("Another one")
+                show_drop("Drop a CSV or Excel file here, or click + to choose one")
+                with ui.element("div").classes("tw-row"):
+                    ui.button("Try it with a sample table", icon="science", on_click=bring_sample).props("outline")
+        elif visit.person.may_change:
+            show_first_visit(visit)
+        else:
+            with empty_state("No table is shared with you yet", "table_chart"):
+                ui.label("Ask an editor or an admin to grant you one; it then appears here.")
+
+
+def show_first_visit(visit: Visit) -> None:
+    with empty_state("Fill a table with facts that carry their evidence", "table_chart"):
+        ui.label(
+            "Bring rows, such as companies or products. Ask for columns in your own words. Every value that is found "
+            "says where it stands, word for word, and how sure it is; what is not found stays empty and says why."
+        )
+        ui.button("Try it with a sample table", icon="science", on_click=bring_sample).props("unelevated size=lg")
+        ui.label(sample_outlook(visit.tablewright.settings.search)).classes("tw-muted tw-small")
+        ui.label("or").classes("tw-muted")
+        show_drop("Drop a CSV or Excel file here, or click + to choose one")
+
+
+def sample_outlook(search: str) -> str:
+    """What will happen with the sample table, by where this server searches."""
+    if search.strip() == "sample":
+        return (
+            "Twelve fictional companies, and a small web about them that comes with Tablewright: asking a column works "
+            "at once, without a key and without the internet."
+        )
+    return (
+        f"Twelve fictional companies. This server searches with {search.partition(':')[0]}, where they are not known, "
+        "so columns that you ask stay empty; start the server with TABLEWRIGHT_SEARCH=sample to see them filled."
+    )
+
+
+def show_drop(label: str) -> None:
+    upload = ui.upload(
+        label=label, auto_upload=True, max_files=1, max_file_size=LARGEST, on_upload=take_file, on_rejected=refuse_file
+    )
+    upload.props(f'accept="{KINDS}" flat bordered aria-label="{label}"').classes("tw-drop")
+
+
+def refuse_file() -> None:
+    say(f"That file is not taken. It must be one of {KINDS.replace(',', ', ')}, of at most 200 MB.", good=False)
+
+
+async def bring_sample() -> None:
+    visit = await visit_to_change()
+    with as_file(files("tablewright.sample") / "companies.csv") as path:
+        imported = await visit.tablewright.import_file(path, FileOptions(name="Sample companies"))
+    await visit.own(imported.table.id)
+    ui.navigate.to(f"/tables/{imported.table.id}")
+
+
+async def take_file(event: events.UploadEventArguments) -> None:
+    visit = await visit_to_change()
+    name = PurePath(event.file.name.replace("\\", "/")).name or "table.csv"
+    with tempfile.TemporaryDirectory(prefix="tablewright-upload-") as folder:
+        path = Path(folder) / f"upload{PurePath(name).suffix.lower()}"
+        await event.file.save(path)
+        options = FileOptions(name=PurePath(name).stem)
+        imported = await visit.tablewright.import_file(path, options)
+        await visit.own(imported.table.id)
+        while (answer := await show_understood(imported, options)) != options:
+            await visit.tablewright.remove_table(imported.table.id)
+            if answer is None:
+                return
+            options = answer
+            imported = await visit.tablewright.import_file(path, options)
+            await visit.own(imported.table.id)
+    ui.navigate.to(f"/tables/{imported.table.id}")
+
+
+async def show_understood(imported: Imported, options: FileOptions) -> FileOptions | None:
+    """How the file was read, for the person to confirm: the same options, others to read it again with, or None."""
+    table = imported.table
+    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog tw-dialog-wide"):
+        ui.label("This is how the file was read").classes("tw-h2")
+        text(f"{table.name}: {imported.rows:,} {plural('row', imported.rows)}, {len(table.fields)} columns", "tw-muted")
+        with ui.element("div").classes("tw-types"):
+            for field in table.fields:
+                with ui.element("div").classes("tw-chip"):
+                    text(field.name)
+                    ui.label(field.type + (f", {field.unit}" if field.unit else "")).classes("tw-muted")
+        for warning in imported.warnings:
+            text(f"⚠ {warning}", "tw-small")
+        names = [field.name for field in table.fields]
+        key = ui.select(names, value=table.key_field or None, label="What names a row").props("outlined dense")
+        header = ui.checkbox("The first line has the names of the columns", value=options.header)
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Do not import", on_click=lambda: window.submit(None)).props("flat")
+
+            def go_on() -> None:
+                if header.value != options.header:
+                    window.submit(msgspec.structs.replace(options, header=header.value, key_field=""))
+                elif key.value not in (None, table.key_field):
+                    window.submit(msgspec.structs.replace(options, key_field=key.value))
+                else:
+                    window.submit(options)
+
+            ui.button("Open the table", on_click=go_on).props("unelevated")
+    answer: FileOptions | None = await window
+    window.delete()
+    return answer
+
+
+def show_tables(tables: list[TableSummary]) -> None:
+    with ui.element("ul").classes("tw-cards").props('aria-label="Tables"'):
+        for table in sorted(tables, key=lambda each: each.changed_at, reverse=True):
+            with (
+                ui.element("li").classes("tw-plain"),
+                ui.link(target=f"/tables/{table.id}").classes("tw-card tw-table"),
+            ):
+                text(table.name, "tw-h2")
+                text(
+                    f"{table.rows:,} {plural('row', table.rows)} · {table.fields} {plural('column', table.fields)}",
+                    "tw-muted",
+                )
+                text(f"changed {when(table.changed_at)}", "tw-muted tw-small")

@@ -1,0 +1,87 @@
+"""Whatever anybody sends, the API answers as its OpenAPI document says, and never with an error of the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import load_all_checks, not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.doors.api.using import FOUNDED, Api, served_api
+from tests.doors.server.serving import TOKEN
+
+EXAMPLES = 6
+FEW = 2
+SLOW = {"POST /api/v1/documents"}
+"""Each starts the processes that read files."""
+OWN = {"Authorization": f"Bearer {TOKEN}"}
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+def test_no_request_breaks_the_server_and_every_answer_is_as_described(tmp_path: Path) -> None:
+    load_all_checks()
+    with served_api(tmp_path / "home") as api:
+        known = seeded(api)
+        schema = schemathesis.openapi.from_url(f"{api.server.url}/api/v1/openapi.json", headers=OWN)
+        operations: list[Any] = [each.ok() for each in schema.get_all_operations()]  # type: ignore[union-attr]
+        assert len(operations) > 60
+        operations.sort(key=lambda operation: operation.method == "delete")  # what is there is there for all others
+        answers = {operation.label: tried(operation, known) for operation in operations}
+    fulfilled = [label for label, codes in answers.items() if any(code < 300 for code in codes)]
+    assert len(fulfilled) > 0.8 * len(answers)  # or what is tried is refused before it could break anything
+
+
+def seeded(api: Api) -> dict[str, Any]:
+    """Things to ask about: a random id would meet a 404 and nothing else."""
+    table_id = api.bring_in()
+    run = api.run(table_id, FOUNDED, max_rows=1)
+    answered = api.send("POST", "/documents", files=[("files", ("a.txt", b"Receipt\nTotal: 12.50 EUR\nItem: tires\n"))])
+    reply = api.post("/ask", {"question": "all receipts that contain tires"})
+    api.post("/users", {"name": "ann"}, 201)
+    return {
+        "table_id": table_id,
+        "run_id": run["run_id"],
+        "proposal_id": run["proposal_id"],
+        "row_id": 1,
+        "field": "Country",
+        "document_id": answered.json()["documents"][0]["id"],
+        "result_id": reply["result_id"],
+        "research_id": researched(api),
+        "shortlist_id": api.post("/shortlists", {}, 201)["id"],
+        "name": "ann",
+    }
+
+
+def researched(api: Api) -> str:
+    started = api.post("/research", {"question": "Who founded Brightwater Foods?", "max_tasks": 2}, 202)
+    api.watch(started["run_id"])
+    return str(started["research_id"])
+
+
+def tried(operation: Any, known: dict[str, Any]) -> set[int]:
+    """The statuses that were answered."""
+    codes: set[int] = set()
+
+    @settings(
+        max_examples=FEW if operation.label in SLOW else EXAMPLES,
+        deadline=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    @given(case=operation.as_strategy(), real=st.sampled_from([True, True, True, False]))
+    def try_one(case: Any, real: bool) -> None:
+        if real and case.path_parameters:
+            case.path_parameters |= {name: known[name] for name in case.path_parameters if name in known}
+        codes.add(case.call_and_validate(checks=CHECKS, timeout=30, headers=OWN).status_code)
+
+    try_one()
+    return codes

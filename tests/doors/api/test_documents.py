@@ -1,0 +1,94 @@
+"""Documents and questions about them, research and the advisor, over the wire."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.doors.api.using import Api
+
+RECEIPT = b"Receipt\nDate: 2024-03-01\nItem: winter tires\nTotal: 412.50 EUR\n"
+
+
+def hand_in(api: Api, *files: tuple[str, bytes]) -> Any:
+    answer = api.send("POST", "/documents", files=[("files", file) for file in files])
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def test_documents_are_handed_in_asked_and_forgotten(api: Api) -> None:
+    done = hand_in(api, ("../../receipt.txt", RECEIPT), ("note.txt", b"Nothing to see."), ("broken.pdf", b"%PDF-1.7"))
+    assert (done["added"], [each["name"] for each in done["unreadable"]]) == (2, ["broken.pdf"])
+    assert sorted(each["name"] for each in done["documents"]) == ["broken.pdf", "note.txt", "receipt.txt"]
+    receipt = next(each for each in done["documents"] if each["name"] == "receipt.txt")
+    facts = api.get(f"/documents/{receipt['id']}/facts")["facts"]
+    assert "412.50 EUR" in [fact["value"] for fact in facts]
+    assert api.get("/documents", readable=False)["documents"][0]["problem"]
+
+    ann = api.of("ann", "editor")  # documents are shared
+    reply = ann.post("/ask", {"question": "all receipts that contain tires"})
+    assert (reply["count"], reply["completeness"], reply["ledger"]["unreadable"]) == (1, "incomplete", 1)
+    assert reply["citations"][0]["path"] == "receipt.txt"
+    export = ann.send("GET", f"/results/{reply['result_id']}/export")
+    assert "receipt" in export.text
+    table = ann.post("/documents/table", {"name": "papers"}, 201)
+    assert [each["id"] for each in ann.get("/tables")["tables"]] == [table["table_id"]]
+
+    assert api.delete(f"/documents/{receipt['id']}") == {"removed": receipt["id"]}
+    assert api.refused(404, "GET", f"/documents/{receipt['id']}")
+    left = [path.name for path in (api.server.do(home) / "uploads").rglob("*.*")]
+    assert sorted(left) == ["broken.pdf", "note.txt"]
+
+
+async def home(tablewright: Any) -> Path:
+    folder: Path = tablewright.settings.home_folder
+    return folder
+
+
+def test_a_question_is_asked_once_for_one_key(api: Api) -> None:
+    hand_in(api, ("receipt.txt", RECEIPT))
+    key = {"Idempotency-Key": "q-1"}
+    first = api.post("/ask", {"question": "all receipts"}, headers=key)
+    assert api.post("/ask", {"question": "all receipts"}, headers=key) == first
+    assert api.post("/ask", {"question": "all receipts"})["conversation"] != first["conversation"]
+
+
+def test_research_is_started_watched_and_written_down(api: Api) -> None:
+    ann = api.of("ann", "editor")
+    started = ann.post("/research", {"question": "When was Brightwater Foods founded?", "max_tasks": 3}, 202)
+    assert ann.refused(400, "GET", f"/research/{started['research_id']}/report")["message"]
+    told = ann.watch(started["run_id"])
+    assert told[-1][1]["status"] == "done"
+    found = ann.get(f"/research/{started['research_id']}")
+    assert (found["run_id"], found["brief"]["is_fact"]) == (started["run_id"], True)
+    assert "1987" in found["report"]["answer"]["text"]
+    for format, begins in (("md", b"#"), ("html", b"<!"), ("docx", b"PK"), ("json", b"{")):
+        answer = ann.send("GET", f"/research/{started['research_id']}/report", params={"format": format})
+        assert answer.content.startswith(begins)
+        assert answer.headers["content-disposition"].startswith("attachment")
+    assert [each["research_id"] for each in ann.get("/research")["researches"]] == [started["research_id"]]
+    answered = ann.post(f"/research/{started['research_id']}/questions", {"question": "Who founded it?"})
+    assert answered["question"] == "Who founded it?"
+    assert ann.get(f"/tables/{started['table_id']}")["rows"] > 0
+
+
+def test_a_shortlist_goes_from_a_wish_to_a_table_of_ones_own(api: Api) -> None:
+    ann = api.of("ann", "editor")
+    begun = ann.post("/shortlists", {}, 201)
+    path = f"/shortlists/{begun['id']}/turns"
+    turn = ann.post(path, {"message": "A quiet kettle under 60 pounds"})
+    said: list[str] = []
+    for _ in range(8):
+        if turn["reply"]["cards"] or turn["shortlist"]["phase"] == "end":
+            break
+        said = turn["reply"]["buttons"]
+        turn = ann.post(path, {"message": said[0] if said else "It must be made of steel"})
+    assert turn["shortlist"]["phase"] == "advise", turn
+    table_id = turn["shortlist"]["table_id"]
+    assert [table["id"] for table in ann.get("/tables")["tables"]] == [table_id]
+    assert [each["id"] for each in ann.get("/shortlists")["shortlists"]] == [begun["id"]]
+    exported = ann.post(path, {"message": "export all to ../../kettles.csv"})
+    assert exported["reply"]["file"] == "kettles.csv"
+    csv = ann.send("GET", f"/shortlists/{begun['id']}/files/kettles.csv")
+    assert csv.text.count("\n") > 5
+    assert api.of("eve", "editor").refused(404, "GET", f"/shortlists/{begun['id']}")

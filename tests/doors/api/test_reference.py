@@ -1,0 +1,63 @@
+"""The page about the API is what the API is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from tablewright.doors.api.routes import router
+
+ROOT = Path(__file__).parents[3]
+
+
+def openapi() -> dict[str, Any]:
+    app = FastAPI()
+    app.include_router(router)
+    return app.openapi()
+
+
+def test_the_page_about_the_api_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "scripts/api_reference.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout}: run scripts/api_reference.py"
+
+
+def test_every_route_says_what_it_does_what_it_answers_and_how_it_fails() -> None:
+    found = openapi()
+    problem = {"$ref": "#/components/schemas/Problem"}
+    for path, methods in found["paths"].items():
+        for method, operation in methods.items():
+            where = f"{method} {path}"
+            assert operation["description"], where
+            assert operation["responses"]["4XX"]["content"]["application/json"]["schema"] == problem, where
+            (good,) = [each for status, each in operation["responses"].items() if status.startswith("2")]
+            schema = next(iter(good["content"].values()))
+            assert (
+                "$ref" in schema.get("schema", {})
+                or "application/json" not in good["content"]
+                or len(good["content"]) > 1
+            ), where
+
+
+def test_what_costs_money_can_be_asked_for_once() -> None:
+    """Everything that starts work, or asks a model; and nothing else needs it."""
+    keyed = {
+        path
+        for path, methods in openapi()["paths"].items()
+        for operation in methods.values()
+        if any(each["name"] == "Idempotency-Key" for each in operation.get("parameters", []))
+    }
+    assert keyed == {
+        "/tables/{table_id}/runs",
+        "/tables/{table_id}/recheck",
+        "/tables/{table_id}/refresh",
+        "/ask",
+        "/research",
+        "/research/{research_id}/questions",
+        "/shortlists/{shortlist_id}/turns",
+    }

@@ -1,0 +1,159 @@
+"""Runs and proposals over the wire: estimate, start, watch, stop, decide."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.table.access import OWNER
+from tests.doors.api.using import FOUNDED, Api, served_api
+
+
+def test_a_column_is_asked_watched_reviewed_and_shows_its_evidence(api: Api) -> None:
+    table_id = api.bring_in()
+    likely = api.post(f"/tables/{table_id}/estimate", {"fields": [FOUNDED]})
+    assert (likely["rows"], likely["cells"]) == (3, 3)
+    asked = {"name": "Founded", "type": "number", "question": "What year was {Company} founded?"}
+    started = api.post(f"/tables/{table_id}/runs", {"fields": [asked]}, 202)
+    told = api.watch(started["run_id"])
+    assert [news["number"] for kind, news in told if kind == "progress"] == list(range(1, len(told)))
+    kind, run = told[-1]
+    assert (kind, run["status"], run["done"], run["found"]) == ("end", "done", 3, 3)
+    assert "settings" not in run["spec"]
+    assert "Founded" not in [field["name"] for field in api.get(f"/tables/{table_id}")["fields"]]
+
+    proposal = api.get(f"/proposals/{run['proposal_id']}")
+    assert (proposal["status"], proposal["counts"]["open"]) == ("open", 3)
+    first = api.get(f"/proposals/{proposal['id']}/operations", limit=2)
+    second = api.get(f"/proposals/{proposal['id']}/operations", limit=2, after=first["next"])
+    assert [each["row_id"] for page in (first, second) for each in page["operations"]] == [1, 2, 3]
+    at = [{"row_id": number, "field": "Founded"} for number in (1, 2, 3)]
+    decided = api.post(
+        f"/proposals/{proposal['id']}/decide",
+        {"accepted": [at[0]], "refused": [at[1]], "edited": [at[2] | {"value": "1900"}]},
+    )
+    assert (decided["applied"]["cells"], decided["applied"]["refused"]) == (2, 1)
+    assert decided["proposal"]["status"] == "applied"
+
+    shown = api.get(f"/tables/{table_id}/rows/1/cells/Founded")
+    assert shown["cell"]["value"] == 1987
+    assert {step["type"] for step in shown["steps"]} >= {"search", "fetch"}
+    for source in shown["sources"]:
+        excerpt = source["excerpt"]
+        assert excerpt["text"][excerpt["quote_start"] : excerpt["quote_end"]] == source["evidence"]["quote"]
+    assert api.get(f"/tables/{table_id}/rows/3/cells/Founded")["cell"]["value"] == 1900
+    api.post(f"/tables/{table_id}/rollback", {"run": run["run_id"]})
+    assert len(api.get(f"/tables/{table_id}")["fields"]) == 2
+
+
+def test_only_what_is_sure_enough_is_applied(api: Api) -> None:
+    run = api.run(api.bring_in(), FOUNDED)
+    operations = api.get(f"/proposals/{run['proposal_id']}/operations")["operations"]
+    bound = max(each["cell"]["confidence"] for each in operations)
+    sure = [each["row_id"] for each in operations if each["cell"]["confidence"] >= bound]
+    done = api.post(f"/proposals/{run['proposal_id']}/apply", {"min_confidence": bound})
+    assert done["applied"]["cells"] == len(sure)
+    assert api.post(f"/proposals/{run['proposal_id']}/reject")["refused"] == 3 - len(sure)
+
+
+def test_who_watches_goes_on_where_they_stopped(api: Api) -> None:
+    run = api.run(api.bring_in(), FOUNDED)
+    numbers = [news["number"] for kind, news in api.watch(run["run_id"]) if kind == "progress"]
+    later = api.watch(run["run_id"], **{"Last-Event-ID": str(numbers[1])})
+    assert [news["number"] for kind, news in later if kind == "progress"] == numbers[2:]
+    assert later[-1][0] == "end"
+
+
+def test_many_who_watch_a_run_all_see_all_of_it(api: Api) -> None:
+    table_id = api.bring_in()
+    started = api.post(f"/tables/{table_id}/runs", {"fields": [FOUNDED]}, 202)
+    with ThreadPoolExecutor(20) as pool:
+        seen = list(pool.map(lambda _: api.watch(started["run_id"]), range(20)))
+    whole = [news["number"] for _, news in seen[0][:-1]]
+    assert whole == list(range(1, len(whole) + 1))
+    assert all([news["number"] for _, news in each[:-1]] == whole and each[-1][0] == "end" for each in seen)
+
+
+def test_the_same_key_starts_a_run_once(api: Api) -> None:
+    table_id = api.bring_in()
+    asked = {"fields": ["Twice:number=1+1"]}
+    path, key = f"/tables/{table_id}/runs", {"Idempotency-Key": "order-1"}
+    first, again = (api.send("POST", path, json=asked, headers=key) for _ in range(2))
+    assert (first.status_code, again.status_code, first.json()) == (202, 202, again.json())
+    assert again.headers["idempotency-replayed"] == "true"
+    assert len(api.get("/runs")["runs"]) == 1
+    other = {"fields": ["Thrice:number=1+1+1"]}
+    assert "another request" in api.refused(400, "POST", path, json=other, headers=key)["message"]
+    assert api.of("bo", "admin").send("POST", path, json=other, headers=key).status_code == 202  # their own key
+
+
+def test_a_request_that_is_still_under_way_is_not_begun_again(api: Api) -> None:
+    table_id = api.bring_in()
+    path, body = f"/tables/{table_id}/runs", b'{"fields": ["Twice:number=1+1"]}'
+    route = f"POST /api/v1{path} {hashlib.sha256(body).hexdigest()}"
+    api.server.do(lambda tablewright: tablewright.users.begin_request(OWNER.id, "order-3", route))
+    headers = {"Idempotency-Key": "order-3", "Content-Type": "application/json"}
+    assert "still being answered" in api.refused(409, "POST", path, content=body, headers=headers)["message"]
+    assert api.get("/runs")["runs"] == []
+
+
+def test_a_request_that_failed_may_be_repeated_with_its_key(api: Api) -> None:
+    table_id = api.bring_in()
+    asked, key = {"fields": ["Broken:number={Nothing}+1"]}, {"Idempotency-Key": "order-2"}
+    for _ in range(2):
+        assert api.refused(422, "POST", f"/tables/{table_id}/runs", json=asked, headers=key)["type"] == "BadField"
+
+
+def test_what_can_never_work_is_refused_before_it_starts(api: Api) -> None:
+    table_id = api.bring_in()
+    nonsense: list[dict[str, Any]] = [
+        {"fields": []},
+        {"fields": [FOUNDED], "rows": [9]},
+        {"fields": ["A"], "model": "x"},
+    ]
+    for asked in nonsense:
+        assert api.send("POST", f"/tables/{table_id}/runs", json=asked).status_code in (404, 422)
+    refused = api.refused(400, "POST", f"/tables/{table_id}/runs", json={"fields": [FOUNDED], "strategy": "magic"})
+    assert "magic" in refused["message"]
+    assert api.get("/runs")["runs"] == []
+
+
+def test_a_budget_of_its_own_holds_for_a_run_and_never_exceeds_the_servers(api: Api) -> None:
+    table_id = api.bring_in()
+    run = api.run(table_id, FOUNDED, budget=0.25, cascade=True)
+
+    async def recorded(tablewright: Any) -> dict[str, str]:
+        return dict((await tablewright.jobs.get(run["run_id"])).spec["settings"])
+
+    kept = api.server.do(recorded)
+    assert (kept["budget"], kept["cascade"]) == ("0.25", "yes")
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Api]:
+    """A server that works on runs itself, as a deployed one does."""
+    with served_api(tmp_path / "home", works=True) as used:
+        yield used
+
+
+def test_a_run_is_stopped_keeps_what_it_found_and_goes_on(slow: Api) -> None:
+    rows = "".join(f"{name} {number}\n" for number in range(60) for name in ("Brightwater Foods", "Kestrelworks"))
+    table_id = slow.bring_in("Company\n" + rows)
+    started = slow.post(f"/tables/{table_id}/runs", {"fields": [FOUNDED], "concurrency": 1}, 202)
+    ended: list[Any] = []
+    watching = threading.Thread(target=lambda: ended.extend(slow.watch(started["run_id"])))
+    watching.start()
+    slow.post(f"/runs/{started['run_id']}/cancel", {}, 202)
+    watching.join(30)
+    assert ended[-1][0] == "end"
+    assert ended[-1][1]["status"] == "cancelled"
+    assert ended[-1][1]["done"] < 120
+    slow.post(f"/runs/{started['run_id']}/resume", {}, 202)
+    assert slow.get(f"/runs/{started['run_id']}")["status"] in ("running", "done")
+    slow.post(f"/runs/{started['run_id']}/cancel", {}, 202)

@@ -1,0 +1,138 @@
+"""Tables, rows, cells, columns and their history, over the wire."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import openpyxl
+
+from tests.doors.api.using import COMPANIES, Api
+
+
+def values(api: Api, table_id: str, field: str) -> list[Any]:
+    return [row["cells"][field]["value"] for row in api.get(f"/tables/{table_id}/rows")["rows"]]
+
+
+def test_a_file_becomes_a_table_that_can_be_read_page_by_page(api: Api) -> None:
+    table_id = api.bring_in("Name,Price\n" + "".join(f"Thing {number},{number}\n" for number in range(1, 8)))
+    head = api.get(f"/tables/{table_id}")
+    assert (head["rows"], head["key_field"]) == (7, "Name")
+    assert [(field["name"], field["type"]) for field in head["fields"]] == [("Name", "text"), ("Price", "number")]
+    seen: list[list[int]] = []
+    after: int | None = 0
+    while after is not None:
+        page = api.get(f"/tables/{table_id}/rows", limit=3, after=after)
+        seen.append([row["row_id"] for row in page["rows"]])
+        after = page["next"]
+    assert seen == [[1, 2, 3], [4, 5, 6], [7]]
+
+
+def test_rows_of_a_request_become_a_table(api: Api) -> None:
+    rows = [{"Name": "Ann", "Age": 31}, {"Name": "Bo", "Age": None, "Likes": ["tea", "rain"]}]
+    made = api.post("/tables", {"name": "people", "rows": rows}, 201)
+    assert (made["rows"], made["key_field"]) == (2, "Name")
+    assert values(api, made["table_id"], "Age") == [31, None]
+
+
+def test_lists_go_on_after_what_was_seen_and_say_when_that_is_gone(api: Api) -> None:
+    for name in ("a.csv", "b.csv", "c.csv"):
+        api.bring_in(name=name)
+    first = api.get("/tables", limit=2)
+    second = api.get("/tables", limit=2, after=first["next"])
+    ids = [table["id"] for table in (*first["tables"], *second["tables"])]
+    assert (sorted(ids), second["next"]) == (["a", "b", "c"], None)
+    api.delete(f"/tables/{first['next']}")
+    assert api.refused(404, "GET", f"/tables?after={first['next']}")["type"] == "NotFound"
+
+
+def test_rows_are_found_by_what_became_of_their_cells(api: Api) -> None:
+    table_id = api.bring_in()
+    api.post(f"/tables/{table_id}/rows/2/flags/Country", {"note": "is it?"})
+    flagged = api.get(f"/tables/{table_id}/rows", status="FLAGGED")
+    assert [row["row_id"] for row in flagged["rows"]] == [2]
+    assert api.get(f"/tables/{table_id}/rows", status="FLAGGED", field="Company") == {"rows": [], "next": None}
+
+
+def test_what_people_write_is_typed_and_can_be_undone(api: Api) -> None:
+    table_id = api.bring_in("Name,Price\nKettle,12\n")
+    written = api.put(f"/tables/{table_id}/rows/1/cells/Price", {"value": "14.50"})
+    assert written["cell"]["value"] == 14.5
+    refused = api.refused(400, "PUT", f"/tables/{table_id}/rows/1/cells/Price", json={"value": "a lot"})
+    assert "number" in refused["message"]
+    api.post(f"/tables/{table_id}/rollback", {"change": written["change"]["number"]})
+    assert values(api, table_id, "Price") == [12]
+    history = api.get(f"/tables/{table_id}/rows/1/history/Price")["versions"]
+    assert [version["cell"]["value"] for version in history] == [12, 14.5, 12]
+    changes = api.get(f"/tables/{table_id}/history", limit=2)
+    assert [change["number"] for change in changes["changes"]] == [3, 2]
+    assert [each["number"] for each in api.get(f"/tables/{table_id}/history", before=changes["next"])["changes"]] == [1]
+
+
+def test_rows_and_columns_come_and_go(api: Api) -> None:
+    table_id = api.bring_in("Name,Price\nKettle,12\n")
+    api.post(f"/tables/{table_id}/rows", {"rows": [{"Name": "Lamp", "price": "30"}, {"Name": "Rug"}]}, 201)
+    assert values(api, table_id, "Price") == [12, 30, None]
+    assert api.refused(400, "POST", f"/tables/{table_id}/rows", json={"rows": [{"Name": "Bed", "Price": "dear"}]})
+    api.delete(f"/tables/{table_id}/rows/2")
+    assert values(api, table_id, "Name") == ["Kettle", "Rug"]
+    api.post(f"/tables/{table_id}/fields", {"name": "Made/by", "type": "text"}, 201)
+    api.put(f"/tables/{table_id}/rows/1/cells/Made%2Fby", {"value": "Ann"})
+    api.put(f"/tables/{table_id}/fields/Made%2Fby", {"name": "Maker", "type": "text"})
+    assert values(api, table_id, "Maker") == ["Ann", None]
+    api.delete(f"/tables/{table_id}/fields/Maker")
+    assert [field["name"] for field in api.get(f"/tables/{table_id}")["fields"]] == ["Name", "Price"]
+    assert api.refused(422, "DELETE", f"/tables/{table_id}/fields/Name")["type"] == "BadField"
+
+
+def test_a_table_is_renamed_and_removed(api: Api) -> None:
+    table_id = api.bring_in()
+    assert api.send("PATCH", f"/tables/{table_id}", json={"name": "Firms"}).json()["name"] == "Firms"
+    assert api.get("/tables")["tables"][0]["name"] == "Firms"
+    assert api.delete(f"/tables/{table_id}") == {"removed": table_id}
+    assert api.get("/tables") == {"tables": [], "next": None}
+
+
+def test_exports_hold_the_table_and_no_formula(api: Api) -> None:
+    hostile = '=HYPERLINK("http://evil.example","x")'
+    table_id = api.bring_in(json.dumps([{"Name": hostile}, {"Name": "@SUM(A1)"}]), name="a.json")
+    answer = api.send("GET", f"/tables/{table_id}/export", params={"format": "csv"})
+    assert answer.headers["content-disposition"].startswith("attachment")
+    lines = answer.text.splitlines()
+    assert lines[0] == "Name"
+    assert all(line.lstrip('"').startswith("'") for line in lines[1:])
+    book = openpyxl.load_workbook(io.BytesIO(api.send("GET", f"/tables/{table_id}/export?format=xlsx").content))
+    cell = book.worksheets[0]["A2"]
+    assert (cell.data_type, cell.value) == ("s", hostile)
+    whole = json.loads(api.send("GET", f"/tables/{table_id}/export?format=json").content)
+    assert whole["rows"][0]["cells"]["Name"]["value"] == hostile
+
+
+def test_what_is_no_table_is_refused_and_leaves_nothing(api: Api) -> None:
+    refused = api.refused(422, "POST", "/tables/import", files={"file": ("a.xlsx", b"\x00\xff" * 100)})
+    assert refused["type"] == "BadFile"
+    assert "/tmp" not in refused["message"]
+    assert api.refused(422, "POST", "/tables/import", files={"file": ("empty.csv", b"")})["type"] == "BadFile"
+    assert api.get("/tables")["tables"] == []
+
+
+def test_a_file_may_be_called_anything(api: Api) -> None:
+    for name in (
+        "../../../etc/passwd.csv",
+        "..\\..\\boot.csv",
+        "\u202eevil.csv",
+        "n" * 400 + ".csv",
+        ".csv",
+        "<b>.csv",
+    ):
+        table_id = api.bring_in(COMPANIES, name=name)
+        assert not {"/", "\\"} & set(api.get(f"/tables/{table_id}")["name"])
+        answer = api.send("GET", f"/tables/{table_id}/export")
+        assert answer.status_code == 200
+    homes = [each.name for each in api.server.do(home).rglob("*") if "passwd" in each.name or "boot" in each.name]
+    assert homes == []
+
+
+async def home(tablewright: Any) -> Any:
+    return tablewright.settings.home_folder

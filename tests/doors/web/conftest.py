@@ -1,0 +1,129 @@
+"""A server in a process of its own, and a real Chromium that visits it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+import httpx2
+import pytest
+
+from tablewright.app import Tablewright
+from tablewright.settings import Settings
+
+playwright = pytest.importorskip("playwright.async_api", reason="Playwright for Python is not installed")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+STARTING = 60
+PATIENCE = 30_000
+"""Milliseconds for which a page may keep a test waiting."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if CHROMIUM is None:
+        here = Path(__file__).parent
+        skip = pytest.mark.skip(reason="Chromium is not installed: the pages are not tested (apt install chromium)")
+        for item in items:
+            if item.path.is_relative_to(here) and "browser" in getattr(item, "fixturenames", ()):
+                item.add_marker(skip)
+
+
+class Site:
+    """A running server and the folder that it keeps its tables in, which tests may look into and add to."""
+
+    def __init__(self, url: str, home: Path) -> None:
+        self.url = url
+        self.home = home
+
+    def open(self) -> AbstractAsyncContextManager[Tablewright]:
+        return Tablewright.open(Settings(home=str(self.home), search="sample"), actor="test")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One server for all tests that bring tables of their own."""
+    yield from serve(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture
+def fresh_site(tmp_path: Path) -> Iterator[Site]:
+    """A server that nobody has visited yet."""
+    yield from serve(tmp_path)
+
+
+def serve(folder: Path) -> Iterator[Site]:
+    home = folder / "home"
+    environ = {**os.environ, "TABLEWRIGHT_HOME": str(home), "TABLEWRIGHT_SEARCH": "sample"}
+    for name in ("TABLEWRIGHT_DATABASE_URL", "TABLEWRIGHT_TOKEN", "PYTEST_CURRENT_TEST"):
+        environ.pop(name, None)
+    command = [str(Path(sys.executable).with_name("tablewright")), "serve", "--port", "0"]
+    log = (folder / "server.log").open("w")
+    process = subprocess.Popen(command, env=environ, cwd=folder, stdout=log, stderr=log)
+    try:
+        yield Site(wait_for_url(process, folder / "server.log"), home)
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+        log.close()
+
+
+def wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
+    until = time.monotonic() + STARTING
+    while time.monotonic() < until and process.poll() is None:
+        said = log.read_text()
+        if "http://" in said:
+            url = "http://" + said.split("http://", 1)[1].split()[0].rstrip(".")
+            try:
+                httpx2.get(url, timeout=STARTING)
+            except httpx2.TransportError:
+                pass
+            else:
+                return url
+        time.sleep(0.1)
+    raise AssertionError(f"The server did not start:\n{log.read_text()}")
+
+
+class NewPage(Protocol):
+    def __call__(
+        self, width: int = 1280, height: int = 800, *, dark: bool = False
+    ) -> AbstractAsyncContextManager[playwright.Page]: ...
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[NewPage]:
+    """Opens pages of any size. Whatever the browser complains about fails the test."""
+    async with playwright.async_playwright() as driver:
+        chromium = await driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+
+        @asynccontextmanager
+        async def new_page(
+            width: int = 1280, height: int = 800, *, dark: bool = False
+        ) -> AsyncIterator[playwright.Page]:
+            context = await chromium.new_context(
+                viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            )
+            page = await context.new_page()
+            page.set_default_timeout(PATIENCE)
+            complaints: list[str] = []
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            yield page
+            await context.close()
+            assert complaints == []
+
+        yield new_page
+        await chromium.close()

@@ -1,0 +1,261 @@
+"""Documents, research, shortlist, runs and health as people use them: in a browser, on the sample world."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.errors import NotFound
+from tablewright.sample.documents import files
+from tablewright.sample.pdf import write_pdf
+from tablewright.table.model import Field
+
+from .conftest import PATIENCE, NewPage, Site, playwright, serve
+
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+HOSTILE = "<img src=x onerror=alert(1)> **bold** \x1b[31mred"
+SHOWN = "<img src=x onerror=alert(1)> **bold**"
+PHONE = (390, 844)
+SECRET = "sk-very-secret-7"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server of their own for these journeys, which go on from one another's documents."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TABLEWRIGHT_SEARCH_API_KEY", SECRET)
+        yield from serve(tmp_path_factory.mktemp("journeys"))
+
+
+async def go(page: playwright.Page, url: str) -> None:
+    await page.goto(url)
+    await page.wait_for_function("window.did_handshake === true")
+
+
+async def say(page: playwright.Page, label: str, words: str) -> None:
+    await page.get_by_label(label).fill(words)
+    await page.keyboard.press("Enter")
+
+
+# ── documents ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_dropped_files_are_read_asked_cited_by_page_exported_and_removed(
+    place: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    manual = next(each for each in files() if each.kind == "manual")
+    receipts = [each for each in files() if each.kind == "receipt"][:6]
+    paths = [tmp_path / Path(each.name).name for each in (manual, *receipts)]
+    for path, each in zip(paths, (manual, *receipts), strict=True):
+        path.write_bytes(each.content)
+    hostile = tmp_path / f"{SHOWN}.pdf"
+    hostile.write_bytes(write_pdf("<script>alert(2)</script>", [["Rated width: 1.20 m", "<svg onload=alert(3)>"]]))
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(b"%PDF-1.4 nonsense")
+    async with browser() as page:
+        await go(page, f"{place.url}/documents")
+        await expect(page.get_by_text("No documents yet")).to_be_visible()
+        await page.set_input_files("input[type=file]", [str(path) for path in (*paths, hostile, broken)])
+        listed = page.get_by_role("region", name="Documents")
+        await expect(listed.get_by_role("link", name=paths[0].name)).to_be_visible()
+        await expect(listed.get_by_role("link", name=SHOWN)).to_be_visible()
+        await expect(listed.get_by_text("broken PDF")).to_be_visible()
+        await expect(page.locator("img[onerror]")).to_have_count(0)
+
+        await listed.get_by_role("link", name=SHOWN).click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("<script>alert(2)</script>")
+        await expect(
+            page.get_by_role("region", name="Facts").get_by_role("cell", name="1.20 m", exact=True)
+        ).to_be_visible()
+        await expect(page.get_by_role("region", name="Stored text")).to_contain_text("<svg onload=alert(3)>")
+
+        await go(page, f"{place.url}/ask")
+        await say(page, "Your question", "How is the station drained for the winter?")
+        answer = page.get_by_role("log").get_by_role("region", name="Answer")
+        await answer.get_by_role("button", name="Show source 1").first.click()
+        window = page.get_by_role("dialog")
+        await expect(window.get_by_text(re.compile(r"Page \d+ of \d+"))).to_be_visible()
+        quoted = await window.locator("mark").inner_text()
+        assert quoted.split()[0] in manual.text
+        await page.keyboard.press("Escape")
+
+        await say(page, "Your question", "List all receipts with their totals")
+        await expect(page.get_by_text(re.compile(r"Matched \d+ of \d+ receipts"))).to_be_visible()
+        async with page.expect_download() as download:
+            await page.get_by_role("button", name="Export as CSV").click()
+        written = (await (await download.value).path()).read_text(encoding="utf-8-sig")
+        assert len(list(csv.reader(written.splitlines()))) > len(receipts)
+        await page.reload()
+        await expect(page.get_by_text("How is the station drained")).to_be_visible()
+
+        await go(page, f"{place.url}/documents")
+        await page.get_by_role("link", name="broken.pdf").click()
+        await page.get_by_role("button", name="Remove").click()
+        await page.get_by_role("button", name="Remove the document").click()
+        await page.wait_for_url("**/documents")
+        await expect(page.get_by_role("link", name=paths[0].name)).to_be_visible()
+        await expect(page.get_by_role("link", name="broken.pdf")).to_have_count(0)
+    async with place.open() as tablewright:
+        with pytest.raises(NotFound):
+            await tablewright.document("broken.pdf")
+    assert not list((place.home / "uploads").rglob("broken.pdf"))
+
+
+async def test_a_question_is_shown_as_it_was_typed(place: Site, browser: NewPage, tmp_path: Path) -> None:
+    async with place.open() as tablewright:
+        await with_a_document(tablewright, tmp_path)
+    async with browser(*PHONE, dark=True) as page:
+        await go(page, f"{place.url}/ask")
+        await say(page, "Your question", f"What about {SHOWN}?")
+        await expect(page.get_by_role("log").get_by_role("region", name="Answer")).to_be_visible()
+        await expect(page.get_by_text(f"What about {SHOWN}?").first).to_be_visible()
+        await expect(page.locator("img[onerror]")).to_have_count(0)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+async def with_a_document(tablewright: Tablewright, folder: Path) -> None:
+    path = folder / "note.txt"
+    path.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
+    await tablewright.add_documents([path])
+
+
+# ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_research_is_watched_read_cited_downloaded_and_refined(place: Site, browser: NewPage) -> None:
+    async with browser() as page:
+        await go(page, f"{place.url}/research")
+        await page.get_by_label("What do you want to find out?").fill(
+            "Identify 3 AI business models with pricing and case studies"
+        )
+        await page.get_by_label("Items of a catalog").fill("3")
+        await page.get_by_role("button", name="Begin").click()
+        await page.wait_for_url("**/research/d*")
+        report = page.get_by_role("region", name="Report", exact=True)
+        await expect(report).to_be_visible()
+        await expect(page.get_by_role("region", name="Round 2")).to_contain_text("Closed:")
+        await expect(report.get_by_text("Supported").first).to_be_visible()
+        await report.get_by_role("button", name="Show source 2").first.click()
+        await expect(page.get_by_role("dialog").locator("mark").first).to_be_visible()
+        await page.keyboard.press("Escape")
+        async with page.expect_download() as download:
+            await page.get_by_role("button", name="Markdown").click()
+        assert "# Identify 3 AI" in (await (await download.value).path()).read_text(encoding="utf-8")
+        await say(page, "Your question", "What does Lumenforge charge for dedicated machines?")
+        await expect(page.get_by_text(re.compile("From (the evidence|a new search)"))).to_be_visible()
+        table = await page.get_by_role("link", name="Its table").get_attribute("href")
+        await go(page, f"{place.url}/research")
+        await expect(page.get_by_role("link", name="Identify 3 AI")).to_be_visible()
+    async with place.open() as tablewright:
+        assert (await tablewright.table((table or "").removeprefix("/tables/"))).fields
+
+
+async def test_research_that_was_cut_off_can_be_gone_on_with(place: Site, browser: NewPage) -> None:
+    async with place.open() as tablewright:
+        begun = await tablewright.begin_research("Who founded Kestrelworks?", max_tasks=3)
+    async with browser() as page:
+        await go(page, f"{place.url}/research/{begun.id}")
+        await expect(page.get_by_text("interrupted")).to_be_visible()
+        await page.get_by_role("button", name="Go on").click()
+        await expect(page.get_by_role("region", name="Report", exact=True)).to_be_visible()
+        await expect(page.get_by_role("button", name="Go on")).to_have_count(0)
+
+
+# ── shortlist ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_whole_conversation_leads_to_five_cards_links_and_a_file_of_ones_own(
+    place: Site, browser: NewPage
+) -> None:
+    async with browser() as page:
+        await go(page, f"{place.url}/shortlist")
+        await say(page, "A product, and what matters", "I want a kettle with variable temperature, under £50")
+        await page.wait_for_url("**/shortlist/h*")
+        await expect(page.get_by_text("What matters most")).to_be_visible()
+        await say(page, "Your message", "Build quality, prefer stainless steel")
+        await page.get_by_role("button", name="Confirm Requirements").click()
+        await page.get_by_role("button", name="Enrich Now").click(timeout=60_000)
+        cards = page.get_by_role("article")
+        await expect(cards).to_have_count(5, timeout=60_000)
+        living = page.get_by_role("region", name="Candidates")
+        assert await living.get_by_role("row").count() >= 20
+        await cards.first.get_by_role("button", name="Show the source of").first.click()
+        await expect(page.get_by_role("dialog").locator(".tw-quote").first).to_be_visible()
+        await page.keyboard.press("Escape")
+        await say(page, "Your message", "where can I buy the first one?")
+        shops = page.get_by_role("region", name="Where to buy")
+        await expect(shops.get_by_role("link").first).to_have_attribute("rel", re.compile("noopener"))
+        target = place.home.parent / "taken.csv"
+        await say(page, "Your message", f"export to {target}")
+        async with page.expect_download() as download:
+            await page.get_by_role("button", name="Download taken.csv").click()
+        assert "Product" in (await (await download.value).path()).read_text(encoding="utf-8-sig").splitlines()[0]
+        assert not target.exists(), "a message must not choose where on the server a file is written"
+        await page.reload()
+        await expect(cards).to_have_count(5)
+
+
+# ── runs, figures, health ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_run_is_watched_and_stopped_and_what_it_found_is_kept(place: Site, browser: NewPage) -> None:
+    async with place.open() as tablewright:
+        table = await companies(tablewright, "Companies to stop", rows=300)
+        field = Field(
+            name="Founded", type="number", question="What year was {Company} founded?", depends_on=("Company",)
+        )
+        fill = await tablewright.plan_enrich(table, [field], "pipeline")
+        run = await tablewright.jobs.start(fill)
+        async with browser(*PHONE) as page:
+            await go(page, f"{place.url}/runs/{run}")
+            await expect(page.get_by_role("list", name="Feed of the run")).to_contain_text("Done:")
+            await page.get_by_role("button", name="Stop").click()
+            await expect(page.get_by_text("cancelled", exact=True)).to_be_visible()
+            await expect(page.get_by_role("button", name="Go on")).to_be_visible()
+            assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+            await go(page, f"{place.url}/runs")
+            await expect(page.get_by_role("link", name="Companies to stop").first).to_be_visible()
+            await expect(page.locator(".tw-chart canvas").first).to_be_visible()
+        report = await tablewright.jobs.report(await tablewright.jobs.get(run), reasons=True)
+    assert report["status"] == "cancelled"
+    assert 0 < report["done"] < 300
+
+
+async def test_hostile_names_and_domains_are_drawn_as_text(place: Site, browser: NewPage) -> None:
+    async with place.open() as tablewright:
+        table = await companies(tablewright, HOSTILE, rows=1)
+        await tablewright.jobs.perform("recheck", table, {}, no_work)
+    async with browser() as page:
+        await go(page, f"{place.url}/runs")
+        await expect(page.get_by_role("link", name=SHOWN).first).to_be_visible()
+        await expect(page.locator("img[onerror]")).to_have_count(0)
+
+
+async def test_health_says_what_works_and_shows_no_secret(place: Site, browser: NewPage) -> None:
+    async with browser() as page:
+        await go(page, f"{place.url}/health")
+        await expect(page.get_by_text("Database:")).to_be_visible()
+        await expect(page.get_by_role("region", name="Processes at work")).to_contain_text("server")
+        await page.get_by_text("All settings").click()
+        row = page.get_by_role("row", name=re.compile("search_api_key"))
+        await expect(row).to_contain_text("set, not shown")
+        assert SECRET not in await page.content()
+
+
+async def companies(tablewright: Tablewright, name: str, *, rows: int) -> str:
+    path = tablewright.settings.home_folder.parent / f"companies-{rows}.csv"
+    names = [f"Kestrelworks {number}" for number in range(rows)]
+    path.write_text("Company\n" + "\n".join(names), encoding="utf-8")
+    return (await tablewright.import_file(path, FileOptions(name=name))).table.id
+
+
+async def no_work(run: object, doing: object) -> None:
+    await asyncio.sleep(0)

@@ -1,0 +1,316 @@
+"""The pages for tables, used as people use them: in Chromium, against a server of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tablewright.app import FileOptions
+from tablewright.doors.web.grid_rows import shown
+from tablewright.doors.web.table_paste import as_rows, as_values, cells_of
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Cell, Field, Table
+
+from .conftest import NewPage, Site, playwright
+
+expect = playwright.expect
+
+FOUNDED = "What year was {Company} founded?"
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+
+
+async def new_table(site: Site, folder: Path, content: str, name: str) -> str:
+    path = folder / "rows.csv"
+    path.write_text(content)
+    async with site.open() as tablewright:
+        return (await tablewright.import_file(path, FileOptions(name=name))).table.id
+
+
+async def filled_table(site: Site, folder: Path, name: str, *, apply: bool) -> tuple[str, str]:
+    """Four of the sample's companies with the year they were founded; its id, and the proposal's."""
+    names = ("Brightwater Foods", "Halden & Rourke Logistics", "Kestrelworks", "Quillon Robotics")
+    table_id = await new_table(site, folder, "Company\n" + "\n".join(names) + "\n", name)
+    async with site.open() as tablewright:
+        run = await tablewright.plan_enrich(table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
+        filled = await run.run()
+        if apply:
+            await tablewright.changes.apply(filled.proposal_id)
+    return table_id, filled.proposal_id
+
+
+def cell(page: playwright.Page, row: int, field: str) -> playwright.Locator:
+    """By the number of the row's place, from 1."""
+    return page.locator(f".ag-row[row-index='{row - 1}'] [col-id='{field}']")
+
+
+async def open_table(page: playwright.Page, site: Site, table_id: str) -> None:
+    await page.goto(f"{site.url}/tables/{table_id}")
+    await page.wait_for_selector(".ag-row .tw-value")
+
+
+async def test_from_an_empty_server_to_an_accepted_column(fresh_site: Site, browser: NewPage, tmp_path: Path) -> None:
+    async with browser() as page:
+        await page.goto(fresh_site.url)
+        await expect(page.get_by_text("works at once, without a key")).to_be_visible()
+        await page.get_by_role("button", name="Try it with a sample table").click()
+        await expect(cell(page, 1, "Company")).to_contain_text("Brightwater Foods")
+
+        await page.get_by_role("button", name="Ask a column").click()
+        await page.get_by_label("Name of the column").fill("Founded")
+        await page.get_by_role("combobox", name="Type").click()
+        await page.get_by_role("option", name="number").click()
+        await page.get_by_label("Question or formula").fill(FOUNDED)
+        await page.get_by_role("button", name="Estimate").click()
+        await expect(page.locator(".tw-outlook")).to_contain_text("12 cells in 12 rows")
+        await page.get_by_role("button", name="Start").click()
+
+        await expect(page.get_by_role("button", name="Stop")).to_be_visible()
+        await expect(cell(page, 1, "Founded")).to_contain_text("1987")
+        await expect(page.locator(".tw-waiting")).to_contain_text("10 values proposed; 2 cells stayed empty")
+
+        await cell(page, 1, "Founded").click()
+        panel = page.get_by_role("complementary", name="Evidence of the cell")
+        await expect(panel.locator(".tw-mark").first).to_contain_text("1987")
+        await expect(panel.get_by_text("How it was found")).to_be_visible()
+        await page.get_by_role("button", name="Accept all").click()
+        await expect(page.locator(".tw-waiting")).to_be_hidden()
+        await expect(cell(page, 1, "Founded").locator(".tw-new")).to_have_count(0)
+
+        await page.get_by_role("button", name="Export").click()
+        async with page.expect_download() as download:
+            await page.get_by_text("CSV", exact=True).click()
+        written = tmp_path / "out.csv"
+        await (await download.value).save_as(written)
+        assert "Brightwater Foods,United Kingdom,Food,1987" in written.read_text()
+
+
+async def test_a_file_is_read_and_its_reader_says_how(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    path = tmp_path / "kettles.csv"
+    path.write_text("Price,Kettle\n12.50,Aldous\n9.90,Bramble\n")
+    async with browser() as page:
+        await page.goto(site.url)
+        await page.set_input_files("input[type=file]", path)
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("kettles: 2 rows, 2 columns")
+        await expect(dialog.get_by_role("combobox", name="What names a row")).to_have_value("Kettle")
+        await dialog.get_by_role("button", name="Open the table").click()
+        await expect(cell(page, 1, "Price")).to_contain_text("12.50")
+
+
+async def test_a_stopped_run_keeps_what_it_found(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    rows = "Company\n" + "".join(f"Brightwater Foods {number}\n" for number in range(400))
+    table_id = await new_table(site, tmp_path, rows, "To stop")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await page.get_by_role("button", name="Ask a column").click()
+        await page.get_by_label("Name of the column").fill("Founded")
+        await page.get_by_label("Question or formula").fill(FOUNDED)
+        await page.get_by_role("button", name="Start").click()
+        await page.get_by_role("button", name="Stop").click()
+        await expect(page.get_by_text("Stopped; what was found is kept")).to_be_visible()
+        await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    async with site.open() as tablewright:
+        run = (await tablewright.jobs.all(table_id, limit=1))[0]
+        assert run.status == "cancelled"
+        assert run.done < 400
+
+
+async def test_typed_pasted_flagged_and_undone(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id, _ = await filled_table(site, tmp_path, "To change", apply=True)
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await cell(page, 1, "Founded").dblclick()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type("1901")
+        await page.keyboard.press("Enter")
+        await expect(cell(page, 1, "Founded")).to_contain_text("1901")
+        await expect(cell(page, 1, "Founded")).not_to_have_class("tw-is-saving")
+
+        await cell(page, 2, "Founded").dblclick()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type("a long time ago")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("alert")).to_contain_text("is not of type number")
+        await expect(cell(page, 2, "Founded")).to_contain_text("1962")
+
+        await cell(page, 3, "Founded").click()
+        await expect(page.locator(".tw-panel")).to_contain_text("Kestrelworks")
+        await page.get_by_role("button", name="This is wrong").click()
+        await page.get_by_label("Reason").fill("that is another company")
+        await page.get_by_role("button", name="Flag it").click()
+        await expect(cell(page, 3, "Founded").get_by_role("img", name="flagged")).to_be_visible()
+
+        await cell(page, 1, "Company").click()
+        await page.evaluate(
+            """(text) => {
+                const clipboardData = new DataTransfer();
+                clipboardData.setData("text/plain", text);
+                document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true}));
+            }""",
+            "Marlow\t1950\nOrrin\t1960\n",
+        )
+        await page.get_by_role("button", name="Add 2 rows").click()
+        await expect(cell(page, 6, "Company")).to_contain_text("Orrin")
+        await expect(cell(page, 6, "Founded")).to_contain_text("1960")
+
+        await page.get_by_role("button", name="History").click()
+        await page.get_by_role("button", name="Undo", exact=False).first.click()
+        await expect(cell(page, 6, "Company")).to_have_count(0)
+    async with site.open() as tablewright:
+        table = await tablewright.load(table_id)
+        assert [row.cell("Founded").value for row in table.rows][:2] == [1901, 1962]
+        assert table.rows[2].cell("Founded").error == "flagged: that is another company"
+        assert len(table.rows) == 4
+
+
+async def test_only_what_failed_is_shown(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id, _ = await filled_table(site, tmp_path, "To filter", apply=True)
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await expect(page.locator(".ag-center-cols-container .ag-row")).to_have_count(4)
+        await page.get_by_role("button", name="✗ Failed").click()
+        await expect(page.locator("#tw-found")).to_have_text("1 row")
+        await expect(cell(page, 1, "Company")).to_contain_text("Quillon Robotics")
+        await expect(cell(page, 1, "Founded")).to_contain_text("not found")
+        await page.get_by_role("button", name="All rows").click()
+        await page.get_by_label("Find in the table").fill("kestrel")
+        await expect(page.locator("#tw-found")).to_have_text("1 row")
+
+
+async def test_where_sources_disagree_the_panel_shows_both(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id, _ = await filled_table(site, tmp_path, "Disputed", apply=True)
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await cell(page, 2, "Founded").click()
+        panel = page.get_by_role("complementary", name="Evidence of the cell")
+        await expect(panel).to_contain_text("1962")
+        await expect(panel).to_contain_text("Other sources say")
+        await page.keyboard.press("Escape")
+        await expect(panel).to_be_hidden()
+
+
+async def test_a_proposal_is_decided_with_keys_alone(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id, proposal_id = await filled_table(site, tmp_path, "To review", apply=False)
+    async with browser() as page:
+        await page.goto(f"{site.url}/review/{proposal_id}")
+        await expect(page.locator(".tw-review-detail")).to_contain_text("Brightwater Foods")
+        await page.keyboard.press("a")
+        await expect(page.locator(".tw-cursor")).to_contain_text("Halden")
+        await page.keyboard.press("e")
+        await page.get_by_label("Value").fill("1963")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".tw-cursor")).to_contain_text("Kestrelworks")
+        await page.keyboard.press("r")
+        await expect(page.get_by_role("status").first).to_contain_text("1 to accept, 1 to refuse, 1 to edit, 1 open")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".tw-line")).to_have_count(1)
+    async with site.open() as tablewright:
+        rows = (await tablewright.load(table_id)).rows
+        assert [row.cell("Founded").value for row in rows] == [1987, 1963, None, None]
+        assert (await tablewright.proposal(proposal_id)).counts["refused"] == 1
+
+
+async def test_what_is_sure_enough_is_accepted_together(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id, proposal_id = await filled_table(site, tmp_path, "To accept", apply=False)
+    async with browser() as page:
+        await page.goto(f"{site.url}/review/{proposal_id}")
+        await page.get_by_role("button", name="Accept", exact=True).first.click()
+        await expect(page.get_by_role("status").first).to_contain_text("2 to accept, 2 open")
+        await page.get_by_role("button", name="Apply").click()
+        await expect(page.locator(".tw-line")).to_have_count(2)
+    async with site.open() as tablewright:
+        rows = (await tablewright.load(table_id)).rows
+        assert [row.cell("Founded").value for row in rows] == [1987, None, 2009, None]
+
+
+async def test_hostile_text_stays_text(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    quoted = '"' + HOSTILE.replace('"', '""') + '"'
+    table_id = await new_table(site, tmp_path, f"Name,{quoted}\n{quoted},=1+1\n", HOSTILE)
+    async with browser() as page:
+        await page.goto(site.url)
+        await expect(page.get_by_role("link", name="onerror")).to_contain_text("<script>")
+        await open_table(page, site, table_id)
+        await expect(cell(page, 1, "Name")).to_contain_text("<script>")
+        await expect(page.locator(".ag-header")).to_contain_text("<script>")
+        await cell(page, 1, "Name").click()
+        await expect(page.locator(".tw-panel")).to_contain_text("<script>")
+        await page.get_by_role("button", name="History").click()
+        await expect(page.locator(".tw-history")).to_contain_text("imported")
+        assert await page.locator("img[src=x]").count() == 0
+        assert await page.title() != "owned"
+
+
+async def test_on_a_phone_the_menu_and_the_evidence_fit(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id, _ = await filled_table(site, tmp_path, "On a phone", apply=True)
+    async with browser(390, 844) as page:
+        await open_table(page, site, table_id)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+        await page.get_by_role("button", name="Open the menu").click()
+        await expect(page.get_by_role("navigation", name="Places, menu").get_by_text("Documents")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await page.mouse.click(370, 500)
+        await cell(page, 1, "Founded").click()
+        await expect(page.locator(".tw-panel .tw-big")).to_contain_text("1987")
+        await page.wait_for_function(
+            """() => {
+                const panel = document.querySelector(".tw-panel").getBoundingClientRect();
+                return panel.width > 300 && panel.left >= 0 && panel.right <= 390;
+            }"""
+        )
+
+
+@pytest.mark.parametrize("path", ["/tables/nothing", "/review/nothing"])
+async def test_a_page_of_nothing_says_so(site: Site, browser: NewPage, path: str) -> None:
+    async with browser() as page:
+        await page.goto(site.url + path)
+        await expect(page.get_by_text("There is no")).to_have_count(1)
+        await expect(page.get_by_role("link", name="All tables", exact=True)).to_be_visible()
+
+
+async def test_a_cell_of_another_process_is_seen_soon(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id = await new_table(site, tmp_path, "Company\nBrightwater Foods\n", "Watched")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        async with site.open() as tablewright:
+            await tablewright.changes.set_value(table_id, 1, "Company", "Somebody Else")
+        await expect(cell(page, 1, "Company")).to_contain_text("Somebody Else")
+
+
+TABLE = Table(
+    id="t",
+    name="T",
+    fields=(Field(name="Price", type="number"), Field(name="Name"), Field(name="Colour")),
+    key_field="Name",
+)
+
+
+def test_a_pasted_block_is_cut_as_spreadsheets_mean_it() -> None:
+    assert cells_of('a\t"two\nlines"\r\nc\td\r\n\r\n') == [["a", "two\nlines"], ["c", "d"]]
+
+
+def test_pasted_rows_follow_the_order_of_the_grid_or_their_own_header() -> None:
+    assert as_rows(TABLE, [["Kettle", "12"]], None) == [{"Name": "Kettle", "Price": "12"}]
+    assert as_rows(TABLE, [["colour", "name"], ["red", "Kettle"]], None) == [{"Colour": "red", "Name": "Kettle"}]
+
+
+def test_what_is_pasted_below_the_last_row_becomes_new_rows() -> None:
+    values, more = as_values(TABLE, [["red"], ["blue"]], [7], "Colour")
+    assert values == {(7, "Colour"): "red"}
+    assert more == [{"Colour": "blue"}]
+
+
+@pytest.mark.parametrize(
+    ("of", "mark"),
+    [
+        (Cell(value=1, status="ENRICHED", confidence=0.9, run_id="r"), "high"),
+        (Cell(value=1, status="ENRICHED", confidence=0.6, run_id="r"), "medium"),
+        (Cell(value=1, status="ENRICHED", confidence=0.1, run_id="r"), "low"),
+        (Cell(status="FAILED", reason="not_found"), "failed"),
+        (Cell(value=1, status="FLAGGED"), "flagged"),
+        (Cell(value="x", status="ENRICHED", confidence=1.0), "own"),
+        (Cell(), "empty"),
+    ],
+)
+def test_each_kind_of_cell_has_its_mark(of: Cell, mark: str) -> None:
+    assert shown(of)["mark"] == mark
