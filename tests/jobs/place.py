@@ -129,7 +129,8 @@ class Place:
 
     def scalar(self, query: TextClause, **values: Any) -> Any:
         """From the database, once it is there."""
-        url = make_url(self.environ.get("TABLEWRIGHT_DATABASE_URL") or f"sqlite:///{self.folder / 'home' / 'tablewright.db'}")
+        file = self.folder / "home" / "tablewright.db"
+        url = make_url(self.environ.get("TABLEWRIGHT_DATABASE_URL") or f"sqlite:///{file}")
         engine = create_engine(url if url.get_backend_name() == "sqlite" else url.set(drivername=POSTGRES))
         with engine.connect() as connection:
             found = connection.execute(query, values).scalar()
