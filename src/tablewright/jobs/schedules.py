@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from dbos import DBOS, DBOSClient
 from dbos._error import DBOSException
+from sqlalchemy.exc import DBAPIError
 
 from tablewright.errors import UsageError
 from tablewright.jobs.queue import NAME, RUNS, SCHEDULED
@@ -88,7 +89,10 @@ class Schedules:
 
     async def _ask(self, work: Callable[[DBOSClient], T]) -> T:
         def asked() -> T:
-            DBOS.migrate(self._database)
+            try:
+                DBOS.migrate(self._database)
+            except DBAPIError:  # a worker that starts at the same moment makes the same tables
+                DBOS.migrate(self._database)
             client = DBOSClient(system_database_url=self._database, application_name=NAME)
             try:
                 return work(client)

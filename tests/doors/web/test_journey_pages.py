@@ -45,6 +45,13 @@ async def say(page: playwright.Page, label: str, words: str) -> None:
     await page.keyboard.press("Enter")
 
 
+async def close(page: playwright.Page) -> None:
+    """By the keyboard, once the window has taken the focus."""
+    await expect(page.locator(".q-dialog :focus, .q-dialog__inner:focus")).to_have_count(1)
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 # ── documents ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -85,7 +92,7 @@ async def test_dropped_files_are_read_asked_cited_by_page_exported_and_removed(
         await expect(window.get_by_text(re.compile(r"Page \d+ of \d+"))).to_be_visible()
         quoted = await window.locator("mark").inner_text()
         assert quoted.split()[0] in manual.text
-        await page.keyboard.press("Escape")
+        await close(page)
 
         await say(page, "Your question", "List all receipts with their totals")
         await expect(page.get_by_text(re.compile(r"Matched \d+ of \d+ receipts"))).to_be_visible()
@@ -145,7 +152,7 @@ async def test_research_is_watched_read_cited_downloaded_and_refined(place: Site
         await expect(report.get_by_text("Supported").first).to_be_visible()
         await report.get_by_role("button", name="Show source 2").first.click()
         await expect(page.get_by_role("dialog").locator("mark").first).to_be_visible()
-        await page.keyboard.press("Escape")
+        await close(page)
         async with page.expect_download() as download:
             await page.get_by_role("button", name="Markdown").click()
         assert "# Identify 3 AI" in (await (await download.value).path()).read_text(encoding="utf-8")
@@ -189,7 +196,7 @@ async def test_a_whole_conversation_leads_to_five_cards_links_and_a_file_of_ones
         assert await living.get_by_role("row").count() >= 20
         await cards.first.get_by_role("button", name="Show the source of").first.click()
         await expect(page.get_by_role("dialog").locator(".tw-quote").first).to_be_visible()
-        await page.keyboard.press("Escape")
+        await close(page)
         await say(page, "Your message", "where can I buy the first one?")
         shops = page.get_by_role("region", name="Where to buy")
         await expect(shops.get_by_role("link").first).to_have_attribute("rel", re.compile("noopener"))
