@@ -15,6 +15,7 @@ from tablewright.doors.api.answers import Json, Page, page_of
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name
+from tablewright.doors.api.seen import seen_document
 from tablewright.doors.api.tables import Removed, TableImported, brought_in
 from tablewright.doors.api.uploads import safe_name, save
 from tablewright.doors.server.context import Visiting
@@ -196,14 +197,14 @@ async def table_of_documents(visit: Visiting, asked: NewDocumentTable) -> Json:
 @router.get("/documents/{document_id}", response_model=described(DocumentDetail))
 async def get_document(visit: Visiting, document_id: DocumentId) -> Json:
     """What it is, and the summaries of its parts."""
-    report = await visit.tablewright.document(document_id)
+    report = await seen_document(visit, document_id)
     return Json(DocumentDetail(document=shown(report.document), facts=len(report.facts), summaries=report.summaries))
 
 
 @router.get("/documents/{document_id}/facts", response_model=described(FactPage))
 async def list_facts(visit: Visiting, document_id: DocumentId, limit: Limit = SOME, after: After = "") -> Json:
     """What was read from it: labelled values and rows, each with the passage that states it."""
-    report = await visit.tablewright.document(document_id)
+    report = await seen_document(visit, document_id)
     numbered = list(enumerate(report.facts, start=1))
     some, more = page_of(numbered, after, limit, lambda each: str(each[0]), "fact")
     facts = tuple(Fact(**{name: getattr(fact, name) for name in Fact.__struct_fields__}) for _, fact in some)
@@ -214,7 +215,8 @@ async def list_facts(visit: Visiting, document_id: DocumentId, limit: Limit = SO
 async def remove_document(visit: Visiting, document_id: DocumentId) -> Json:
     """Forgets a document with everything that was made of it, and the file that was handed in."""
     visit.must_change()
-    (gone,) = await visit.tablewright.remove_documents([document_id])
+    gone = (await seen_document(visit, document_id)).document
+    await visit.tablewright.remove_documents([gone.id])
     place = Path(gone.path).parent
     if place.parent == (visit.tablewright.settings.home_folder / FOLDER).absolute():
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)

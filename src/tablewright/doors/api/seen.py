@@ -3,7 +3,7 @@ everybody else it is not there."""
 
 from __future__ import annotations
 
-from tablewright.app import ProposalHead, Run
+from tablewright.app import DocumentReport, ProposalHead, Run
 from tablewright.doors.server.context import Visit
 from tablewright.errors import NotFound
 from tablewright.table.model import Field, Row, RowId, Table

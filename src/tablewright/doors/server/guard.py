@@ -7,6 +7,7 @@ too large. And on the way back: the headers that protect, and no word of what we
 from __future__ import annotations
 
 import logging
+import re
 import time
 import traceback
 from urllib.parse import quote, urlencode
@@ -32,8 +33,8 @@ HEALTH = "/api/v1/health"
 OPEN = frozenset({LOGIN, LOGOUT, HEALTH})
 """What whoever has no token may see."""
 NOBODY = Person(id="nobody", name="nobody", role="viewer")
-SMALL = ("application/json", "application/x-www-form-urlencoded", "text/plain", "")
-"""What comes as one of these is no file."""
+UPLOADS = re.compile(r"/api/v1/(tables/import|documents)|/_nicegui/client/[^/]+/upload/[^/]+")
+"""What takes files, and keeps them on the disk meanwhile. All else is read into memory."""
 
 AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>Tablewright</title>'
 """For whoever follows a link from another site: the browser keeps the cookie back, but not when our own page asks."""
@@ -124,7 +125,8 @@ class Guard:
 
     def _measured(self, asked: HTTPConnection, receive: Receive, answer: Answer) -> Receive:
         kind = asked.headers.get("content-type", "").partition(";")[0].strip().lower()
-        most = self._limits.body if kind in SMALL else self._limits.upload
+        brings_files = kind == "multipart/form-data" and UPLOADS.fullmatch(asked.scope["path"])
+        most = self._limits.upload if brings_files else self._limits.body
         if asked.state.person is NOBODY:
             most = self._limits.login
         length = asked.headers.get("content-length", "0")
@@ -146,7 +148,8 @@ class Guard:
 
 
 class Stream:
-    """A connection that stays open: whoever loses their token, or their login, loses it too."""
+    """A connection that stays open: whoever loses their token, their login, their role or one of their tables loses it
+    too. What they may still see they get by asking again."""
 
     def __init__(self, asked: HTTPConnection, person: Person, entrance: Entrance, every: float) -> None:
         self._asked = asked
@@ -161,7 +164,7 @@ class Stream:
             return True
         self._looked = time.monotonic()
         found = await self._entrance.who(self._asked)
-        return found is not None and found[0].id == self.person.id
+        return found is not None and has_lost_nothing(self.person, found[0])
 
     def receiving(self, receive: Receive, send: Send) -> Receive:
         async def received() -> Message:
@@ -241,6 +244,10 @@ class Answer:
             await self._send({"type": "websocket.http.response.body", "body": response.body})
         else:
             await self._send({"type": "websocket.close", "code": 1008})
+
+
+def has_lost_nothing(before: Person, now: Person) -> bool:
+    return (now.id, now.role) == (before.id, before.role) and before.tables <= now.tables
 
 
 async def nothing() -> Message:
