@@ -9,7 +9,7 @@ from msgspec import structs
 
 from tablewright.decisions.annotate_document import Annotate, AnnotateDocument
 from tablewright.decisions.ask_clarification import AskClarification, Clarify
-from tablewright.decisions.citations import check_citations
+from tablewright.decisions.citations import check_citations, unsupported
 from tablewright.decisions.compose_answer import NOT_SAID, Compose, ComposeAnswer, Snippet, compose, fit
 from tablewright.decisions.decision import decide
 from tablewright.decisions.reader.sections import sentences
@@ -237,7 +237,18 @@ async def test_statements_that_their_sources_bear_are_cited_by_code(model: Langu
     assert composed.text == "Acme Turbines was founded in 1987. [source 1]\n3 documents could not be read."
     assert composed.cited == (1,)
     (statement,) = composed.statements
-    assert HISTORY.text[statement.start : statement.end] == "founded in 1987"
+    assert HISTORY.text[statement.start : statement.end] == "Acme Turbines was founded in 1987 by Ada Byron."
+
+
+async def test_what_is_cited_says_it_all_by_itself(model: LanguageModel, endpoint: Endpoint) -> None:
+    quotes = ["Its first rotor was not sold until 1991.", "Acme Turbines was founded in 1987"]
+    for quote in quotes:
+        endpoint.otherwise = answer(
+            {"statements": [said(1, quote, "Acme Turbines was founded in 1987.")], "missing": ""}
+        )
+        (statement,) = (await compose(WHEN, model, pytest.fail)).decided.statements
+        cited = HISTORY.text[statement.start : statement.end]
+        assert not unsupported(statement.text, f"{HISTORY.title}\n{cited}")
 
 
 @pytest.mark.parametrize(

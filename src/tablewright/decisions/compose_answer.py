@@ -261,17 +261,16 @@ def supported(asked: ComposeAnswer, said: Said) -> tuple[Statement | None, str]:
 
 
 def _place(statement: str, quote: str, snippet: Snippet) -> tuple[int, int] | None:
-    """Where the quote stands; or, if its words are not quite those of the text, a sentence that says it all."""
-    if place := locate(quote, snippet.text):
-        return place
-    return next(
-        (
-            (start, end)
-            for start, end in sentences(snippet.text)
-            if not unsupported(statement, f"{snippet.title}\n{snippet.text[start:end]}")
-        ),
-        None,
+    """The shortest passage that says it all by itself: the quote, the sentences that it is part of, or another one."""
+    spans = sentences(snippet.text)
+    places = spans
+    if quoted := locate(quote, snippet.text):
+        around = [(start, end) for start, end in spans if start < quoted[1] and end > quoted[0]]
+        places = [quoted, *([(around[0][0], around[-1][1])] if around else []), *spans]
+    bears = (
+        place for place in places if not unsupported(statement, f"{snippet.title}\n{snippet.text[place[0] : place[1]]}")
     )
+    return next(bears, None)
 
 
 def _turned(statement: str, text: str, start: int, end: int) -> bool:
