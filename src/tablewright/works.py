@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
-from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import UsageError
+from tablewright.errors import Cancelled, UsageError
 from tablewright.journeys import enrich, refresh
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
     from tablewright.corpus.ingest import Ingested, Reading
     from tablewright.engine.recheck import Rechecked
-    from tablewright.jobs.conductor import Doing, Work
+    from tablewright.jobs.whole import Doing, Work
 
 
 class Works:
@@ -103,20 +102,20 @@ class Works:
             ways.setdefault(enrich.natural_strategy([field]), []).append(field)
         for strategy, fields in ways.items():
             fill = await enrich.plan(self._store, table.id, fields, strategy, **self._how(doing))
-            await self._settle(run, await self._fill(fill, doing))
+            await self._fill(fill, run, doing)
         for each in await refresh.rounds(self._store, table.id):
             again = await refresh.plan(self._store, table.id, each, **self._how(doing))
             if again is not None:
-                await self._settle(run, await self._fill(again, doing))
+                await self._fill(again, run, doing)
 
     def _how(self, doing: Doing) -> dict[str, Any]:
         return {"open_tools": self._tools().open, "terms": self._terms(), "retry": self._retry(), "watch": doing.tell}
 
-    async def _fill(self, fill: Fill, doing: Doing) -> Filled:
+    async def _fill(self, fill: Fill, run: Run, doing: Doing) -> None:
         doing.halt = fill.cancel
-        return await fill.run()
-
-    async def _settle(self, run: Run, filled: Filled) -> None:
+        if doing.stopped:  # while something before it was done
+            raise Cancelled(f"Run {run.id} was stopped.", kept="What it had come to is kept.")
+        filled = await fill.run()
         if run.spec["apply"] and filled.status == "done":
             await Changes(self._store, self._actor).apply(filled.proposal_id)
 

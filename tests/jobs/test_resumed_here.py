@@ -2,32 +2,135 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+from dbos import DBOS
+
 from tablewright.app import Tablewright
+from tablewright.errors import RunError
+from tablewright.jobs import queue
 from tablewright.settings import Settings
+from tablewright.table.feed import Progress
 from tablewright.table.fieldspec import parse_field
 
 SAMPLE = Path(__file__).parents[2] / "src" / "tablewright" / "sample" / "companies.csv"
+MORE = 40
+FIELD = parse_field("Founded:number=What year was {Company} founded?")
 
 
-async def test_a_run_that_was_stopped_goes_on_in_the_same_process(tmp_path: Path) -> None:
-    async with Tablewright.open(Settings(home=str(tmp_path), search="sample", concurrency="1")) as tablewright:
-        table = (await tablewright.import_file(SAMPLE)).table
-        field = parse_field("Founded:number=What year was {Company} founded?")
-        run_id = await tablewright.jobs.start(await tablewright.plan_enrich(table.id, [field], "pipeline"))
-        async for event in tablewright.jobs.watch(run_id):
-            if event.progress.stage == "row_done":
-                await tablewright.jobs.cancel(run_id)
-                break
+@pytest.fixture
+async def tablewright(tmp_path: Path) -> AsyncIterator[Tablewright]:
+    """With so many rows that a run has a middle in which something can happen."""
+    table = tmp_path / "companies.csv"
+    known = [line.split(",")[0] for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    unknown = [f"Nowhere Holdings {number}" for number in range(MORE)]
+    table.write_text("\n".join([*known, *unknown]), encoding="utf-8")
+    async with Tablewright.open(Settings(home=str(tmp_path), search="sample", concurrency="1", attempts="1")) as opened:
+        await opened.import_file(table)
+        yield opened
+
+
+@asynccontextmanager
+async def serving(tablewright: Tablewright) -> AsyncIterator[None]:
+    """While this process is a worker itself."""
+    stop = asyncio.Event()
+    working = asyncio.create_task(tablewright.jobs.work(stop, kind="server"))
+    while not any(worker.serves for worker in await tablewright.jobs.workers()):
+        await asyncio.wait([working], timeout=0.05)
+        assert not working.done(), working.result()
+    try:
+        yield
+    finally:
+        stop.set()
+        await working
+
+
+async def ended(tablewright: Tablewright, run_id: str) -> None:
+    async with asyncio.timeout(30):
         async for _ in tablewright.jobs.watch(run_id):
             pass
-        stopped = await tablewright.jobs.get(run_id)
-        assert stopped.status == "cancelled"
-        assert 0 < stopped.done < stopped.total
+
+
+async def stopped_and_resumed(tablewright: Tablewright) -> None:
+    run_id = await tablewright.jobs.start(await tablewright.plan_enrich("companies", [FIELD], "pipeline"))
+    async for event in tablewright.jobs.watch(run_id):
+        if event.progress.stage == "row_done":
+            await tablewright.jobs.cancel(run_id)
+            break
+    await ended(tablewright, run_id)
+    stopped = await tablewright.jobs.get(run_id)
+    assert stopped.status == "cancelled"
+    assert 0 < stopped.done < stopped.total
+    await tablewright.jobs.resume_in_background(run_id)
+    await ended(tablewright, run_id)
+    done = await tablewright.jobs.result(run_id)
+    assert done.status == "done"
+    assert done.rows == stopped.total
+
+
+async def test_a_run_that_was_stopped_goes_on_in_the_same_process(tablewright: Tablewright) -> None:
+    await stopped_and_resumed(tablewright)
+
+
+async def test_a_server_resumes_what_it_had_given_to_the_workers_before(tablewright: Tablewright) -> None:
+    async with serving(tablewright):
+        await stopped_and_resumed(tablewright)
+        assert len(await asyncio.to_thread(DBOS.list_workflows)) > 2
+        await asyncio.to_thread(queue.forget, datetime.now(UTC) - timedelta(hours=1))
+        assert len(await asyncio.to_thread(DBOS.list_workflows)) > 2
+        await asyncio.to_thread(queue.forget, datetime.now(UTC) + timedelta(hours=1))
+        assert await asyncio.to_thread(DBOS.list_workflows) == []
+
+
+async def test_a_run_that_the_queue_knows_nothing_of_fails_and_can_be_resumed(tablewright: Tablewright) -> None:
+    fill = await tablewright.plan_enrich("companies", [FIELD], "pipeline")
+    run_id = await fill.begin("queue/of-a-lost-database")
+    async with serving(tablewright):
+        await ended(tablewright, run_id)
+        assert (await tablewright.jobs.get(run_id)).status == "failed"
         await tablewright.jobs.resume_in_background(run_id)
-        async for _ in tablewright.jobs.watch(run_id):
-            pass
-        done = await tablewright.jobs.result(run_id)
-        assert done.status == "done"
-        assert done.rows == stopped.total
+        await ended(tablewright, run_id)
+        assert (await tablewright.jobs.get(run_id)).status == "done"
+
+
+async def test_a_routine_is_a_run_of_the_workers(tablewright: Tablewright) -> None:
+    spec = {"fields": [], "row_ids": None, "dry_run": False, "apply": False}
+    context = {"table_id": (await tablewright.table("companies")).id, "routine": "recheck", "spec": spec}
+    async with serving(tablewright):
+        handle = await asyncio.to_thread(DBOS.start_workflow, queue.scheduled_workflow, datetime.now(UTC), context)
+        await asyncio.to_thread(handle.get_result)
+        (run,) = await tablewright.jobs.all()
+        await ended(tablewright, run.id)
+        run = await tablewright.jobs.get(run.id)
+        assert (run.kind, run.status) == ("recheck", "done")
+        assert run.owner.startswith("queue/")
+
+
+async def test_what_a_run_used_up_is_not_counted_twice_when_it_is_resumed(tablewright: Tablewright) -> None:
+    run_id = await tablewright.jobs.start(await tablewright.plan_enrich("companies", [FIELD], "pipeline"))
+    async for event in tablewright.jobs.watch(run_id):
+        if event.progress.stage == "row_done":
+            await tablewright.jobs.cancel(run_id)
+            break
+    await ended(tablewright, run_id)
+    stopped = await tablewright.jobs.get(run_id)
+    await tablewright.jobs.take(run_id)
+    assert 0 < (await tablewright.jobs.get(run_id)).usage.searches == stopped.usage.searches
+
+
+async def test_a_run_whose_table_is_removed_says_so(tablewright: Tablewright) -> None:
+    removing: list[asyncio.Task[None]] = []
+
+    def watch(progress: Progress) -> None:
+        if progress.stage == "row_done" and not removing:
+            removing.append(asyncio.ensure_future(tablewright.remove_table("companies")))
+
+    run = await tablewright.durable(await tablewright.plan_enrich("companies", [FIELD], "pipeline"), watch)
+    with pytest.raises(RunError, match="its table was removed"):
+        await run.run()
+    await asyncio.gather(*removing)

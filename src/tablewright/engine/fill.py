@@ -121,6 +121,8 @@ class Fill:
         self._slice: Slice | None = None
         self._gate: AbstractAsyncContextManager[Any] = nullcontext()
         self._done_rows: list[RowId] = []
+        self.written = Usage()
+        """What it took, as far as that is written down with its slice."""
         self._events: list[Progress] = []
 
     def cancel(self) -> None:
@@ -508,13 +510,15 @@ class Fill:
         async with self._writing:
             batch, attempts, events = self._buffer, self._attempts, self._events
             self._buffer, self._attempts, self._events = [], [], []
-            self._flushed_at, self._now = time.monotonic(), now()
+            self._flushed_at, self._now, used = time.monotonic(), now(), self._meter.usage
             writing = asyncio.ensure_future(self._write(batch, attempts, events, self._state(finished)))
             try:
                 await asyncio.shield(writing)
             finally:
                 await asyncio.wait([writing])
-                if writing.exception() is not None:
+                if writing.exception() is None:
+                    self.written = used
+                else:
                     self._buffer[:0], self._attempts[:0], self._events[:0] = batch, attempts, events
 
     def _state(self, finished: bool) -> Slice | None:

@@ -7,45 +7,45 @@ another, with the rows that are not done; what it bought is in the cache, and is
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
 from tablewright.engine.fill import SLICE, USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled
-from tablewright.errors import Cancelled, NotFound, Superseded, TablewrightError, UsageError
+from tablewright.errors import NotFound, Superseded, TablewrightError, UsageError
+from tablewright.jobs.charge import Charge
+from tablewright.jobs.whole import Doing, Whole, Work
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
-from tablewright.models.budget import Amount, Budget
+from tablewright.models.budget import NOTHING, Amount, Budget
 from tablewright.store.records import new_id
 from tablewright.store.runs import Run, RunStatus
-from tablewright.store.slices import Slice, Todo
+from tablewright.store.slices import Slice, Todo, Totals
 from tablewright.store.store import Store
-from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
+from tablewright.store.workers import QUEUED
 from tablewright.table.feed import Progress
-from tablewright.table.usage import Meter, Usage, metered
+from tablewright.table.usage import Usage
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-BEAT = 2.0
-"""Seconds between two signs of life."""
 LOOK = 0.4
 """Seconds between two looks at whether somebody asked a run to stop."""
-NEWS = 0.4
 STOPPED = "stopped"
+LOST = "The workers could not go on with it. The log of the workers says why."
 MANY = 1_000
 
 LINGER = 5.0
 """Seconds for which the tools of a run stay open between two of its slices."""
 OpenRun: TypeAlias = "Callable[[Mapping[str, str], AsyncExitStack], Awaitable[RunTools]]"
 """The tools for a run of these settings, which are closed with the stack."""
-Work: TypeAlias = "Callable[[Run, Doing], Awaitable[Any]]"
-"""Something that is done as a whole: begun again, it finds by itself what it had done already."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,51 +72,31 @@ class Ongoing:
     stopping: bool = False
 
 
-@dataclass
-class Doing:
-    """Something that is done as a whole, while it is done."""
-
-    task: asyncio.Future[Any] | None = None
-    news: list[Progress] = field(default_factory=list)
-    halt: Callable[[], None] | None = None
-    """How to stop it so that what it has come to counts; else it is broken off."""
-    spec: dict[str, Any] | None = None
-    """What is to be kept of what it was to do, where that is not all."""
-
-    def tell(self, progress: Progress) -> None:
-        self.news.append(progress)
-
-    def stop(self) -> None:
-        if self.halt is not None:
-            self.halt()
-        elif self.task is not None:
-            self.task.cancel()
-
-
 class Conductor:
     """`async with Conductor(…) as conductor`. As long as it is open, the process is known to be alive."""
 
-    def __init__(
-        self, store: Store, open_run: OpenRun, *, kind: WorkerKind = "command", works: Mapping[str, Work] | None = None
-    ) -> None:
-        self.id = new_worker_id()
+    def __init__(self, store: Store, open_run: OpenRun, works: Mapping[str, Work] | None = None) -> None:
         self._store = store
         self._open_run = open_run
-        self.kind = kind
         self._works = dict(works or {})
+        self.charge = Charge(store, kinds=self._works.keys())
         self._ongoing: dict[str, Ongoing] = {}
-        self._whole: dict[str, Doing] = {}
+        self._written: dict[str, Amount] = {}
+        """By run: what its slices took that are over, as far as its budget has counted it already."""
+        self._whole = Whole(store, self._note_idle)
         self._opening = asyncio.Lock()
         self._draining = False
-        self._unheard = time.monotonic()
-        """When this process last came back from where it could hear of nobody."""
         self._idle = asyncio.Event()
         self._idle.set()
         self._tasks: list[asyncio.Task[None]] = []
 
+    @property
+    def id(self) -> str:
+        return self.charge.id
+
     async def __aenter__(self) -> Conductor:
-        await self._store.workers.beat(self.id, self.kind)
-        self._tasks = [asyncio.create_task(self._live()), asyncio.create_task(self._look())]
+        await self.charge.beat()
+        self._tasks = [asyncio.create_task(self.charge.live()), asyncio.create_task(self._look())]
         return self
 
     async def __aexit__(
@@ -134,141 +114,133 @@ class Conductor:
     async def conduct(self, run_id: str) -> None:
         """All that is left of a run, in this process alone."""
         problem = ""
-        async with self._taking_part(run_id) as ongoing:
-            numbers = deque((await self._store.slices.totals(run_id)).unfinished)
+        try:
+            async with self._taking_part(run_id) as ongoing:
+                numbers = deque((await self._store.slices.totals(run_id)).unfinished)
 
-            async def lane() -> None:
-                nonlocal problem
-                while numbers and not (problem or self._draining or ongoing.stopping):
-                    problem = await self.fill_slice(run_id, numbers.popleft(), self.id) or problem
+                async def lane() -> None:
+                    nonlocal problem
+                    while numbers and not (problem or self._draining or ongoing.stopping):
+                        problem = await self.fill_slice(run_id, numbers.popleft(), self.id) or problem
 
-            try:
-                lanes = 2 + ongoing.run.spec["concurrency"] // SLICE
-                await asyncio.gather(*(lane() for _ in range(lanes)))
-            except asyncio.CancelledError:
-                ongoing.stopping = True
-                raise
-            finally:
-                if not self._draining:  # else it is left to whoever comes next
-                    await self.end_as(self.id, run_id, "" if problem == STOPPED else problem)
+                try:
+                    lanes = 2 + ongoing.run.spec["concurrency"] // SLICE
+                    await asyncio.gather(*(lane() for _ in range(lanes)))
+                except asyncio.CancelledError:
+                    ongoing.stopping = True
+                    raise
+        except TablewrightError as error:
+            problem = str(error)
+        finally:
+            if not self._draining:  # else it is left to whoever comes next
+                await self.end_as(self.id, run_id, "" if problem == STOPPED else problem)
 
     async def fill_slice(self, run_id: str, number: int, owner: str) -> str:
         """Empty when it is done; else why not, in words. `owner` is whose run it is thought to be: what somebody else
         took in the meantime is left to them."""
-        async with self._taking_part(run_id) as ongoing:
-            run = await self._store.runs.get(run_id)
-            if ongoing.stopping or run.stopping or self._draining or run.owner != owner:
-                return STOPPED
-            part = await self._store.slices.claim(run_id, number, f"{self.id}/{new_id('s')}")
-            if part.finished:
-                return ""
-            fill = await self._fill(ongoing, part)
-            ongoing.fills.add(fill)
-            try:
-                return "" if await fill.run_slice(part, ongoing.proposal_id, ongoing.gate) else STOPPED
-            except Superseded:
-                return ""
-            except TablewrightError as error:
-                return str(error)
-            finally:
-                ongoing.fills.discard(fill)
-
-    async def end(self, run_id: str, problem: str = "") -> Filled:
-        """What was found becomes a proposal, and the run says how it ended; a second time nothing changes."""
-        run = await self._store.runs.get(run_id)
-        totals = await self._store.slices.totals(run_id)
-        async with self._taking_part(run_id) as ongoing:
-            cap = ongoing.tools.budget.in_words if ongoing.tools.budget and totals.tally.left else ""
-            if run.status != "running":
-                return filled(run_id, ongoing.proposal_id, run.status, totals.tally, run.usage, cap)
-            cancelled = bool(totals.unfinished) and not problem
-            status: RunStatus = "failed" if problem else "cancelled" if cancelled else "over_budget" if cap else "done"
-            nothing = await enrich.reopen(self._store, run, Todo(row_ids=()), open_tools=ongoing.tools.open)
-            summary = nothing.summary(totals.tally, cap=cap, cancelled=cancelled)
-        usage = totals.usage + Usage(seconds=seconds_since(run.started_at))
-        await self._store.proposals.finish(ongoing.proposal_id, summary)
-        stage: Any = "cancelled" if cancelled else "complete"
-        last = Progress(stage=stage, done=run.done, total=run.total, detail=problem or summary)
-        await self._store.feed.add(run_id, [last])
-        spec = run.spec | bought(totals.tally)
-        await self._store.runs.finish(run_id, status, usage, problem or None, spec=spec)
-        return filled(run_id, ongoing.proposal_id, status, totals.tally, usage, cap)
-
-    async def take_for_all(self, run_id: str, instead_of: str) -> str:
-        """Makes it a run of all workers; its kind, or nothing where somebody else has taken it in the meantime."""
-        if not await self._store.runs.take(run_id, QUEUED, instead_of=instead_of):
+        try:
+            async with self._taking_part(run_id) as ongoing:
+                run = await self._store.runs.get(run_id)
+                if ongoing.stopping or run.stopping or self._draining or run.owner != owner:
+                    return STOPPED
+                part = await self._store.slices.claim(run_id, number, f"{self.id}/{new_id('s')}")
+                return "" if part.finished or await self._fill(ongoing, part) else STOPPED
+        except Superseded:
             return ""
-        return (await self._store.runs.get(run_id)).kind
+        except TablewrightError as error:
+            return str(error)
+        except Exception as error:
+            log.exception("Slice %s of run %s failed.", number, run_id)
+            return f"{type(error).__name__}: {error}"
 
-    async def unfinished(self, run_id: str) -> list[int]:
+    async def _fill(self, ongoing: Ongoing, part: Slice) -> bool:
+        tools = ongoing.tools
+        fill = await enrich.reopen(self._store, ongoing.run, part.left, open_tools=tools.open, terms=tools.terms)
+        ongoing.fills.add(fill)
+        try:
+            return await fill.run_slice(part, ongoing.proposal_id, ongoing.gate)
+        finally:
+            ongoing.fills.discard(fill)
+            self._written[part.run_id] = self._written.get(part.run_id, NOTHING) + amount(fill.written)
+
+    # ── how a run ends ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def end_as(self, owner: str, run_id: str, problem: str = "") -> None:
+        """What was found becomes a proposal, and the run says how it ended. Not where somebody else has taken it,
+        because the owner was asleep and thought dead, nor a second time."""
+        try:
+            run = await self._store.runs.get(run_id)
+        except NotFound:  # removed with its table
+            return
+        if run.owner != owner or run.status != "running":
+            return
+        if run.kind == "enrich" and self.charge.can_go_on(run):
+            await self._end_fill(run, problem)
+            return
+        with suppress(NotFound):  # not each run proposes something
+            await self._store.proposals.finish(await self._store.proposals.of_run(run_id), "Stopped before the end.")
+        await self._store.runs.finish(
+            run_id, "failed" if problem else "cancelled", run.usage, problem or None, owner=owner
+        )
+
+    async def _end_fill(self, run: Run, problem: str) -> None:
+        totals = await self._store.slices.totals(run.id)
+        cap = await self._cap(run.id, totals)
+        cancelled = bool(totals.unfinished) and not problem
+        status: RunStatus = "failed" if problem else "cancelled" if cancelled else "over_budget" if cap else "done"
+        try:
+            nothing = await enrich.reopen(self._store, run, Todo(row_ids=()))
+            summary = nothing.summary(totals.tally, cap=cap, cancelled=cancelled)
+        except TablewrightError as error:  # such as a strategy that is not on this machine
+            summary = problem or str(error)
+        await self._store.proposals.finish(await self._store.proposals.of_run(run.id), summary)
+        last = Progress(
+            stage="cancelled" if cancelled else "complete", done=run.done, total=run.total, detail=problem or summary
+        )
+        usage = totals.usage + Usage(seconds=run.seconds_worked())
+        spec = run.spec | bought(totals.tally)
+        await self._store.runs.finish(run.id, status, usage, problem or None, spec=spec, news=[last], owner=run.owner)
+
+    async def outcome(self, run_id: str) -> Filled:
+        """What a sliced run that has ended came to."""
+        run = await self._store.runs.get(run_id)
+        if run.status == "running":
+            raise UsageError(f"Run {run_id} has not ended.", advice=f"Watch it: tablewright runs watch {run_id}.")
+        totals = await self._store.slices.totals(run_id)
+        proposal_id = await self._store.proposals.of_run(run_id)
+        return filled(run_id, proposal_id, run.status, totals.tally, run.usage, await self._cap(run_id, totals))
+
+    async def _cap(self, run_id: str, totals: Totals) -> str:
+        """The cap that was reached, in words."""
+        if not totals.tally.left:
+            return ""
+        async with self._taking_part(run_id) as ongoing:
+            return ongoing.tools.budget.in_words if ongoing.tools.budget else ""
+
+    async def unfinished(self, run_id: str, owner: str) -> list[int]:
         """The slices that are to be handed out."""
         run = await self._store.runs.get(run_id)
-        if run.stopping or run.owner != QUEUED:
+        if run.stopping or run.owner != owner:
             return []
         return list((await self._store.slices.totals(run_id)).unfinished)
-
-    async def end_as(self, owner: str, run_id: str, problem: str) -> None:
-        """Not where somebody else has taken it, because the owner was asleep and thought dead."""
-        if (await self._store.runs.get(run_id)).owner == owner:
-            await self.end(run_id, problem)
 
     async def model_of(self, run_id: str) -> str:
         return str((await self._store.runs.get(run_id)).spec.get("model") or "builtin")
 
-    async def go_on(self, run_id: str) -> None:
-        """With a run of whatever kind that is this process's."""
+    async def go_on(self, run_id: str, owner: str = "") -> None:
+        """With a run of whatever kind that is this process's, or the owner's in whose place it works."""
         run = await self._store.runs.get(run_id)
+        if run.status != "running" or run.owner != (owner or self.id):
+            return
         if run.kind == "enrich":
             await self.conduct(run_id)
         else:
             await self._do(run, self._works[run.kind])
 
-    async def give_up(self, run_id: str) -> None:
-        """Ends a run that nobody works on any more, with what it had come to."""
+    async def lose(self, run_id: str, workflow_id: str) -> None:
+        """Ends a run whose workflow is over and has not ended it."""
         run = await self._store.runs.get(run_id)
-        if run.kind == "enrich" and self.can_go_on(run):
-            await self.end(run_id)
-        else:
-            await self._store.runs.finish(run_id, "cancelled", run.usage)
-
-    async def is_left(self, run_id: str) -> bool:
-        """Whether nobody is alive who works on a run that has not ended."""
-        run = await self._store.runs.get(run_id)
-        return run.status == "running" and is_gone(run.owner, await self.alive())
-
-    async def alive(self) -> list[Worker]:
-        """Who is at work. After the database was away nobody has been heard for a while: then silence says nothing."""
-        steady = time.monotonic() - self._unheard > SILENCE
-        return [each for each in await self._store.workers.all() if is_alive(each, trust_silence=steady)]
-
-    async def left(self) -> list[tuple[str, str]]:
-        """The runs that nobody alive works on, and who had them."""
-        alive = await self.alive()
-        running = await self._store.runs.all(status="running")
-        return [(run.id, run.owner) for run in running if is_gone(run.owner, alive) and self.can_go_on(run)]
-
-    def can_go_on(self, run: Run) -> bool:
-        """Whether it was begun as one that another process can go on with."""
-        return "retry" in run.spec if run.kind == "enrich" else run.kind in self._works
-
-    async def take(self, run_id: str) -> None:
-        """To go on with a run that was interrupted, stopped or failed."""
-        run = await self._store.runs.get(run_id)
-        if run.status == "running" and run.owner != self.id and not await self.is_left(run_id):
-            raise UsageError(f"Run {run_id} is being worked on.", advice=f"Watch it: tablewright runs watch {run_id}.")
-        if run.status in ("done", "over_budget"):
-            why = "is done" if run.status == "done" else "stopped at its cap"
-            advice = "Run the same command again with a new --budget: it goes on with the cells that are left."
-            raise UsageError(f"Run {run_id} {why}.", advice="" if run.status == "done" else advice)
-        if not self.can_go_on(run):
-            raise UsageError(
-                f"Run {run_id} cannot go on: it was not begun as one that can.",
-                advice="Run it again: what was bought is not paid for again.",
-            )
-        if run.kind == "enrich":
-            await self._store.proposals.reopen(await self._store.proposals.of_run(run_id))
-        if not await self._store.runs.take(run_id, self.id, instead_of=run.owner, anew=True):
-            raise UsageError(f"Run {run_id} is being worked on.", advice=f"Watch it: tablewright runs watch {run_id}.")
+        await self.end_as(f"{QUEUED}{workflow_id}", run_id, "" if run.stopping else LOST)
 
     @property
     def draining(self) -> bool:
@@ -280,8 +252,7 @@ class Conductor:
         for ongoing in self._ongoing.values():
             for fill in ongoing.fills:
                 fill.drain()
-        for doing in self._whole.values():
-            doing.stop()
+        self._whole.drain()
         await self._idle.wait()
 
     @asynccontextmanager
@@ -302,20 +273,23 @@ class Conductor:
             self._note_idle()
 
     def _note_idle(self) -> None:
-        if not self._whole and not any(ongoing.users for ongoing in self._ongoing.values()):
+        if not self._whole.run_ids and not any(ongoing.users for ongoing in self._ongoing.values()):
             self._idle.set()
 
     async def _close_idle(self, *, after: float = LINGER) -> None:
-        for run_id, ongoing in tuple(self._ongoing.items()):
-            if not ongoing.users and time.monotonic() - ongoing.idle_since >= after:
-                del self._ongoing[run_id]
-                await ongoing.stack.aclose()
+        async with self._opening:  # nobody takes part in what is being closed
+            for run_id, ongoing in tuple(self._ongoing.items()):
+                if not ongoing.users and time.monotonic() - ongoing.idle_since >= after:
+                    del self._ongoing[run_id]
+                    await ongoing.stack.aclose()
 
     async def _open(self, run_id: str) -> Ongoing:
         run = await self._store.runs.get(run_id)
         stack = AsyncExitStack()
         try:
             tools = await self._open_run(run.spec.get("settings", {}), stack)
+            if tools.budget is None or tools.budget.spent == NOTHING:
+                self._written.pop(run_id, None)
             ongoing = Ongoing(
                 run=run,
                 proposal_id=await self._store.proposals.of_run(run_id),
@@ -330,18 +304,13 @@ class Conductor:
             raise
         return ongoing
 
-    async def _fill(self, ongoing: Ongoing, part: Slice) -> Fill:
-        return await enrich.reopen(
-            self._store, ongoing.run, part.left, open_tools=ongoing.tools.open, terms=ongoing.tools.terms
-        )
-
     async def _see_spending(self, ongoing: Ongoing) -> None:
         """The cap holds for all who work on a run together, and for what it took before it was interrupted."""
         budget = ongoing.tools.budget
         if budget is not None:
-            spent = await self._store.slices.spent_by_others(ongoing.run.id, self.id)
-            tokens = spent.input_tokens + spent.output_tokens
-            budget.elsewhere = Amount(spent.cost_usd, tokens, spent.llm_calls)
+            by_all = amount(await self._store.slices.usage(ongoing.run.id))
+            counted = self._written.get(ongoing.run.id, NOTHING)
+            budget.elsewhere = by_all - sum((amount(fill.written) for fill in ongoing.fills), counted)
 
     # ── what is done as a whole ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -352,89 +321,34 @@ class Conductor:
         run_id = await self._store.runs.start(table_id, kind, spec, owner=self.id)
         return await self._do(await self._store.runs.get(run_id), work)
 
-    async def do_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> bool:
-        """Whether there still is such a table. What goes wrong stands in the run's record."""
+    async def begin_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> str:
+        """The run; empty where there is no such table any more."""
         try:
-            await self._store.tables.find(table_id)
+            return await self._store.runs.start(table_id, routine, spec, owner=self.id)
         except NotFound:
-            return False
-        with suppress(TablewrightError):
-            await self.perform(routine, table_id, spec, self._works[routine])
-        return True
+            return ""
 
     async def _do(self, run: Run, work: Callable[[Run, Doing], Awaitable[T]]) -> T:
-        doing = Doing()
-        started, meter = time.monotonic(), Meter()
-        with metered(meter):
-            task: asyncio.Future[T] = asyncio.ensure_future(work(run, doing))
-        telling = asyncio.create_task(self._pass_on(run.id, doing.news))
-        doing.task = task
-        self._whole[run.id] = doing
         self._idle.clear()
-        status: RunStatus = "failed"
-        problem: str | None = None
-        try:
-            result = await task
-            status = "done"
-            return result
-        except asyncio.CancelledError:
-            status = "cancelled"
-            waiting = asyncio.current_task()
-            if waiting is not None and waiting.cancelling():  # not the work was stopped, but who waits for it
-                raise
-            raise Cancelled(
-                f"Run {run.id} was stopped.",
-                kept="What it had come to is kept.",
-                advice=f"Go on with it: tablewright runs resume {run.id}.",
-            ) from None
-        except TablewrightError as error:
-            status = "cancelled" if error.exit_code == 130 else "failed"
-            problem = str(error)
-            raise
-        finally:
-            del self._whole[run.id]
-            self._note_idle()
-            telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
-            await self._store.feed.add(run.id, doing.news)
-            usage = run.usage + meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
-            if not self._draining:  # else it is left to whoever comes next
-                await self._store.runs.finish(run.id, status, usage, problem, spec=doing.spec)
-
-    async def _pass_on(self, run_id: str, news: list[Progress]) -> None:
-        while True:
-            await asyncio.sleep(NEWS)
-            if some := tuple(news):
-                await self._store.feed.add(run_id, some)
-                del news[: len(some)]
+        return await self._whole.do(run, work)
 
     # ── in the background ────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _live(self) -> None:
-        heard = time.monotonic()
-        while True:
-            await asyncio.sleep(BEAT)
-            with suppress(TablewrightError):
-                await self._store.workers.beat(self.id, self.kind)
-                if time.monotonic() - heard > 3 * BEAT:
-                    self._unheard = time.monotonic()
-                heard = time.monotonic()
 
     async def _look(self) -> None:
         """At whether somebody asked a run to stop, and at what others have spent."""
         while True:
             await asyncio.sleep(LOOK)
-            if not (self._ongoing or self._whole):
+            if not (self._ongoing or self._whole.run_ids):
                 continue
             with suppress(TablewrightError):
-                for run_id in await self._store.runs.stopping([*self._ongoing, *self._whole]):
+                for run_id in await self._store.runs.stopping([*self._ongoing, *self._whole.run_ids]):
                     self.stop(run_id)
                 for ongoing in tuple(self._ongoing.values()):
                     await self._see_spending(ongoing)
             await self._close_idle()
 
     def stop_all(self) -> None:
-        for run_id in (*self._ongoing, *self._whole):
+        for run_id in (*self._ongoing, *self._whole.run_ids):
             self.stop(run_id)
 
     def stop(self, run_id: str) -> None:
@@ -443,9 +357,8 @@ class Conductor:
             ongoing.stopping = True
             for fill in ongoing.fills:
                 fill.cancel()
-        if doing := self._whole.get(run_id):
-            doing.stop()
+        self._whole.stop(run_id)
 
 
-def seconds_since(stamp: str) -> float:
-    return round((datetime.now(UTC) - datetime.fromisoformat(stamp)).total_seconds(), 3)
+def amount(usage: Usage) -> Amount:
+    return Amount(usage.cost_usd, usage.input_tokens + usage.output_tokens, usage.llm_calls)

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
-from tablewright.engine.progress import Watch
-from tablewright.errors import RunError, UsageError
+from tablewright.engine.progress import Watch, ignore
+from tablewright.errors import NotFound, RunError, UsageError
 from tablewright.jobs.conductor import Conductor
 from tablewright.store.feed import MOST
 from tablewright.store.store import Store
@@ -58,11 +58,14 @@ class DurableFill:
         run_id = self._run_id or await self.start()
         if self._cancelled:
             self.cancel()
-        if await self._submit(run_id, self._conductor.id):
-            await self._follow_others(run_id)
-            filled = await self._conductor.end(run_id)
-        else:
-            filled = await self._do(run_id)
+        try:
+            if await self._submit(run_id, self._conductor.id):
+                await follow_workers(self._store, self._conductor, run_id, self._watch)
+            else:
+                await self._do(run_id)
+            filled = await self._conductor.outcome(run_id)
+        except NotFound as error:
+            raise RunError(f"Run {run_id} has stopped: its table was removed.") from error
         if filled.status == "failed":
             run = await self._store.runs.get(run_id)
             raise RunError(
@@ -72,29 +75,10 @@ class DurableFill:
             )
         return filled
 
-    async def _do(self, run_id: str) -> Filled:
-        watching = asyncio.create_task(self._follow(run_id))
+    async def _do(self, run_id: str) -> None:
+        watching = asyncio.create_task(tell(self._store, run_id, self._watch))
         try:
             await self._conductor.conduct(run_id)
-            await watching
-        finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
-        return await self._conductor.end(run_id)
-
-    async def _follow_others(self, run_id: str) -> None:
-        """Until the run ends, or the last of the workers is gone."""
-        watching = asyncio.create_task(self._follow(run_id))
-        try:
-            alone = 0
-            while not (await asyncio.wait([watching], timeout=LOOK))[0]:
-                alone = 0 if any(worker.serves for worker in await self._conductor.alive()) else alone + 1
-                if alone * LOOK > SILENCE:
-                    raise RunError(
-                        f"No worker is up any more that works on run {run_id}.",
-                        kept="What was found is kept.",
-                        advice=f"Start a worker, or go on here: tablewright runs resume {run_id}.",
-                    )
             await watching
         finally:
             watching.cancel()
@@ -111,9 +95,29 @@ class DurableFill:
         with suppress(UsageError):  # it has ended by itself
             await self._store.runs.ask_to_stop(self._run_id)
 
-    async def _follow(self, run_id: str) -> None:
-        async for event in follow(self._store, run_id):
-            self._watch(event.progress)
+
+async def follow_workers(store: Store, conductor: Conductor, run_id: str, watch: Watch = ignore) -> None:
+    """Until the run ends, or the last of the workers is gone."""
+    watching = asyncio.create_task(tell(store, run_id, watch))
+    try:
+        alone = 0
+        while not (await asyncio.wait([watching], timeout=LOOK))[0]:
+            alone = 0 if any(worker.serves for worker in await conductor.charge.alive()) else alone + 1
+            if alone * LOOK > SILENCE:
+                raise RunError(
+                    f"No worker is up any more that works on run {run_id}.",
+                    kept="What was found is kept.",
+                    advice=f"Start a worker, or go on here: tablewright runs resume {run_id}.",
+                )
+        await watching
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+async def tell(store: Store, run_id: str, watch: Watch) -> None:
+    async for event in follow(store, run_id):
+        watch(event.progress)
 
 
 async def follow(store: Store, run_id: str, *, after: int = 0, every: float = EVERY) -> AsyncIterator[Event]:

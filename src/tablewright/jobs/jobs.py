@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import UsageError
+from tablewright.errors import TablewrightError, UsageError
 from tablewright.jobs.report import run_report
 from tablewright.settings import Settings
 from tablewright.store.runs import Run
@@ -21,9 +21,10 @@ from tablewright.store.workers import HERE, Worker, WorkerKind, is_alive, is_gon
 from tablewright.table.feed import Event, Routine
 
 if TYPE_CHECKING:
-    from tablewright.jobs.conductor import Conductor, Doing, OpenRun, Work
+    from tablewright.jobs.conductor import Conductor, OpenRun
     from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule, Schedules
+    from tablewright.jobs.whole import Doing, Work
 
 # What a conductor stands on takes a second to import: only those wait for it who work.
 
@@ -75,15 +76,19 @@ class Jobs:
         return run_id
 
     async def resume_in_background(self, run_id: str) -> None:
-        await (await self._conduct()).take(run_id)
+        await (await self._conduct()).charge.take(run_id)
         await self._hand_over(run_id)
 
     async def _hand_over(self, run_id: str) -> None:
         conductor = await self._conduct()
         if not await self._submit(run_id, conductor.id):
-            task = asyncio.create_task(conductor.go_on(run_id))
+            task = asyncio.create_task(self._go_on_unheard(run_id))
             self._background.add(task)
             task.add_done_callback(self._background.discard)
+
+    async def _go_on_unheard(self, run_id: str) -> None:
+        with suppress(TablewrightError):  # which stands in the run's record
+            await (await self._conduct()).go_on(run_id)
 
     async def all(self, table_id: str | None = None, *, limit: int = 50) -> list[Run]:
         """The newest first."""
@@ -116,7 +121,7 @@ class Jobs:
             raise UsageError(f"Run {run_id} can only be stopped by the process that does it ({run.owner}).")
         await self._store.runs.ask_to_stop(run_id)
         if interrupted:
-            await (await self._conduct()).give_up(run_id)
+            await (await self._conduct()).end_as(run.owner, run_id)
 
     def stop(self) -> None:
         """Whatever this process does, at once; what it has come to is kept."""
@@ -125,20 +130,21 @@ class Jobs:
 
     async def take(self, run_id: str) -> None:
         """To go on with a run that was interrupted, stopped or failed; refused where it is done, or being done."""
-        await (await self._conduct()).take(run_id)
+        await (await self._conduct()).charge.take(run_id)
 
     async def go_on(self, run_id: str) -> None:
         """With a run that was taken, to its end; workers do it where some are up."""
         conductor = await self._conduct()
         if await self._submit(run_id, conductor.id):
-            async for _ in self.watch(run_id):
-                pass
+            from tablewright.jobs.durable import follow_workers
+
+            await follow_workers(self._store, conductor, run_id)
         else:
             await conductor.go_on(run_id)
 
     async def result(self, run_id: str) -> Filled:
         """What a run over a table that has ended came to."""
-        return await (await self._conduct()).end(run_id)
+        return await (await self._conduct()).outcome(run_id)
 
     async def workers(self) -> list[Worker]:
         """The processes that are at work."""
@@ -148,9 +154,10 @@ class Jobs:
         """Works on what the queue has, with all other workers, until `stop` is set."""
         from tablewright.jobs.worker import work
 
-        conductor = await self._conduct(kind)
         everywhere = self._settings.slices_everywhere
-        await work(self._store, conductor, self._settings.jobs_database, stop, everywhere=everywhere)
+        await work(
+            self._store, await self._conduct(), self._settings.jobs_database, stop, kind=kind, everywhere=everywhere
+        )
 
     async def schedule(self, table_id: str, routine: Routine, every: str, *, apply: bool = False) -> Schedule:
         """Does it every hour, day or week, or by a cron expression, as long as a worker is up. What a refresh finds is
@@ -174,13 +181,13 @@ class Jobs:
     @property
     def serves_others(self) -> bool:
         """Whether this process works on the runs of many, each with tools of its own."""
-        return self._conductor is not None and self._conductor.kind != "command"
+        return self._conductor is not None and self._conductor.charge.kind != "command"
 
-    async def _conduct(self, kind: WorkerKind = "command") -> Conductor:
+    async def _conduct(self) -> Conductor:
         if self._conductor is None:
             from tablewright.jobs.conductor import Conductor
 
-            conductor = Conductor(self._store, self._open_run, kind=kind, works=self._works)
+            conductor = Conductor(self._store, self._open_run, self._works)
             self._conductor = await self._stack.enter_async_context(conductor)
         return self._conductor
 
@@ -193,6 +200,6 @@ class Jobs:
         return True
 
     async def _up_to_date(self, run: Run) -> Run:
-        if run.status != "running":
+        if run.status != "running" or run.kind != "enrich":
             return run
-        return msgspec.structs.replace(run, usage=run.usage + (await self._store.slices.totals(run.id)).usage)
+        return msgspec.structs.replace(run, usage=await self._store.slices.usage(run.id))

@@ -14,13 +14,15 @@ import contextvars
 import logging
 import threading
 from collections.abc import Collection, Coroutine
+from contextlib import suppress
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from dbos import DBOS, DBOSClient, SetEnqueueOptions, SetWorkflowID
 
-from tablewright.errors import RunError
+from tablewright.errors import RunError, TablewrightError
 from tablewright.jobs.conductor import STOPPED, Conductor
+from tablewright.store.records import new_id
 from tablewright.store.workers import QUEUED
 
 T = TypeVar("T")
@@ -40,6 +42,7 @@ AT_ONCE = 3
 OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 MOST_TRIES = 50
 MOST_EVERYWHERE = 10_000
+MOST_FORGOTTEN = 100
 
 _conductor: Conductor
 _loop: asyncio.AbstractEventLoop
@@ -59,27 +62,28 @@ def here(work: Coroutine[Any, Any, T]) -> T:
 @DBOS.workflow(name="run")
 def run_workflow(run_id: str, instead_of: str) -> None:
     """A run of which `instead_of` had charge until now."""
-    kind = take(run_id, instead_of)
+    owner = f"{QUEUED}{DBOS.workflow_id}"
+    kind = take(run_id, owner, instead_of)
     if kind == "enrich":
         problem = ""
         for round_no in range(MOST_TRIES):
-            numbers = unfinished(run_id)
+            numbers = unfinished(run_id, owner)
             if not numbers or problem not in ("", STOPPED):
                 break
-            problem = hand_out(run_id, round_no, numbers)
-        end(run_id, "" if problem == STOPPED else problem)
+            problem = hand_out(run_id, owner, round_no, numbers)
+        end(run_id, owner, "" if problem == STOPPED else problem)
     elif kind:
-        go_on(run_id)
+        go_on(run_id, owner)
 
 
-def hand_out(run_id: str, round_no: int, numbers: list[int]) -> str:
+def hand_out(run_id: str, owner: str, round_no: int, numbers: list[int]) -> str:
     """The problem that one of the slices met, if any."""
     waiting: list[Any] = []
     problem = ""
     key = partition(run_id)
     for number in numbers:
         with SetWorkflowID(f"{DBOS.workflow_id}-{round_no}-{number}"), SetEnqueueOptions(queue_partition_key=key):
-            waiting.append(DBOS.enqueue_workflow(SLICES, slice_workflow, run_id, number))
+            waiting.append(DBOS.enqueue_workflow(SLICES, slice_workflow, run_id, number, owner))
         if len(waiting) >= AHEAD:
             problem = result_of(waiting.pop(0)) or problem
         if problem:
@@ -101,24 +105,33 @@ def result_of(handle: Any) -> str:
 
 
 @DBOS.workflow(name="slice")
-def slice_workflow(run_id: str, number: int) -> str:
-    problem = here(_conductor.fill_slice(run_id, number, QUEUED))
+def slice_workflow(run_id: str, number: int, owner: str) -> str:
+    problem = here(_conductor.fill_slice(run_id, number, owner))
     if _conductor.draining and problem == STOPPED:
-        _left.wait()  # until then it counts as one of those in this process, so that no further ones are taken
-        raise Leaving
+        wait_to_leave()
     return problem
 
 
 @DBOS.workflow(name=SCHEDULED)
 def scheduled_workflow(at: datetime, context: dict[str, Any]) -> None:
-    """A routine of a table, when it is time for it; one whose table is gone is not done again."""
-    if not here(_conductor.do_routine(context["table_id"], context["routine"], context["spec"])):
+    """Begins a routine of a table, when it is time for it; one whose table is gone is not begun again."""
+    run_id, owner = begin_routine(context)
+    if run_id:
+        enqueue(run_id, owner)
+    else:
         DBOS.delete_schedule(f"{context['table_id']}/{context['routine']}")
 
 
+@DBOS.step(name="begin routine")
+def begin_routine(context: dict[str, Any]) -> tuple[str, str]:
+    """The run, and whose it is until the workers have it."""
+    begun = _conductor.begin_routine(context["table_id"], context["routine"], context["spec"])
+    return here(begun), _conductor.id
+
+
 @DBOS.step(name="take")
-def take(run_id: str, instead_of: str) -> str:
-    return here(_conductor.take_for_all(run_id, instead_of))
+def take(run_id: str, owner: str, instead_of: str) -> str:
+    return here(_conductor.charge.take_for_all(run_id, owner, instead_of))
 
 
 @DBOS.step(name="partition")
@@ -127,24 +140,27 @@ def partition(run_id: str) -> str:
 
 
 @DBOS.step(name="unfinished")
-def unfinished(run_id: str) -> list[int]:
-    return here(_conductor.unfinished(run_id))
+def unfinished(run_id: str, owner: str) -> list[int]:
+    return here(_conductor.unfinished(run_id, owner))
 
 
 @DBOS.step(name="end")
-def end(run_id: str, problem: str) -> None:
-    here(_conductor.end_as(QUEUED, run_id, problem))
+def end(run_id: str, owner: str, problem: str) -> None:
+    here(_conductor.end_as(owner, run_id, problem))
 
 
 @DBOS.step(name="go on")
-def go_on(run_id: str) -> None:
-    try:
-        here(_conductor.go_on(run_id))
-    except Exception:
-        if _conductor.draining:
-            _left.wait()
-            raise Leaving from None
-        raise
+def go_on(run_id: str, owner: str) -> None:
+    with suppress(TablewrightError):  # which stands in the run's record
+        here(_conductor.go_on(run_id, owner))
+    if _conductor.draining:
+        wait_to_leave()
+
+
+def wait_to_leave() -> NoReturn:
+    """Until then it counts as one of those in this process, so that no further ones are taken."""
+    _left.wait()
+    raise Leaving
 
 
 async def join(database: str, conductor: Conductor, *, everywhere: int | None = None) -> None:
@@ -191,18 +207,47 @@ def take_over(alive: Collection[str], left: Collection[tuple[str, str]]) -> None
     if gone:
         DBOS._recover_pending_workflows(sorted(gone))
     for run_id, owner in left:
-        with SetWorkflowID(f"{run_id}-{owner}"):
-            DBOS.enqueue_workflow(RUNS, run_workflow, run_id, owner)
+        enqueue(run_id, owner)
+
+
+def enqueue(run_id: str, owner: str) -> None:
+    """However many workers do so, it is there once."""
+    with SetWorkflowID(f"{run_id}-{owner}"):
+        DBOS.enqueue_workflow(RUNS, run_workflow, run_id, owner)
+
+
+def under_way(workflow_ids: Collection[str]) -> set[str]:
+    """Those of them that wait for a worker, or have one."""
+    found = DBOS.list_workflows(
+        workflow_ids=list(workflow_ids), status=["ENQUEUED", "PENDING"], load_input=False, load_output=False
+    )
+    return {workflow.workflow_id for workflow in found}
+
+
+def forget(before: datetime) -> None:
+    """What was over by then; a slice only with its run, which may look for it as long as it goes on."""
+    for name, with_slices in (("run", True), (SCHEDULED, False)):
+        found = DBOS.list_workflows(
+            name=name,
+            status=list(OVER),
+            completed_before=before.isoformat(),
+            limit=MOST_FORGOTTEN,
+            load_input=False,
+            load_output=False,
+        )
+        if found:
+            DBOS.delete_workflows([workflow.workflow_id for workflow in found], delete_children=with_slices)
 
 
 async def submit(database: str, run_id: str, instead_of: str) -> None:
-    """Gives a run to the workers, from a process that is none."""
+    """Gives a run to the workers, from whatever process. The same one may give them the same run again and again, as
+    it is stopped and resumed."""
 
     def work() -> None:
         client = DBOSClient(system_database_url=database, application_name=NAME)
         try:
             client.enqueue(
-                {"workflow_name": "run", "queue_name": RUNS, "workflow_id": f"{run_id}-{instead_of}"},
+                {"workflow_name": "run", "queue_name": RUNS, "workflow_id": f"{run_id}-{new_id('w')}"},
                 run_id,
                 instead_of,
             )

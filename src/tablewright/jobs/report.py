@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from tablewright.errors import NotFound
-from tablewright.store.runs import Run
+from tablewright.store.records import now
+from tablewright.store.runs import Run, seconds_between
 from tablewright.store.store import Store
 from tablewright.table.document import document
 
@@ -38,13 +38,13 @@ async def run_report(store: Store, run: Run, *, interrupted: bool, reasons: bool
         "started_at": run.started_at,
         "finished_at": run.finished_at,
         "last_event": run.last_event,
-        "spec": run.spec,
+        "spec": {name: value for name, value in run.spec.items() if name != "settings"},
     }
 
 
 def seconds_left(run: Run) -> float | None:
-    """At the pace so far; None while that says little, or where there is nothing left to do."""
-    if run.status != "running" or run.done < min(FEW, run.total) or run.done >= run.total:
+    """At the pace since somebody last began to work on it; None while that says little, or where nothing is left."""
+    done, left = run.done - run.since.done, run.total - run.done
+    if run.status != "running" or left <= 0 or done < min(FEW, run.total - run.since.done):
         return None
-    passed = (datetime.now(UTC) - datetime.fromisoformat(run.started_at)).total_seconds()
-    return round(passed / run.done * (run.total - run.done), 1)
+    return round(seconds_between(run.since.at, now()) / done * left, 1)

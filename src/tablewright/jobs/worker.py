@@ -4,28 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 
 from tablewright.errors import TablewrightError
 from tablewright.jobs import queue
 from tablewright.jobs.conductor import Conductor
 from tablewright.store.store import Store
+from tablewright.store.workers import WorkerKind
 
 log = logging.getLogger(__name__)
 
 LOOK = 2.0
 """Seconds between two looks at who died."""
+KEPT = timedelta(days=7)
+"""For how long the queue remembers what is over; the runs themselves are kept elsewhere."""
+FORGET = 600.0
+"""Seconds between two looks at what it remembers."""
 
 
 async def work(
-    store: Store, conductor: Conductor, database: str, stop: asyncio.Event, *, everywhere: int | None = None
+    store: Store,
+    conductor: Conductor,
+    database: str,
+    stop: asyncio.Event,
+    *,
+    kind: WorkerKind = "worker",
+    everywhere: int | None = None,
 ) -> None:
     """Until `stop` is set; what is under way then is done to the end of its rows."""
     await queue.join(database, conductor, everywhere=everywhere)
     try:
+        await conductor.charge.serve(kind)
+        forgot = -FORGET
         while not stop.is_set():
             with suppress(TablewrightError):
                 await look_after(store, conductor)
+            if time.monotonic() - forgot > FORGET:
+                forgot = time.monotonic()
+                await asyncio.to_thread(queue.forget, datetime.now(UTC) - KEPT)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), LOOK)
         await conductor.drain()
@@ -35,8 +53,13 @@ async def work(
 
 async def look_after(store: Store, conductor: Conductor) -> None:
     known = {worker.id for worker in await store.workers.all()}
-    alive = {worker.id for worker in await conductor.alive()}
-    await asyncio.to_thread(queue.take_over, alive, await conductor.left())
+    alive = {worker.id for worker in await conductor.charge.alive()}
+    await asyncio.to_thread(queue.take_over, alive, await conductor.charge.left())
+    if queued := await conductor.charge.queued():
+        under_way = await asyncio.to_thread(queue.under_way, [workflow_id for _, workflow_id in queued])
+        for run_id, workflow_id in queued:
+            if workflow_id not in under_way:
+                await conductor.lose(run_id, workflow_id)
     if gone := known - alive:
         log.warning("Gone: %s. What they had begun goes on.", ", ".join(sorted(gone)))
         await store.workers.leave(gone)

@@ -7,6 +7,7 @@ whether an owner is alive is known to `Workers`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -16,10 +17,12 @@ from sqlalchemy import Row as Record
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import Database
+from tablewright.store.feed import append_events
 from tablewright.store.operations import create_proposal
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.slices import Todo, write_slices
 from tablewright.store.tables import head
+from tablewright.table.feed import Progress
 from tablewright.table.model import Field, Noun
 from tablewright.table.usage import Usage
 
@@ -29,6 +32,15 @@ ENDED: tuple[RunStatus, ...] = ("done", "cancelled", "over_budget")
 NEWEST = 500
 """Runs that are looked through for those of one kind of work."""
 NO_TABLE = 0
+SINCE = "since"
+
+
+class Since(Noun, frozen=True):
+    """When somebody last began to work on a run, the rows that were done by then, and the seconds that took."""
+
+    at: str
+    done: int = 0
+    seconds: float = 0.0
 
 
 class Run(Noun, frozen=True):
@@ -47,6 +59,14 @@ class Run(Noun, frozen=True):
     total: int = 0
     done: int = 0
     last_event: int = 0
+
+    @property
+    def since(self) -> Since:
+        return msgspec.convert(self.spec.get(SINCE) or {"at": self.started_at}, Since)
+
+    def seconds_worked(self, until: str = "") -> float:
+        """Until now, without the time in which nobody worked on it."""
+        return round(self.since.seconds + seconds_between(self.since.at, until or now()), 3)
 
 
 class Runs:
@@ -82,31 +102,45 @@ class Runs:
         error: str | None = None,
         *,
         spec: dict[str, Any] | None = None,
+        news: Sequence[Progress] = (),
+        owner: str = "",
     ) -> None:
-        """`spec` is what it turned out to be, where that is more than was known at the start."""
+        """`spec` is what it turned out to be, where that is more than was known at the start; `news` is the last that
+        is told. What has ended already stays as it is, and with `owner` what is somebody else's by now."""
 
         def work(connection: Connection) -> None:
             runs = schema.runs
+            running = (runs.c.id == run_id) & (runs.c.status == "running")
+            if owner:
+                running &= runs.c.owner == owner
+            if connection.execute(select(runs.c.id).where(running).with_for_update()).scalar() is None:
+                return
+            append_events(connection, run_id, news)
             values = {"status": status, "finished_at": now(), "usage": to_text(usage), "error": error, "stop": ""}
             if spec is not None:
                 values["spec"] = to_text(spec)
-            connection.execute(update(runs).where(runs.c.id == run_id).values(values))
+            connection.execute(update(runs).where(running).values(values))
 
         await self._database.write(work, repeatable=True)
 
-    async def take(self, run_id: str, owner: str, *, instead_of: str, anew: bool = False) -> bool:
-        """Makes `owner` the one who works on it, if it still is as `instead_of` left it. `anew`: although it has ended,
-        or was asked to stop."""
+    async def take(self, run: Run, owner: str, *, anew: bool = False) -> bool:
+        """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
+        faster. `anew`: although it has ended, or was asked to stop."""
 
         def work(connection: Connection) -> bool:
-            runs = schema.runs
-            wanted = (runs.c.id == run_id) & runs.c.owner.in_([instead_of, owner])
-            values: dict[str, Any] = {"owner": owner}
+            runs, events = schema.runs, schema.run_events
+            record = connection.execute(with_table().where(runs.c.id == run.id).with_for_update(of=runs)).one_or_none()
+            present = as_run(record) if record else None
+            if present is None or (present.owner, present.status) != (run.owner, run.status):
+                return present is not None and (present.owner, present.status) == (owner, "running")
+            last = (events.c.run_id == run.id) & (events.c.number == present.last_event)
+            until = connection.execute(select(events.c.at).where(last)).scalar() or present.since.at
+            since = Since(at=now(), done=present.done, seconds=present.seconds_worked(until))
+            values: dict[str, Any] = {"owner": owner, "spec": to_text(present.spec | {SINCE: since})}
             if anew:
                 values |= {"status": "running", "stop": "", "error": None, "finished_at": None}
-            else:
-                wanted &= runs.c.status == "running"
-            return connection.execute(update(runs).where(wanted).values(values)).rowcount > 0
+            connection.execute(update(runs).where(runs.c.id == run.id).values(values))
+            return True
 
         return await self._database.write(work, repeatable=True)
 
@@ -125,11 +159,13 @@ class Runs:
         await self._database.write(work, repeatable=True)
 
     async def stopping(self, run_ids: Collection[str]) -> set[str]:
-        """Those of them that somebody asked to stop, or that are gone with their table."""
+        """Those of them that somebody asked to stop, that have ended, or that are gone with their table."""
 
         def work(connection: Connection) -> set[str]:
             runs = schema.runs
-            going_on = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.stop == "")
+            going_on = select(runs.c.id).where(
+                runs.c.id.in_(list(run_ids)), runs.c.stop == "", runs.c.status == "running"
+            )
             return set(run_ids) - set(connection.execute(going_on).scalars())
 
         return await self._database.read(work)
@@ -239,3 +275,7 @@ def as_run(record: Record[Any]) -> Run:
         done=record.done,
         last_event=record.last_event,
     )
+
+
+def seconds_between(start: str, end: str) -> float:
+    return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())

@@ -86,7 +86,10 @@ class Slices:
 
         def work(connection: Connection) -> Slice:
             connection.execute(update(schema.run_slices).where(at(run_id, number)).values(owner=owner))
-            return as_slice(connection.execute(select(schema.run_slices).where(at(run_id, number))).one())
+            record = connection.execute(select(schema.run_slices).where(at(run_id, number))).one_or_none()
+            if record is None:
+                raise superseded(run_id, number)
+            return as_slice(record)
 
         return await self._database.write(work, repeatable=True)
 
@@ -103,9 +106,9 @@ class Slices:
                 select(slices.c.owner, slices.c.done, slices.c.usage, slices.c.finished)
                 .where(at(state.run_id, state.number))
                 .with_for_update()
-            ).one()
-            if present.owner != state.owner:
-                raise Superseded(f"Slice {state.number} of run {state.run_id} is done by somebody else now.")
+            ).one_or_none()
+            if present is None or present.owner != state.owner:
+                raise superseded(state.run_id, state.number)
             if (present.done, present.usage, present.finished) == (done, usage, state.finished):
                 return
             before = set(msgspec.json.decode(present.done))
@@ -133,13 +136,12 @@ class Slices:
 
         return await self._database.read(work)
 
-    async def spent_by_others(self, run_id: str, worker_id: str) -> Usage:
-        """What the slices took that others than this worker did, or do."""
+    async def usage(self, run_id: str) -> Usage:
+        """What all of them took so far, whoever did them."""
 
         def work(connection: Connection) -> Usage:
             slices = schema.run_slices
-            own = slices.c.owner.startswith(worker_id, autoescape=True)
-            usages = connection.execute(select(slices.c.usage).where(slices.c.run_id == run_id, ~own)).scalars()
+            usages = connection.execute(select(slices.c.usage).where(slices.c.run_id == run_id)).scalars()
             return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
 
         return await self._database.read(work)
@@ -165,6 +167,10 @@ def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> 
 
 def at(run_id: str, number: int) -> Any:
     return (schema.run_slices.c.run_id == run_id) & (schema.run_slices.c.number == number)
+
+
+def superseded(run_id: str, number: int) -> Superseded:
+    return Superseded(f"Slice {number} of run {run_id} is done by somebody else now, or was removed with its table.")
 
 
 def as_slice(record: Record[Any]) -> Slice:

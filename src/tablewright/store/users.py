@@ -20,6 +20,7 @@ from tablewright.store.records import new_id, now
 from tablewright.store.tables import head
 from tablewright.table.access import Person, Role
 
+RESERVED = frozenset({"owner", "assistant"})
 REMEMBERED = timedelta(days=2)
 """How long the answer to a request with a key is kept."""
 
@@ -54,6 +55,8 @@ class Users:
         name = name.strip()
         if not name or len(name) > 80:
             raise UsageError("A user needs a name of at most 80 characters.")
+        if name.casefold() in RESERVED:
+            raise UsageError(f"Nobody can be called {name!r}: that stands for somebody else in the history.")
 
         def work(connection: Connection) -> Person:
             users = schema.users

@@ -24,8 +24,8 @@ from tablewright.table.model import Noun
 
 WorkerKind: TypeAlias = Literal["worker", "server", "command"]
 
-QUEUED = "queue"
-"""The owner of a run that whoever is free of the workers works on."""
+QUEUED = "queue/"
+"""Begins the owner of a run that whoever is free of the workers works on; then comes the workflow that hands it out."""
 HERE = "-here"
 SILENCE = 15.0
 """Seconds without a sign of life after which a process counts as gone."""
@@ -62,7 +62,8 @@ class Workers:
                 started_at=now(),
                 beat=clock(connection),
             )
-            connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_={"beat": clock(connection)}))
+            changed = {"beat": clock(connection), "kind": kind}
+            connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=changed))
 
         await self._database.write(work, repeatable=True)
 
@@ -105,7 +106,7 @@ def this_process() -> str:
 def is_gone(owner: str, alive: Sequence[Worker]) -> bool:
     """Whether nobody works on what this owner had begun. Of a process that gives no signs of life it is known only on
     its own machine."""
-    if owner == QUEUED:
+    if owner.startswith(QUEUED):
         return not any(worker.serves for worker in alive)
     if any(worker.id == owner for worker in alive):
         return False

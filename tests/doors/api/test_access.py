@@ -89,8 +89,10 @@ def test_a_viewer_looks_at_what_was_granted_and_changes_nothing(api: Api, ids: d
         else:
             assert vic.refused(403, method, fill(path, ids), json={})["type"] == "Forbidden"
     assert vic.get(f"/runs/{ids['run_id']}")["status"] == "done"
-    api.delete(f"/users/vic/tables/{ids['table_id']}")
+    api.send("PATCH", f"/tables/{ids['table_id']}", json={"name": "Firms"})
+    assert api.delete("/users/vic/tables/Firms")["tables"] == []
     assert vic.refused(404, "GET", f"/tables/{ids['table_id']}")
+    assert api.refused(404, "DELETE", "/users/vic/tables/nowhere")
 
 
 def test_an_editor_sees_and_shares_nothing_but_what_they_made(api: Api) -> None:

@@ -17,9 +17,10 @@ def hand_in(api: Api, *files: tuple[str, bytes]) -> Any:
 
 
 def test_documents_are_handed_in_asked_and_forgotten(api: Api) -> None:
-    done = hand_in(api, ("../../receipt.txt", RECEIPT), ("note.txt", b"Nothing to see."), ("broken.pdf", b"%PDF-1.7"))
-    assert (done["added"], [each["name"] for each in done["unreadable"]]) == (2, ["broken.pdf"])
-    assert sorted(each["name"] for each in done["documents"]) == ["broken.pdf", "note.txt", "receipt.txt"]
+    notes = [("note.txt", b"Nothing to see."), ("note.txt", b"Nothing here either.")]
+    done = hand_in(api, ("../../receipt.txt", RECEIPT), *notes, ("broken.pdf", b"%PDF-1.7"))
+    assert (done["added"], [each["name"] for each in done["unreadable"]]) == (3, ["broken.pdf"])
+    assert sorted(each["name"] for each in done["documents"]) == ["broken.pdf", "note.txt", "note.txt", "receipt.txt"]
     receipt = next(each for each in done["documents"] if each["name"] == "receipt.txt")
     facts = api.get(f"/documents/{receipt['id']}/facts")["facts"]
     assert "412.50 EUR" in [fact["value"] for fact in facts]
@@ -36,8 +37,10 @@ def test_documents_are_handed_in_asked_and_forgotten(api: Api) -> None:
 
     assert api.delete(f"/documents/{receipt['id']}") == {"removed": receipt["id"]}
     assert api.refused(404, "GET", f"/documents/{receipt['id']}")
+    for method, name in (("GET", "note.txt"), ("DELETE", "note.txt"), ("DELETE", "broken.pdf")):
+        assert "uploads" not in str(api.refused(404, method, f"/documents/{name}"))  # nor are they told apart by place
     left = [path.name for path in (api.server.do(home) / "uploads").rglob("*.*")]
-    assert sorted(left) == ["broken.pdf", "note.txt"]
+    assert sorted(left) == ["broken.pdf", "note.txt", "note.txt"]
 
 
 async def home(tablewright: Any) -> Path:

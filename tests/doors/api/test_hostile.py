@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from tests.doors.api.using import Api
+from tests.doors.api.using import Api, served_api
 from tests.doors.server.serving import error_of
 
 HUGE = "9" * 400
 DEEP = '{"name": "x", "rows": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """For all that is refused: nothing comes into it."""
+    with served_api(tmp_path_factory.mktemp("home")) as used:
+        yield used
 
 
 @pytest.mark.parametrize(
@@ -35,11 +44,11 @@ DEEP = '{"name": "x", "rows": ' + "[" * 100_000 + "]" * 100_000 + "}"
     ],
     ids=lambda body: repr(body[:40]),
 )
-def test_a_table_of_nonsense_is_refused(api: Api, body: bytes) -> None:
-    answer = api.send("POST", "/tables", content=body, headers={"Content-Type": "application/json"})
+def test_a_table_of_nonsense_is_refused(empty: Api, body: bytes) -> None:
+    answer = empty.send("POST", "/tables", content=body, headers={"Content-Type": "application/json"})
     assert 400 <= answer.status_code < 500, answer.text
     error_of(answer)
-    assert api.get("/tables")["tables"] == []
+    assert empty.get("/tables")["tables"] == []
 
 
 @pytest.mark.parametrize(
@@ -61,8 +70,8 @@ def test_a_table_of_nonsense_is_refused(api: Api, body: bytes) -> None:
         "/tables?after=%00",
     ],
 )
-def test_a_path_to_nowhere_is_refused(api: Api, path: str) -> None:
-    answer = api.send("GET", path)
+def test_a_path_to_nowhere_is_refused(empty: Api, path: str) -> None:
+    answer = empty.send("GET", path)
     assert 400 <= answer.status_code < 500, answer.text
     error_of(answer)
 

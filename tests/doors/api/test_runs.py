@@ -11,6 +11,11 @@ from typing import Any
 
 import pytest
 
+from tablewright.app import Tablewright
+from tablewright.doors.api.runs import AskedRun
+from tablewright.doors.server.context import Visit
+from tablewright.errors import BadSetting
+from tablewright.settings import Settings
 from tablewright.table.access import OWNER
 from tests.doors.api.using import FOUNDED, Api, served_api
 
@@ -124,7 +129,7 @@ def test_what_can_never_work_is_refused_before_it_starts(api: Api) -> None:
     assert api.get("/runs")["runs"] == []
 
 
-def test_a_budget_of_its_own_holds_for_a_run_and_never_exceeds_the_servers(api: Api) -> None:
+def test_a_budget_of_its_own_holds_for_a_run(api: Api) -> None:
     table_id = api.bring_in()
     run = api.run(table_id, FOUNDED, budget=0.25, cascade=True)
 
@@ -133,6 +138,20 @@ def test_a_budget_of_its_own_holds_for_a_run_and_never_exceeds_the_servers(api: 
 
     kept = api.server.do(recorded)
     assert (kept["budget"], kept["cascade"]) == ("0.25", "yes")
+
+
+async def test_no_run_goes_beyond_what_the_server_allows(tmp_path: Path) -> None:
+    settings = Settings(home=str(tmp_path), budget="0.10", offline="yes")
+    async with Tablewright.open(settings) as tablewright:
+        visit = Visit(OWNER, tablewright)
+        much, little = (
+            AskedRun.model_validate({"fields": [FOUNDED], "budget": budget, "offline": False}) for budget in (5, 0.05)
+        )
+        assert much.settings(visit) == {"budget": "0.1"}
+        assert little.settings(visit) == {"budget": "0.05"}
+        visit.tablewright.settings = Settings(budget="much")
+        with pytest.raises(BadSetting):
+            little.settings(visit)
 
 
 @pytest.fixture

@@ -64,6 +64,8 @@ async def test_without_a_token_it_serves_only_this_machine_and_only_under_its_na
             assert rebound.status_code == 421
             foreign = await http.post(address, json=call, headers={**wanted, "Origin": "https://attacker.example"})
             assert foreign.status_code == 403
+            passed_on = await http.post(address, json=call, headers={**wanted, "X-Forwarded-For": "203.0.113.7"})
+            assert passed_on.status_code == 401
             async with over_http(address, {}, mode="legacy") as talk:
                 await talk("import_table", csv=COMPANIES, name="firms")
                 done = await talk("enrich", table="firms", columns=[FOUNDED], max_rows=2)

@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.doors.conftest import Shell
 from tests.doors.server.serving import TOKEN
@@ -19,7 +20,10 @@ from tests.doors.server.test_serve import started
 
 playwright = pytest.importorskip("playwright.async_api", reason="Playwright for Python is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt install chromium)")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt install chromium)"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 
 EVIL = """<!doctype html><title>working</title><script>
@@ -48,35 +52,42 @@ const script = () => new Promise(done => {
 </script><body></body>"""
 
 
-@pytest.fixture
-async def browser(tmp_path: Path) -> AsyncIterator[Any]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Any]:
     async with playwright.async_playwright() as driver:
         opened = await driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield opened
         await opened.close()
 
 
-async def test_a_login_leads_to_pages_that_work_under_the_policy(shell: Shell, browser: Any) -> None:
-    shell.environ |= {"TABLEWRIGHT_TOKEN": TOKEN, "TABLEWRIGHT_SEARCH": "sample"}
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of a server that asks for a token."""
+    folder = tmp_path_factory.mktemp("served")
+    with started(Shell(folder, TABLEWRIGHT_TOKEN=TOKEN, TABLEWRIGHT_SEARCH="sample")) as (_, reached, _said):
+        yield reached
+
+
+async def test_a_login_leads_to_pages_that_work_under_the_policy(address: str, browser: Any) -> None:
     problems: list[str] = []
     hosts: set[str] = set()
-    with started(shell) as (_, address, _said):
-        page = await browser.new_page()
-        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
-        await page.goto(address + "/runs")
-        assert page.url == f"{address}/login?next=%2Fruns"
-        await page.get_by_label("Your token").fill(TOKEN)
-        await page.get_by_role("button", name="Log in").click()
-        await page.wait_for_url(address + "/runs")
-        for path in ("/runs", "/", "/documents", "/research", "/shortlist", "/health"):
-            await page.goto(address + path)
-            await page.wait_for_function("window.socket && window.socket.connected")
-        assert await page.evaluate("document.cookie") == ""
-        await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 1\">')")
-        await asyncio.sleep(0.3)
-        assert await page.evaluate("window.ran") is None
+    page = await browser.new_page()
+    page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
+    await page.goto(address + "/runs")
+    assert page.url == f"{address}/login?next=%2Fruns"
+    await page.get_by_label("Your token").fill(TOKEN)
+    await page.get_by_role("button", name="Log in").click()
+    await page.wait_for_url(address + "/runs")
+    for path in ("/runs", "/", "/documents", "/research", "/shortlist", "/health"):
+        await page.goto(address + path)
+        await page.wait_for_function("window.socket && window.socket.connected")
+    assert await page.evaluate("document.cookie") == ""
+    await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.ran = 1\">')")
+    await asyncio.sleep(0.3)
+    assert await page.evaluate("window.ran") is None
+    await page.close()
     refused = [said for said in problems if "Content Security Policy" in said]
     assert [said for said in refused if "inline event handler" not in said] == []
     assert len(refused) == 1
@@ -84,23 +95,22 @@ async def test_a_login_leads_to_pages_that_work_under_the_policy(shell: Shell, b
 
 
 async def test_whoever_is_logged_in_can_follow_a_link_from_elsewhere(
-    shell: Shell, browser: Any, evil: tuple[Path, str]
+    address: str, browser: Any, evil: tuple[Path, str]
 ) -> None:
-    shell.environ["TABLEWRIGHT_TOKEN"] = TOKEN
     folder, elsewhere = evil
-    with started(shell) as (_, address, _said):
-        (folder / "index.html").write_text(f'<a href="{address}/runs">Look</a>')
-        page = await (await browser.new_context()).new_page()
-        await page.goto(elsewhere.replace("127.0.0.1", "localhost"))
-        await page.get_by_text("Look").click()
-        await page.wait_for_url(f"{address}/login?next=%2Fruns")
-        await page.get_by_label("Your token").fill(TOKEN)
-        await page.get_by_role("button", name="Log in").click()
-        await page.wait_for_url(f"{address}/runs")
-        await page.goto(elsewhere.replace("127.0.0.1", "localhost"))
-        await page.get_by_text("Look").click()
-        await page.wait_for_url(f"{address}/runs")
-        await page.wait_for_function("window.socket && window.socket.connected")
+    (folder / "index.html").write_text(f'<a href="{address}/runs">Look</a>')
+    page = await browser.new_page()
+    await page.goto(elsewhere.replace("127.0.0.1", "localhost"))
+    await page.get_by_text("Look").click()
+    await page.wait_for_url(f"{address}/login?next=%2Fruns")
+    await page.get_by_label("Your token").fill(TOKEN)
+    await page.get_by_role("button", name="Log in").click()
+    await page.wait_for_url(f"{address}/runs")
+    await page.goto(elsewhere.replace("127.0.0.1", "localhost"))
+    await page.get_by_text("Look").click()
+    await page.wait_for_url(f"{address}/runs")
+    await page.wait_for_function("window.socket && window.socket.connected")
+    await page.close()
 
 
 @pytest.fixture

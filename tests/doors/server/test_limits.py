@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from tablewright.doors.server.limits import Buckets, Limits
-from tests.doors.server.serving import TOKEN, error_of, served
+from tests.doors.server.serving import TOKEN, Served, error_of, served
 
 FEW = Limits(
     body=1_000,
@@ -59,13 +60,22 @@ def with_routes(app: FastAPI) -> None:
 
 
 def test_a_body_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    files = ("multipart/form-data; boundary=x", "text/csv")
+    kinds = ("application/json", "", "application/x-www-form-urlencoded", "text/csv", "multipart/form-data; boundary=x")
     with served(tmp_path, limits=FEW, more=with_routes) as server, server.client() as client:
-        for kind in ("application/json", "", "application/x-www-form-urlencoded", *files):
-            most, headers = FEW.upload if kind in files else FEW.body, {"Content-Type": kind}
+        for kind in kinds:
+            most, headers = FEW.body, {"Content-Type": kind}
             assert client.post("/api/v1/bring", content=b"x" * most, headers=headers).json() == most
             answer = client.post("/api/v1/bring", content=b"x" * (most + 1), headers=headers)
             assert (answer.status_code, error_of(answer)["type"]) == (413, "TooLarge"), kind
+
+
+def test_only_where_files_are_taken_a_body_may_be_as_large_as_files_are(tmp_path: Path) -> None:
+    """Files go to the disk, all else is read into memory."""
+    with served(tmp_path, limits=FEW) as server, server.client() as client:
+        for path in ("/api/v1/tables/import", "/api/v1/documents", "/_nicegui/client/abc/upload/7"):
+            for most, headers in ((FEW.upload, {"Content-Type": "multipart/form-data; boundary=x"}), (FEW.body, {})):
+                answers = [client.post(path, content=b"x" * size, headers=headers) for size in (most, most + 1)]
+                assert [answer.status_code == 413 for answer in answers] == [False, True], (path, headers)
 
 
 def test_a_body_of_unknown_length_is_refused_as_soon_as_it_is_too_large(tmp_path: Path) -> None:
@@ -107,11 +117,11 @@ def test_a_person_who_asks_too_fast_is_slowed_down_and_the_others_are_not(tmp_pa
 
 
 def test_tokens_cannot_be_tried_out_quickly(tmp_path: Path) -> None:
-    limits = Limits(login_delay=0.2, logins_per_minute=5)
+    limits = Limits(login_delay=0.1, logins_per_minute=5)
     with served(tmp_path, token=TOKEN, limits=limits) as server, server.browser() as browser:
         begun = time.monotonic()
         assert [browser.post("/login", data={"token": f"{n}"}).status_code for n in range(5)] == [401] * 5
-        assert time.monotonic() - begun >= 5 * 0.2
+        assert time.monotonic() - begun >= 5 * limits.login_delay
         answer = browser.post("/login", data={"token": TOKEN})
         assert (answer.status_code, error_of(answer)["type"]) == (429, "TooMany")
         assert int(answer.headers["retry-after"]) > 5
@@ -162,7 +172,35 @@ def test_an_open_stream_ends_with_the_token(tmp_path: Path) -> None:
             lines = events.iter_lines()
             assert next(lines) == "data: on"
             server.do(lambda tablewright: tablewright.users.remove("ann"))
-            assert len(list(lines)) < 100
+            assert len(list(islice(lines, 100))) < 100
+
+
+def demoted(server: Served) -> None:
+    server.do(lambda tablewright: tablewright.users.change_role("ann", "viewer"))
+
+
+def bereft(server: Served) -> None:
+    server.do(lambda tablewright: tablewright.users.revoke("ann", "towns"))
+
+
+@pytest.mark.parametrize("loses", [demoted, bereft])
+def test_an_open_stream_ends_where_somebody_may_do_or_see_less_than_before(
+    tmp_path: Path, loses: Callable[[Served], None]
+) -> None:
+    def make(name: str) -> None:
+        ann.post("/api/v1/tables", json={"name": name, "rows": [{"A": "x"}]}).raise_for_status()
+
+    with (
+        served(tmp_path, limits=FEW, more=with_routes) as server,
+        server.client(server.add_user("ann", "editor")) as ann,
+    ):
+        make("towns")
+        with ann.stream("GET", "/api/v1/stream") as events:
+            lines = events.iter_lines()
+            make("more")
+            assert [next(lines) for _ in range(10)][-2] == "data: on"  # whoever sees more watches on
+            loses(server)
+            assert len(list(islice(lines, 100))) < 100
 
 
 def test_an_open_websocket_ends_with_the_login(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from tablewright.doors.api.once import OnlyOnce
 from tablewright.doors.api.seen import seen_run, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import UsageError
+from tablewright.settings import number
 from tablewright.table.attempts import Attempt
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Noun, RowId, Table
@@ -123,7 +124,9 @@ class AskedRun(Body):
     budget: float | None = Value(None, ge=0, le=1e6, description="The most dollars; not more than the server allows.")
     sources: Literal["", "web", "docs", "web,docs", "docs,web"] = Value("", description="Where evidence is looked for.")
     cascade: bool | None = Value(None, description="Ask the model only where the built-in reader is not sure.")
-    offline: bool | None = Value(None, description="Ask nobody anything; play earlier runs again.")
+    offline: bool = Value(
+        False, description="Ask nobody anything; play earlier runs again. A server that is offline stays so."
+    )
     acts: bool = Value(False, description="Must be true for a strategy that has an effect outside the table.")
 
     model_config = ConfigDict(
@@ -147,13 +150,14 @@ class AskedRun(Body):
         own = visit.tablewright.settings
         asked: dict[str, str] = {}
         if self.budget is not None:
-            most = float(own.budget) if own.budget.strip() else self.budget
-            asked["budget"] = str(min(self.budget, most))
+            most = number(own.budget, "budget")
+            asked["budget"] = str(self.budget if most is None else min(self.budget, most))
         if self.sources:
             asked["sources"] = self.sources
-        for name, wish in (("cascade", self.cascade), ("offline", self.offline)):
-            if wish is not None:
-                asked[name] = "yes" if wish else "no"
+        if self.cascade is not None:
+            asked["cascade"] = "yes" if self.cascade else "no"
+        if self.offline:
+            asked["offline"] = "yes"
         return asked
 
     async def planned(self, visit: Visit, table: Table) -> Fill:

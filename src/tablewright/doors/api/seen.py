@@ -3,12 +3,17 @@ everybody else it is not there."""
 
 from __future__ import annotations
 
-from tablewright.app import DocumentReport, ProposalHead, Run
+from typing import TYPE_CHECKING
+
+from tablewright.app import ProposalHead, Run
 from tablewright.doors.server.context import Visit
 from tablewright.errors import NotFound
 from tablewright.table.model import Field, Row, RowId, Table
 from tablewright.table.research import Research
 from tablewright.table.shortlist import ShortlistState
+
+if TYPE_CHECKING:
+    from tablewright.app import DocumentReport
 
 
 async def seen_table(visit: Visit, table_id: str) -> Table:
@@ -60,3 +65,15 @@ async def seen_shortlist(visit: Visit, shortlist_id: str) -> ShortlistState:
     if state.table_id and not visit.person.sees(state.table_id):
         raise NotFound(f"There is no shortlist {shortlist_id!r}.")
     return state
+
+
+async def seen_document(visit: Visit, document_id: str) -> DocumentReport:
+    """By its id only: whoever names one of several of the same name would be told where they lie on the server."""
+    unknown = NotFound(f"There is no document {document_id!r}.")
+    try:
+        report = await visit.tablewright.document(document_id)
+    except NotFound:
+        raise unknown from None
+    if report.document.id != document_id:
+        raise unknown
+    return report

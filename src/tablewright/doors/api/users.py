@@ -114,5 +114,6 @@ async def grant_table(visit: Visiting, name: UserName, table_id: TableId) -> Jso
 async def revoke_table(visit: Visiting, name: UserName, table_id: TableId) -> Json:
     """They see it no longer."""
     visit.must_administer()
-    await visit.tablewright.users.revoke(name, table_id)
+    table = await seen_table(visit, table_id)
+    await visit.tablewright.users.revoke(name, table.id)
     return Json(await user_called(visit, name))

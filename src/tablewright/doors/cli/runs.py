@@ -90,8 +90,11 @@ def watch(
     json: Annotated[bool, typer.Option("--json", help="Print each event as a line of JSON.")] = False,
 ) -> None:
     """Watch a run, in whatever process it is done, until it ends. Ctrl-C ends the watching, not the run."""
+    from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> None:
+        if await tablewright.jobs.is_interrupted(await tablewright.jobs.get(run)):
+            output.warn([f"Nobody works on it now. A worker would go on with it, or: tablewright runs resume {run}."])
         await follow(tablewright, run, after=after, as_json=json)
 
     with_app(work)
@@ -113,9 +116,8 @@ def cancel(run: RunId, json: Json = False) -> None:
         output.print_json(found)
     else:
         kept = f" What was found is in proposal {found['proposal_id']}." if found["proposal_id"] else ""
-        output.say(
-            f"Run {run} is {found['status']}, after {found['done']:,} of {output.many(found['total'], 'row')}.{kept}"
-        )
+        so_far = f", after {found['done']:,} of {output.many(found['total'], 'row')}" if found["total"] else ""
+        output.say(f"Run {run} is {found['status']}{so_far}.{kept}")
 
 
 @commands.command()
@@ -131,7 +133,7 @@ def resume(run: RunId, json: Json = False) -> None:
         loop.add_signal_handler(
             signal.SIGINT, lambda: stopping.append(asyncio.ensure_future(tablewright.jobs.cancel(run)))
         )
-        watching = asyncio.ensure_future(follow(tablewright, run, after=before, as_json=False, quiet=True))
+        watching = asyncio.ensure_future(follow(tablewright, run, after=before, as_json=False, quiet=json))
         try:
             await tablewright.jobs.go_on(run)
             await watching
@@ -144,11 +146,11 @@ def resume(run: RunId, json: Json = False) -> None:
     if json:
         output.print_json(found)
     else:
-        output.say(f"Run {run} is {found['status']}.")
+        output.say(f"Run {run} is {found['status']}" + (f": {found['error']}" if found["error"] else "."))
         if found["proposal_id"]:
             output.say(f"Decide with `tablewright proposal review {found['proposal_id']}` (or apply, or reject).")
-    if found["status"] == "cancelled":
-        raise typer.Exit(130)
+    if found["status"] in ("cancelled", "failed"):
+        raise typer.Exit(130 if found["status"] == "cancelled" else 1)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
@@ -11,6 +10,7 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp_types import Resource
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -23,12 +23,13 @@ from tablewright.doors.mcp.journeys import JourneyTools
 from tablewright.doors.mcp.resources import Resources
 from tablewright.doors.mcp.retrieval import RetrievalTools
 from tablewright.doors.mcp.tables import TableTools
+from tablewright.doors.server.entrance import Entrance
+from tablewright.doors.server.origin import LOOPBACK
 from tablewright.errors import BadSetting
 
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""
 PATH = "/mcp"
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 INSTRUCTIONS = """\
 Tablewright fills tables with facts that carry their evidence: from the web, or from the user's own documents.
 
@@ -76,17 +77,15 @@ def http_app(server: TablewrightServer, host: str) -> ASGIApp:
             advice="Set TABLEWRIGHT_TOKEN, or bind to 127.0.0.1.",
         )
     app = server.streamable_http_app(streamable_http_path=PATH, host=host)
-    return BearerGuard(app, server.desk.tablewright)
+    return BearerGuard(app, Entrance(server.desk.tablewright, trusting=host in LOOPBACK))
 
 
 class BearerGuard:
-    """Assistants see all tables. So, where a token is set or there are users, only the owner and admins get further;
-    comparing takes as long for a wrong token as for the right one."""
+    """Assistants see all tables. So, where a token is set or there are users, only the owner and admins get further."""
 
-    def __init__(self, app: ASGIApp, tablewright: Tablewright) -> None:
+    def __init__(self, app: ASGIApp, entrance: Entrance) -> None:
         self._app = app
-        self._users = tablewright.users
-        self._token = tablewright.settings.token
+        self._entrance = entrance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or await self._knows(scope):
@@ -98,17 +97,8 @@ class BearerGuard:
             await refusal(scope, receive, send)
 
     async def _knows(self, scope: Scope) -> bool:
-        if not self._token and not await self._users.all():
-            return True
-        given = [value for name, value in scope.get("headers", ()) if name == b"authorization"]
-        kind, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
-        said = token.strip()
-        if kind.lower() != b"bearer":
-            return False
-        if self._token and hmac.compare_digest(said, self._token.encode()):
-            return True
-        person = await self._users.who(said.decode("utf-8", "replace"))
-        return person is not None and person.may_administer
+        found = await self._entrance.who(HTTPConnection(scope))
+        return found is not None and found[0].may_administer
 
 
 async def serve_stdio(server: TablewrightServer) -> None:

@@ -148,8 +148,8 @@ class Guard:
 
 
 class Stream:
-    """A connection that stays open: whoever loses their token, their login, their role or one of their tables loses it
-    too. What they may still see they get by asking again."""
+    """A connection that stays open: whoever loses their token, or their login, loses it too. What an event stream may
+    show was decided when it was opened, so it also ends with a role or a table; a page asks before each thing."""
 
     def __init__(self, asked: HTTPConnection, person: Person, entrance: Entrance, every: float) -> None:
         self._asked = asked
@@ -164,7 +164,9 @@ class Stream:
             return True
         self._looked = time.monotonic()
         found = await self._entrance.who(self._asked)
-        return found is not None and has_lost_nothing(self.person, found[0])
+        if found is None or found[0].id != self.person.id:
+            return False
+        return self._asked.scope["type"] == "websocket" or has_lost_nothing(self.person, found[0])
 
     def receiving(self, receive: Receive, send: Send) -> Receive:
         async def received() -> Message:
@@ -247,7 +249,7 @@ class Answer:
 
 
 def has_lost_nothing(before: Person, now: Person) -> bool:
-    return (now.id, now.role) == (before.id, before.role) and before.tables <= now.tables
+    return now.role == before.role and before.tables <= now.tables
 
 
 async def nothing() -> Message:

@@ -1,0 +1,120 @@
+"""Who has charge of a run: this process, another, all workers together, or nobody alive.
+
+Whoever works on durable runs says every few seconds that it is there. A run whose owner is silent is left, and can be
+taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection
+from contextlib import suppress
+
+from tablewright.errors import NotFound, TablewrightError, UsageError
+from tablewright.store.runs import Run
+from tablewright.store.store import Store
+from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
+
+BEAT = 2.0
+"""Seconds between two signs of life."""
+LISTEN = 0.4
+"""Seconds between two looks at whether one who was silent is there after all."""
+
+
+class Charge:
+    """Of this process, under its name: `id`."""
+
+    def __init__(self, store: Store, kinds: Collection[str]) -> None:
+        """`kinds` are those of work that is done as a whole, and that this process can do."""
+        self.id = new_worker_id()
+        self.kind: WorkerKind = "command"
+        self._store = store
+        self._kinds = kinds
+        self._taking = asyncio.Lock()
+        self._unheard = time.monotonic()
+        """When this process last came back from where it could hear of nobody."""
+
+    async def beat(self) -> None:
+        await self._store.workers.beat(self.id, self.kind)
+
+    async def serve(self, kind: WorkerKind) -> None:
+        """From now on it works on the runs of others too, and they know."""
+        self.kind = kind
+        await self.beat()
+
+    async def live(self) -> None:
+        heard = time.monotonic()
+        while True:
+            await asyncio.sleep(BEAT)
+            with suppress(TablewrightError):
+                await self.beat()
+                if time.monotonic() - heard > 3 * BEAT:
+                    self._unheard = time.monotonic()
+                heard = time.monotonic()
+
+    def can_go_on(self, run: Run) -> bool:
+        """Whether it was begun as one that another process can go on with."""
+        return "retry" in run.spec if run.kind == "enrich" else run.kind in self._kinds
+
+    async def take(self, run_id: str) -> None:
+        """To go on with a run that was interrupted, stopped or failed."""
+        async with self._taking:
+            run = await self._store.runs.get(run_id)
+            if run.status in ("done", "over_budget"):
+                why = "is done" if run.status == "done" else "stopped at its cap"
+                advice = "Run the same command again with a new --budget: it goes on with the cells that are left."
+                raise UsageError(f"Run {run_id} {why}.", advice="" if run.status == "done" else advice)
+            if run.status == "running" and not await self._is_surely_left(run):
+                raise being_done(run_id)
+            if not self.can_go_on(run):
+                raise UsageError(
+                    f"Run {run_id} cannot go on: it was not begun as one that can.",
+                    advice="Run it again: what was bought is not paid for again.",
+                )
+            if run.kind == "enrich":
+                await self._store.proposals.reopen(await self._store.proposals.of_run(run_id))
+            if not await self._store.runs.take(run, self.id, anew=True):
+                raise being_done(run_id)
+
+    async def _is_surely_left(self, run: Run) -> bool:
+        """One who has just come waits until it could have heard of whoever is silent."""
+        while not await self.is_left(run):
+            heard = [worker for worker in await self._store.workers.all() if is_alive(worker)]
+            if not is_gone(run.owner, heard):
+                return False
+            await asyncio.sleep(LISTEN)
+        return True
+
+    async def take_for_all(self, run_id: str, owner: str, instead_of: str) -> str:
+        """Makes it a run of all workers; its kind, or nothing where somebody else has taken it in the meantime."""
+        try:
+            run = await self._store.runs.get(run_id)
+        except NotFound:  # removed with its table
+            return ""
+        is_free = run.status == "running" and run.owner in (instead_of, owner)
+        return run.kind if is_free and await self._store.runs.take(run, owner) else ""
+
+    async def is_left(self, run: Run) -> bool:
+        """Whether nobody is alive who works on a run that has not ended."""
+        return run.status == "running" and is_gone(run.owner, await self.alive())
+
+    async def alive(self) -> list[Worker]:
+        """Who is at work. After the database was away nobody has been heard for a while: then silence says nothing."""
+        steady = time.monotonic() - self._unheard > SILENCE
+        return [each for each in await self._store.workers.all() if is_alive(each, trust_silence=steady)]
+
+    async def left(self) -> list[tuple[str, str]]:
+        """The runs that nobody alive works on, and who had them."""
+        alive = await self.alive()
+        running = await self._store.runs.all(status="running")
+        return [(run.id, run.owner) for run in running if is_gone(run.owner, alive) and self.can_go_on(run)]
+
+    async def queued(self) -> list[tuple[str, str]]:
+        """The runs that are the workers', and the workflow that hands out each."""
+        running = await self._store.runs.all(status="running")
+        return [(run.id, run.owner.removeprefix(QUEUED)) for run in running if run.owner.startswith(QUEUED)]
+
+
+def being_done(run_id: str) -> UsageError:
+    return UsageError(f"Run {run_id} is being worked on.", advice=f"Watch it: tablewright runs watch {run_id}.")

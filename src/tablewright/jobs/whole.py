@@ -1,0 +1,120 @@
+"""What is done as a whole, by one process: reading documents, rechecking, research, a table's schedule."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from tablewright.errors import Cancelled, TablewrightError
+from tablewright.store.runs import Run, RunStatus
+from tablewright.store.store import Store
+from tablewright.table.feed import Progress
+from tablewright.table.usage import Meter, Usage, metered
+
+T = TypeVar("T")
+
+NEWS = 0.4
+"""Seconds after which those who watch are told what is new."""
+Work: TypeAlias = "Callable[[Run, Doing], Awaitable[Any]]"
+"""Begun again, it finds by itself what it had done already."""
+
+
+@dataclass
+class Doing:
+    """Something that is done as a whole, while it is done."""
+
+    task: asyncio.Future[Any] | None = None
+    news: list[Progress] = field(default_factory=list)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: bool = False
+    halt: Callable[[], None] | None = None
+    """How to stop it so that what it has come to counts; else it is broken off."""
+    spec: dict[str, Any] | None = None
+    """What is to be kept of what it was to do, where that is not all."""
+
+    def tell(self, progress: Progress) -> None:
+        self.news.append(progress)
+
+    def stop(self) -> None:
+        self.stopped = True
+        if self.halt is not None:
+            self.halt()
+        elif self.task is not None:
+            self.task.cancel()
+
+
+class Whole:
+    """The runs of this process that have no slices."""
+
+    def __init__(self, store: Store, when_done: Callable[[], None]) -> None:
+        self._store = store
+        self._when_done = when_done
+        self._doing: dict[str, Doing] = {}
+        self._draining = False
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        return tuple(self._doing)
+
+    def stop(self, run_id: str) -> None:
+        if doing := self._doing.get(run_id):
+            doing.stop()
+
+    def drain(self) -> None:
+        """What is under way is broken off, and is not over: whoever comes next goes on with it."""
+        self._draining = True
+        for doing in self._doing.values():
+            doing.stop()
+
+    async def do(self, run: Run, work: Callable[[Run, Doing], Awaitable[T]]) -> T:
+        doing = Doing()
+        started, meter = time.monotonic(), Meter()
+        with metered(meter):
+            task: asyncio.Future[T] = asyncio.ensure_future(work(run, doing))
+        telling = asyncio.create_task(self._pass_on(run.id, doing))
+        doing.task = task
+        self._doing[run.id] = doing
+        status: RunStatus = "failed"
+        problem: str | None = None
+        try:
+            result = await task
+            status = "cancelled" if doing.stopped else "done"
+            return result
+        except asyncio.CancelledError:
+            status = "cancelled"
+            waiting = asyncio.current_task()
+            if waiting is not None and waiting.cancelling():  # not the work was stopped, but who waits for it
+                raise
+            raise Cancelled(
+                f"Run {run.id} was stopped.",
+                kept="What it had come to is kept.",
+                advice=f"Go on with it: tablewright runs resume {run.id}.",
+            ) from None
+        except Exception as error:
+            status = "cancelled" if isinstance(error, Cancelled) else "failed"
+            problem = str(error) if isinstance(error, TablewrightError) else f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            doing.over.set()
+            await asyncio.gather(telling, return_exceptions=True)
+            usage = run.usage + meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
+            try:
+                if not self._draining:
+                    await self._store.runs.finish(run.id, status, usage, problem, spec=doing.spec, owner=run.owner)
+            finally:
+                del self._doing[run.id]
+                self._when_done()
+
+    async def _pass_on(self, run_id: str, doing: Doing) -> None:
+        """Ends by itself: one who is broken off while he writes does not know whether it was written."""
+        is_last = False
+        while not is_last:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(doing.over.wait(), NEWS)
+            is_last, some = doing.over.is_set(), tuple(doing.news)
+            await self._store.feed.add(run_id, some)
+            del doing.news[: len(some)]
