@@ -17,6 +17,8 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/engine.py
 	.venv/bin/python bench/ingest.py
 	.venv/bin/python bench/corpus.py
+	.venv/bin/python bench/chaos.py
+	.venv/bin/python bench/serve.py
 
 evals: .venv/.ready-dev
 	.venv/bin/python evals/dedupe.py

@@ -85,7 +85,7 @@ WORDS = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(text=st.one_of(WORDS, st.text(max_size=30)))
 def test_a_plain_answer_has_nothing_to_strip_and_says_something(text: str) -> None:
     if is_plain_answer(text):

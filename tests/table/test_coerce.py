@@ -263,7 +263,7 @@ PIECES = st.lists(
 TEXTS = st.one_of(PIECES, st.text(max_size=80))
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(text=TEXTS, field=st.sampled_from(FIELDS))
 def test_any_text_gives_a_value_or_none_and_says_which(text: str, field: Field) -> None:
     coerced = coerce(text, field)
@@ -289,7 +289,7 @@ def test_any_object_gives_a_value_or_none_and_says_which(raw: Any, field: Field)
     assert (coerced.label == "none") == (coerced.value is None)
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(text=TEXTS, field=st.sampled_from(FIELDS))
 def test_a_value_that_was_read_reads_back_as_itself(text: str, field: Field) -> None:
     value = coerce(text, field).value
@@ -301,7 +301,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 WORDS = st.text(alphabet=st.characters(categories=["Ll", "Lu"]), min_size=3, max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(number=st.one_of(st.integers(-(10**299), 10**299), FINITE))
 def test_a_shown_number_reads_back(number: int | float) -> None:
     coerced = coerce(show(number), field("number"))

@@ -32,7 +32,7 @@ KETTLES = Table(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data(), table=tables())
 def test_any_edits_applied_and_inverted_give_back_the_table(data: st.DataObject, table: Table) -> None:
     now, undo = table, []

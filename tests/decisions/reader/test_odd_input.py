@@ -45,7 +45,7 @@ def read(text: str, *, name: str = "", title: str = "") -> list[Candidate]:
     return [candidate for candidates in found.values() for candidate in candidates]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     text=TEXTS, name=st.sampled_from(["", "Brindle Works", "?", "1987"]), title=st.sampled_from(["", "Brindle Works"])
 )

@@ -200,7 +200,7 @@ _TAGS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(
     body=st.one_of(
         st.binary(max_size=400), st.lists(st.one_of(_TAGS, st.binary(max_size=5)), max_size=40).map(b"".join)

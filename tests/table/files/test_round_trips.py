@@ -143,7 +143,7 @@ def filled(rows: list[list[str]]) -> list[list[str]]:
     return [row for row in plain if any(row)]
 
 
-RARELY_SLOW = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+RARELY_SLOW = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 
 
 @RARELY_SLOW
