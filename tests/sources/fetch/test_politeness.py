@@ -62,7 +62,7 @@ async def test_fetchers_that_share_slots_are_the_delay_apart_together(site: Site
     starts = [asked.at for asked in site.asked if asked.path == "/"]
     assert len(starts) == 6
     assert min(later - earlier for earlier, later in pairwise(starts)) >= 0.14  # a slot may be used 0.05 s late
-    assert 0.99 <= starts[-1] - starts[0] < 3
+    assert 0.94 <= starts[-1] - starts[0] < 6
     assert site.asked[-1].path == "/", "another domain waits for nobody here"
 
 
