@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tablewright.engine.changes import Changes, Written
-from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import BadSetting, UsageError
+from tablewright.errors import UsageError
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.files import FileOptions, Imported, export_file, import_file
 from tablewright.journeys.refresh import Round
 from tablewright.models.catalog import CATALOG, CatalogModel
-from tablewright.settings import Settings, load_settings, number, yes_or_no
+from tablewright.policies import retry_policy, terms_of
+from tablewright.settings import Settings, load_settings
 from tablewright.store.home import make_home
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.operations import CellAt, Operation
@@ -39,13 +40,10 @@ from tablewright.store.users import Users
 from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
-from tablewright.table.dedupe import row_key
-from tablewright.table.edits import AddRow, Draft, Edit, SetCell
 from tablewright.table.feed import Progress
-from tablewright.table.model import PENDING, Cell, Field, Row, RowId, Step, Table
+from tablewright.table.model import Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
-from tablewright.table.text import cell_text, plural
 from tablewright.works import Works, ingest_spec
 
 if TYPE_CHECKING:
@@ -54,7 +52,7 @@ if TYPE_CHECKING:
     from tablewright.corpus.found import Found as FactsFound
     from tablewright.corpus.found import Thing
     from tablewright.corpus.ingest import Ingested, Reading
-    from tablewright.corpus.search import CorpusHit, Scope
+    from tablewright.corpus.search import CorpusHit
     from tablewright.corpus.search import Found as PassagesFound
     from tablewright.engine.estimate import Estimate
     from tablewright.engine.recheck import Rechecked
@@ -65,7 +63,8 @@ if TYPE_CHECKING:
     from tablewright.journeys.ask import Asker
     from tablewright.journeys.documents import DocumentReport
     from tablewright.journeys.research.research import Researcher
-    from tablewright.table.corpus import Document, Question
+    from tablewright.journeys.retrieval import Retrieval
+    from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
 
 # Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
@@ -112,10 +111,10 @@ __all__ = [
     "Watch",
     "Written",
     "doctor",
+    "retry_policy",
 ]
 
 DEFAULT_OPTIONS = FileOptions()
-MOST_ATTEMPTS = 10
 PATIENCE = 300.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
@@ -133,8 +132,7 @@ class Tablewright:
             store,
             lambda: self._tools,
             actor=actor,
-            terms=lambda: terms_of(settings),
-            retry=lambda: retry_policy(settings),
+            settings=settings,
         )
         self.jobs = Jobs(store, settings, self._open_run, stack, self._works.all())
 
@@ -211,35 +209,6 @@ class Tablewright:
         kept: list[RowId] = []
         await self._store.tables.stream(table_id, lambda rows: kept.extend(row.id for row in rows if keep(row)))
         return kept
-
-    async def write_values(
-        self, table_id: str, values: Mapping[CellAt, str], new_rows: Sequence[Mapping[str, str]] = ()
-    ) -> Change | None:
-        """A person's own values, as one change: into cells that are there, and into new rows; an empty text clears."""
-        table = await self.table(table_id)
-        draft = Draft(table)
-
-        def own(name: str, text: str) -> Cell:
-            return self.changes.own_value(text, draft.field(name)) if text.strip() else PENDING
-
-        edits: list[Edit] = [
-            SetCell(row_id=row_id, field=draft.field(name).name, cell=own(name, text))
-            for (row_id, name), text in values.items()
-        ]
-        for row in new_rows:
-            cells = {draft.field(name).name: own(name, text) for name, text in row.items() if text.strip()}
-            key = row_key(cell_text(cells[table.key_field])) if table.key_field in cells else ""
-            edits.append(AddRow(key=key, cells=cells))
-        note = ", ".join(
-            f"{count:,} {plural(noun, count)} {done}"
-            for count, noun, done in ((len(values), "cell", "written"), (len(new_rows), "row", "added"))
-            if count
-        )
-        return await self._store.log.commit(table.id, edits, actor=self._actor, note=note)
-
-    async def edit(self, table_id: str, edits: Sequence[Edit], note: str = "") -> Change | None:
-        """Rows and columns added, changed and removed: all or none, as one change that can be undone."""
-        return await self._store.log.commit(table_id, edits, actor=self._actor, note=note)
 
     async def rename_table(self, table_id: str, name: str) -> None:
         """Its id stays."""
@@ -409,37 +378,12 @@ class Tablewright:
         """The whole text of a document, as it was read; evidence points into it."""
         return (await self._store.documents.retrieved((await self._store.documents.get(name)).id)).text
 
-    async def search_text(self, query: str, limit: int = 10, *, names: Sequence[str] = ()) -> PassagesFound:
-        """The passages with any of the words, in all documents or in those named."""
-        search = (await self._tools.open_corpus()).search
-        return await search.search_text(query, limit, documents=await self._document_ids(names))
+    @property
+    def retrieval(self) -> Retrieval:
+        """The five tools that answers are made with, for those who ask by themselves."""
+        from tablewright.journeys.retrieval import Retrieval
 
-    async def search_vector(
-        self, query: str, limit: int = 10, *, scope: Scope = "segment", names: Sequence[str] = ()
-    ) -> PassagesFound:
-        """The passages, or the summaries of long documents, that are nearest in meaning."""
-        search = (await self._tools.open_corpus()).search
-        return await search.search_vector(query, limit, scope=scope, documents=await self._document_ids(names))
-
-    async def annotations_search(self, question: Question) -> FactsFound:
-        """Every thing that meets the question's conditions, and those that do not say."""
-        return await (await self._tools.open_corpus()).facts.annotations_search(question)
-
-    async def annotations_aggregate(self, question: Question) -> Aggregated:
-        """What the things that meet the conditions come to, in groups."""
-        from tablewright.corpus.aggregate import annotations_aggregate
-
-        found = await self.annotations_search(question)
-        return annotations_aggregate(found, question.aggregate, question.of, question.group_by)
-
-    async def export_annotations_csv(self, question: Question) -> str:
-        """Every thing that meets the conditions, as the text of a CSV file."""
-        from tablewright.corpus.aggregate import export_annotations_csv
-
-        return export_annotations_csv(await self.annotations_search(question))
-
-    async def _document_ids(self, names: Sequence[str]) -> list[str] | None:
-        return [(await self._store.documents.get(name)).id for name in names] if names else None
+        return Retrieval(self._store, self._tools.open_corpus)
 
     # ── deep research ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -645,26 +589,6 @@ async def doctor(settings: Settings) -> list[Check]:
     from tablewright.health import examine
 
     return await examine(settings)
-
-
-def retry_policy(settings: Settings) -> RetryPolicy:
-    attempts = settings.attempts.strip()
-    if not (attempts.isdecimal() and 1 <= int(attempts) <= MOST_ATTEMPTS):
-        raise BadSetting(f"attempts must be a whole number from 1 to {MOST_ATTEMPTS}, not {attempts!r}.")
-    least = number(settings.threshold, "threshold")
-    if least is None or least > 1:
-        raise BadSetting(f"threshold must be a number from 0 to 1, not {settings.threshold!r}.")
-    improve = yes_or_no(settings.require_improvement, "require_improvement")
-    return RetryPolicy(attempts=int(attempts), threshold=least, require_improvement=improve)
-
-
-def terms_of(settings: Settings) -> Terms:
-    delay = number(settings.fetch_delay, "fetch_delay")
-    return Terms(
-        search_price=number(settings.search_price, "search_price") or 0.0,
-        fetch_delay=0.5 if delay is None else delay,
-        offline=yes_or_no(settings.offline, "offline"),
-    )
 
 
 def whoami() -> str:

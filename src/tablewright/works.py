@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill, Terms
-from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import Cancelled, UsageError
 from tablewright.journeys import enrich, refresh
+from tablewright.policies import retry_policy, terms_of
+from tablewright.settings import Settings
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.table.feed import Progress
@@ -37,14 +38,12 @@ class Works:
         tools: Callable[[], Toolbox],
         *,
         actor: str,
-        terms: Callable[[], Terms],
-        retry: Callable[[], RetryPolicy],
+        settings: Settings,
     ) -> None:
         self._store = store
-        self._retry = retry
         self._tools = tools
         self._actor = actor
-        self._terms = terms
+        self._settings = settings
 
     def all(self) -> dict[str, Work]:
         return {
@@ -109,7 +108,12 @@ class Works:
                 await self._fill(again, run, doing)
 
     def _how(self, doing: Doing) -> dict[str, Any]:
-        return {"open_tools": self._tools().open, "terms": self._terms(), "retry": self._retry(), "watch": doing.tell}
+        return {
+            "open_tools": self._tools().open,
+            "terms": terms_of(self._settings),
+            "retry": retry_policy(self._settings),
+            "watch": doing.tell,
+        }
 
     async def _fill(self, fill: Fill, run: Run, doing: Doing) -> None:
         doing.halt = fill.cancel
@@ -134,7 +138,7 @@ class Works:
             await self._tools().open(("web", "model")),
             actor=self._actor,
             minutes=run.spec["minutes"],
-            terms=self._terms(),
+            terms=terms_of(self._settings),
             watch=told,
         )
         return await researcher.run(run.spec["research"])

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from tablewright.errors import UsageError
 from tablewright.store.log import Change
+from tablewright.store.operations import CellAt
 from tablewright.store.proposals import EVERYTHING, Applied, Review, Selection
 from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.table.coerce import Coerced, coerce
-from tablewright.table.edits import Draft, FlagCell, SetCell
+from tablewright.table.dedupe import row_key
+from tablewright.table.edits import AddRow, Draft, Edit, FlagCell, SetCell
 from tablewright.table.model import PENDING, Cell, Field, Noun, RowId
-from tablewright.table.text import shortened, show
+from tablewright.table.text import cell_text, plural, shortened, show
 
 NOTED = 60
 """Characters of a value in the history."""
@@ -56,6 +59,32 @@ class Changes:
             updated_at=now(),
             error=f"typed in by {self._actor}" + (f"; {typed.note}" if typed.note else ""),
         )
+
+    async def edit(self, table_id: str, edits: Sequence[Edit], note: str = "") -> Change | None:
+        """Rows and columns added, changed and removed: all or none, as one change that can be undone."""
+        return await self._store.log.commit(table_id, edits, actor=self._actor, note=note)
+
+    async def write_values(
+        self, table_id: str, values: Mapping[CellAt, str], new_rows: Sequence[Mapping[str, str]] = ()
+    ) -> Change | None:
+        """A person's own values, as one change: into cells that are there, and into new rows; an empty text clears."""
+        table = await self._store.tables.find(table_id)
+        draft = Draft(table)
+
+        def own(name: str, text: str) -> Cell:
+            return self.own_value(text, draft.field(name)) if text.strip() else PENDING
+
+        edits: list[Edit] = [
+            SetCell(row_id=row_id, field=draft.field(name).name, cell=own(name, text))
+            for (row_id, name), text in values.items()
+        ]
+        for row in new_rows:
+            cells = {draft.field(name).name: own(name, text) for name, text in row.items() if text.strip()}
+            key = row_key(cell_text(cells[table.key_field])) if table.key_field in cells else ""
+            edits.append(AddRow(key=key, cells=cells))
+        counts = ((len(values), "cell", "written"), (len(new_rows), "row", "added"))
+        note = ", ".join(f"{count:,} {plural(noun, count)} {done}" for count, noun, done in counts if count)
+        return await self.edit(table.id, edits, note)
 
     async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
         return await self._store.proposals.reject(proposal_id, selection)

@@ -112,6 +112,7 @@ class Fill:
         self._cancelled = self._draining = False
         self._workers: list[asyncio.Task[None]] = []
         self._buffer: list[Operation] = []
+        self._being_written = 0
         self._attempts: list[tuple[RowId, Attempt]] = []
         self._flushed_at, self._now = time.monotonic(), now()
         self._writing = asyncio.Lock()
@@ -500,7 +501,7 @@ class Fill:
         return self._only is not None and self._asks_others and proposed.reason in UNANSWERED
 
     async def _flush_in_time(self) -> None:
-        if len(self._buffer) >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
+        if len(self._buffer) + self._being_written >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
             await self._flush()
 
     async def _flush(self, *, finished: bool = False) -> None:
@@ -510,12 +511,14 @@ class Fill:
         async with self._writing:
             batch, attempts, events = self._buffer, self._attempts, self._events
             self._buffer, self._attempts, self._events = [], [], []
+            self._being_written = len(batch)
             self._flushed_at, self._now, used = time.monotonic(), now(), self._meter.usage
             writing = asyncio.ensure_future(self._write(batch, attempts, events, self._state(finished)))
             try:
                 await asyncio.shield(writing)
             finally:
                 await asyncio.wait([writing])
+                self._being_written = 0
                 if writing.exception() is None:
                     self.written = used
                 else:

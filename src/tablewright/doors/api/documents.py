@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -17,15 +16,13 @@ from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name
 from tablewright.doors.api.seen import seen_document
 from tablewright.doors.api.tables import Removed, TableImported, brought_in
-from tablewright.doors.api.uploads import safe_name, save
+from tablewright.doors.api.uploads import FOLDER, forget, safe_name, save
 from tablewright.doors.server.context import Visiting
 from tablewright.table.corpus import Category, Document
 from tablewright.table.model import Noun
 
 router = APIRouter(tags=["documents"])
 
-FOLDER = "uploads"
-"""In the home folder: the files that were handed in, each in a folder named by its content."""
 MOST_FILES = 500
 
 
@@ -216,8 +213,5 @@ async def remove_document(visit: Visiting, document_id: DocumentId) -> Json:
     """Forgets a document with everything that was made of it, and the file that was handed in."""
     visit.must_change()
     gone = (await seen_document(visit, document_id)).document
-    await visit.tablewright.remove_documents([gone.id])
-    place = Path(gone.path).parent
-    if place.parent == (visit.tablewright.settings.home_folder / FOLDER).absolute():
-        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+    await forget(visit.tablewright, [gone])
     return Json(Removed(removed=gone.id))

@@ -69,7 +69,9 @@ async def add_field(visit: Visiting, table_id: TableId, asked: AskedField) -> Js
     """A new column at the end, empty in every row."""
     visit.must_change()
     table = await seen_table(visit, table_id)
-    change = await visit.tablewright.edit(table.id, [AddField(field=asked.field())], f"added column {asked.name}")
+    change = await visit.tablewright.changes.edit(
+        table.id, [AddField(field=asked.field())], f"added column {asked.name}"
+    )
     return Json(Changed(change=change), 201)
 
 
@@ -80,7 +82,7 @@ async def change_field(visit: Visiting, table_id: TableId, field: FieldName, ask
     table = await seen_table(visit, table_id)
     old = seen_field(table, field)
     edit = ChangeField(name=old.name, field=asked.field())
-    return Json(Changed(change=await visit.tablewright.edit(table.id, [edit], f"changed column {old.name}")))
+    return Json(Changed(change=await visit.tablewright.changes.edit(table.id, [edit], f"changed column {old.name}")))
 
 
 @router.delete("/tables/{table_id}/fields/{field:path}", response_model=described(Changed))
@@ -89,5 +91,5 @@ async def remove_field(visit: Visiting, table_id: TableId, field: FieldName) -> 
     visit.must_change()
     table = await seen_table(visit, table_id)
     old = seen_field(table, field)
-    change = await visit.tablewright.edit(table.id, [RemoveField(name=old.name)], f"removed column {old.name}")
+    change = await visit.tablewright.changes.edit(table.id, [RemoveField(name=old.name)], f"removed column {old.name}")
     return Json(Changed(change=change))

@@ -110,7 +110,7 @@ async def add_rows(visit: Visiting, table_id: TableId, asked: NewRows) -> Json:
     table = await seen_table(visit, table_id)
     for name in {name for row in asked.rows for name in row}:
         seen_field(table, name)
-    return Json(Changed(change=await visit.tablewright.write_values(table.id, {}, asked.rows)), 201)
+    return Json(Changed(change=await visit.tablewright.changes.write_values(table.id, {}, asked.rows)), 201)
 
 
 @router.delete("/tables/{table_id}/rows/{row_id}", response_model=described(Changed))
@@ -119,5 +119,5 @@ async def remove_row(visit: Visiting, table_id: TableId, row_id: RowNumber) -> J
     visit.must_change()
     table = await seen_table(visit, table_id)
     await seen_row(visit, table, row_id)
-    change = await visit.tablewright.edit(table.id, [RemoveRow(row_id=row_id)], f"removed row {row_id}")
+    change = await visit.tablewright.changes.edit(table.id, [RemoveRow(row_id=row_id)], f"removed row {row_id}")
     return Json(Changed(change=change))

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from fastapi import UploadFile
 
+from tablewright.app import Tablewright
+from tablewright.table.corpus import Document
+
+FOLDER = "uploads"
+"""In the home folder: the files that were handed in, each in a folder named by its content."""
 LONGEST = 120
 
 
@@ -20,6 +26,16 @@ def safe_name(given: str | None, instead: str) -> str:
     while len((stem + suffix).encode()) > 2 * LONGEST:
         stem = stem[:-1]
     return f"{stem}{suffix}" if stem else f"{instead}{suffix}"
+
+
+async def forget(tablewright: Tablewright, documents: Sequence[Document]) -> None:
+    """Removes documents from the collection, and the files that were handed in with them."""
+    await tablewright.remove_documents([each.id for each in documents])
+    folder = (tablewright.settings.home_folder / FOLDER).absolute()
+    for each in documents:
+        place = Path(each.path).parent
+        if place.parent == folder:
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
 
 
 async def save(upload: UploadFile, path: Path) -> None:

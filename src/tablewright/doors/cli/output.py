@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import signal
 import sys
@@ -19,10 +18,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tablewright.doors.amounts import dollars as dollars
+from tablewright.doors.amounts import duration as duration
+from tablewright.doors.amounts import many as many
 from tablewright.errors import Cancelled, TablewrightError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
-from tablewright.table.text import cell_text, plural
+from tablewright.table.text import cell_text
 
 if TYPE_CHECKING:
     from tablewright.app import Progress as News
@@ -139,24 +141,6 @@ def shown(cell: Cell, *, cost: bool = False) -> Text:
     if cell.stale:
         text.append(" ~", style="magenta")
     return text
-
-
-def many(count: int, noun: str) -> str:
-    return f"{count:,} {plural(noun, count)}"
-
-
-def dollars(amount: float) -> str:
-    """In cents; what is less than ten of them with the first two digits that matter, at least four."""
-    if amount >= 0.1 or amount == 0:
-        return f"${amount:,.2f}"
-    return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
-
-
-def duration(seconds: float) -> str:
-    """In the unit that says it best: 40 s, 12 min, 3.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
 
 def when(at: str) -> str:

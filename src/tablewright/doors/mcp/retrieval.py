@@ -131,7 +131,7 @@ class RetrievalTools:
 
     async def search_text(self, query: Query, limit: Hits = 10, documents: Names = None) -> Passages:
         """Find passages of the documents by their words; those with many and rare ones come first."""
-        return passages(await self._tablewright.search_text(query, limit, names=documents or ()))
+        return passages(await self._tablewright.retrieval.search_text(query, limit, names=documents or ()))
 
     async def search_vector(
         self,
@@ -143,7 +143,7 @@ class RetrievalTools:
         documents: Names = None,
     ) -> Passages:
         """Find passages of the documents that are near in meaning, also where the words are others."""
-        found = await self._tablewright.search_vector(query, limit, scope=scope, names=documents or ())
+        found = await self._tablewright.retrieval.search_vector(query, limit, scope=scope, names=documents or ())
         return passages(found)
 
     async def annotations_search(
@@ -154,7 +154,7 @@ class RetrievalTools:
     ) -> Facts:
         """Find every thing in the documents that meets all conditions on its labelled values, such as receipts with a
         Total over 50 EUR. Nothing is ranked or cut off: those that do not say are listed as undecided."""
-        found = await self._tablewright.annotations_search(question(things, conditions, show))
+        found = await self._tablewright.retrieval.annotations_search(question(things, conditions, show))
         return Facts(
             matches=[thing_found(thing) for thing in found.matches[:MOST_THINGS]],
             matched=len(found.matches),
@@ -182,7 +182,7 @@ class RetrievalTools:
         if aggregate != "count" and not of:
             raise UsageError(f"{aggregate} needs `of`: the label whose values are meant.")
         asked = question(things, conditions, None, aggregate=aggregate, of=of, group_by=group_by)
-        return totals(await self._tablewright.annotations_aggregate(asked))
+        return totals(await self._tablewright.retrieval.annotations_aggregate(asked))
 
     async def export_annotations_csv(
         self,
@@ -192,7 +192,7 @@ class RetrievalTools:
     ) -> CsvText:
         """The same as annotations_search, as the text of a CSV file with all matches, each with its document and page.
         Nothing is written to disk."""
-        text = await self._tablewright.export_annotations_csv(question(things, conditions, show))
+        text = await self._tablewright.retrieval.export_annotations_csv(question(things, conditions, show))
         if len(text) > LONGEST_EXPORT:
             raise UsageError(
                 f"That is {len(text):,} characters, too much for an answer.", advice="Add a condition to narrow it."

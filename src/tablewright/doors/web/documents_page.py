@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nicegui import events, ui
 
+from tablewright.doors.api.uploads import forget
 from tablewright.doors.web.ask_page import tabs
 from tablewright.doors.web.citations import open_document, pages_of
 from tablewright.doors.web.frame import empty_state, heading, say, visit, visit_now, visit_to_change
@@ -27,7 +28,7 @@ from tablewright.doors.web.plain import (
     said,
     when,
 )
-from tablewright.doors.web.uploads import KEY, forget, receive
+from tablewright.doors.web.uploads import KEY, receive
 from tablewright.table.corpus import Document
 from tablewright.table.text import plural
 
@@ -307,7 +308,7 @@ def place_of(text: str, quote: str) -> tuple[int, int]:
 def ask_to_remove(document: Document) -> None:
     async def remove() -> None:
         window.close()
-        await forget(await visit_to_change(), [document])
+        await forget((await visit_to_change()).tablewright, [document])
         ui.navigate.to("/documents")
 
     with ui.dialog(value=True) as window, ui.card().classes("tw-window"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,9 +12,11 @@ from nicegui import events, ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
+from tablewright.doors.amounts import dollars as dollars
+from tablewright.doors.amounts import duration as duration
+from tablewright.doors.amounts import many as many
 from tablewright.doors.web.frame import frame
 from tablewright.table.reports.wording import link
-from tablewright.table.text import plural
 
 # What reverses or hides the text around it is shown as a mark instead, and so are a terminal's commands.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -139,24 +140,6 @@ def saying(
     with form:
         line = ui.input(label, placeholder=placeholder).props(f"outlined autofocus maxlength={most}")
         ui.button(button, icon="send").props("type=submit unelevated").style("height: 56px")
-
-
-def many(count: int, noun: str) -> str:
-    return f"{count:,} {plural(noun, count)}"
-
-
-def dollars(amount: float) -> str:
-    """In cents; what is less than ten of them with the first two digits that matter, at least four."""
-    if amount >= 0.1 or amount == 0:
-        return f"${amount:,.2f}"
-    return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
-
-
-def duration(seconds: float) -> str:
-    """In the unit that says it best: 40 s, 12 min, 3.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
 
 def when(at: str | None) -> str:

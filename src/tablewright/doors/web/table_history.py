@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from nicegui import ui
 
 from tablewright.app import Change, Rollback, Tablewright
 from tablewright.doors.web.frame import say, text, visit_now, visit_to_change
+from tablewright.doors.web.plain import when
 from tablewright.table.model import Table
 from tablewright.table.text import plural
 
@@ -78,7 +77,3 @@ def tell_undone(done: Rollback) -> None:
     kept = f" {done.kept_cells:,} changed by somebody since, and kept." if done.kept_cells else ""
     fields = f" Kept with cells that were changed since: {', '.join(done.kept_fields)}." if done.kept_fields else ""
     say(f"As before: {done.cells:,} {plural('cell', done.cells)}.{kept}{fields}")
-
-
-def when(at: str) -> str:
-    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")

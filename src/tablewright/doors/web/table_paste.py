@@ -88,12 +88,12 @@ async def offer(visit: Visit, table: Table, wanted: Wanted, pasted: Mapping[str,
     choice = await window
     window.delete()
     if choice == "add":
-        await visit.tablewright.write_values(table.id, {}, added)
+        await visit.tablewright.changes.write_values(table.id, {}, added)
         say(f"{len(added):,} {plural('row', len(added))} added.")
     elif choice == "fill" and row_id is not None:
         below = [row.id for row in await visit.tablewright.rows(table.id, after=row_id - 1, limit=len(lines))]
         values, more = as_values(table, lines, below, first)
-        await visit.tablewright.write_values(table.id, values, more)
+        await visit.tablewright.changes.write_values(table.id, values, more)
         extra = f", {len(more):,} {plural('row', len(more))} added" if more else ""
         say(f"{len(values):,} {plural('cell', len(values))} written{extra}.")
 
@@ -114,7 +114,7 @@ async def ask_row(visit: Visit, table: Table) -> bool:
             try:
                 if not any(value.strip() for value in row.values()):
                     raise UsageError("The row is empty.", advice="Fill in at least one of its cells.")
-                await visit.tablewright.write_values(table.id, {}, [row])
+                await visit.tablewright.changes.write_values(table.id, {}, [row])
             except TablewrightError as error:
                 tell(error)
                 return

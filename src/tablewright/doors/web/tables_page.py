@@ -12,7 +12,7 @@ from nicegui import events, ui
 from tablewright.app import FileOptions, Imported, TableSummary
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import empty_state, frame, heading, say, text, visit_now, visit_to_change
-from tablewright.doors.web.table_history import when
+from tablewright.doors.web.plain import when
 from tablewright.table.text import plural
 
 LARGEST = 200 * 1024 * 1024

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from nicegui.elements.upload_files import FileUpload
 
-from tablewright.doors.api.uploads import safe_name
+from tablewright.doors.api.uploads import FOLDER, safe_name
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.live import Undertaking, undertakings
-from tablewright.table.corpus import Document
 
 if TYPE_CHECKING:
     from tablewright.app import Ingested
 
 KEY = "ingest"
-FOLDER = "uploads"
 
 _waiting: WeakKeyDictionary[Any, list[Path]] = WeakKeyDictionary()
 
@@ -54,13 +51,3 @@ async def keep(folder: Path, file: FileUpload) -> Path:
     if not await asyncio.to_thread(path.exists):
         await file.save(path)
     return path
-
-
-async def forget(visit: Visit, documents: list[Document]) -> None:
-    """Removes documents from the collection, and the files that were handed in with them."""
-    await visit.tablewright.remove_documents([each.id for each in documents])
-    folder = (visit.tablewright.settings.home_folder / FOLDER).absolute()
-    for each in documents:
-        place = Path(each.path).parent
-        if place.parent == folder:
-            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)

@@ -1,0 +1,25 @@
+"""Counts, money and time in words, the same in a terminal and on a page."""
+
+from __future__ import annotations
+
+import math
+
+from tablewright.table.text import plural
+
+
+def many(count: int, noun: str) -> str:
+    return f"{count:,} {plural(noun, count)}"
+
+
+def dollars(amount: float) -> str:
+    """In cents; what is less than ten of them with the first two digits that matter, at least four."""
+    if amount >= 0.1 or amount == 0:
+        return f"${amount:,.2f}"
+    return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
+
+
+def duration(seconds: float) -> str:
+    """In the unit that says it best: 40 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"

@@ -1,0 +1,30 @@
+"""From settings to how rows are tried again, and what costs money and time beside the model."""
+
+from __future__ import annotations
+
+from tablewright.engine.fill import Terms
+from tablewright.engine.policy import RetryPolicy
+from tablewright.errors import BadSetting
+from tablewright.settings import Settings, number, yes_or_no
+
+MOST_ATTEMPTS = 10
+
+
+def retry_policy(settings: Settings) -> RetryPolicy:
+    attempts = settings.attempts.strip()
+    if not (attempts.isdecimal() and 1 <= int(attempts) <= MOST_ATTEMPTS):
+        raise BadSetting(f"attempts must be a whole number from 1 to {MOST_ATTEMPTS}, not {attempts!r}.")
+    least = number(settings.threshold, "threshold")
+    if least is None or least > 1:
+        raise BadSetting(f"threshold must be a number from 0 to 1, not {settings.threshold!r}.")
+    improve = yes_or_no(settings.require_improvement, "require_improvement")
+    return RetryPolicy(attempts=int(attempts), threshold=least, require_improvement=improve)
+
+
+def terms_of(settings: Settings) -> Terms:
+    delay = number(settings.fetch_delay, "fetch_delay")
+    return Terms(
+        search_price=number(settings.search_price, "search_price") or 0.0,
+        fetch_delay=0.5 if delay is None else delay,
+        offline=yes_or_no(settings.offline, "offline"),
+    )
