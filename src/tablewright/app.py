@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from tablewright.journeys.retrieval import Retrieval
     from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
+    from tablewright.table.usage import Usage
 
 # Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
 # those imports are in the functions that need them.
@@ -131,6 +132,7 @@ class Tablewright:
         self._works = Works(
             store,
             lambda: self._tools,
+            apart=self._apart,
             actor=actor,
             settings=settings,
         )
@@ -350,9 +352,9 @@ class Tablewright:
         """Facts that the model finds beyond those of the rules; how many were new."""
         from tablewright.journeys import documents
 
-        return await documents.annotate(
-            self._store, await self._tools.open_corpus(), await self._tools.open_model(), names, watch
-        )
+        corpus, model = await self._tools.open_corpus(), await self._tools.open_model()
+        with self._apart():
+            return await documents.annotate(self._store, corpus, model, names, watch)
 
     async def table_of_documents(self, name: str, *, kind: str = "") -> Imported:
         """A table with a row for each document that could be read."""
@@ -366,7 +368,8 @@ class Tablewright:
 
         if self._asker is None:
             self._asker = Asker(self._store, await self._tools.open_corpus(), await self._tools.open_model())
-        return await self._asker.ask(question, conversation)
+        with self._apart():
+            return await self._asker.ask(question, conversation)
 
     async def export_result(self, result_id: str, path: Path) -> int:
         """All rows of a reply; how many."""
@@ -401,7 +404,9 @@ class Tablewright:
         from tablewright.decisions.read_brief import ReadBrief
 
         asked = ReadBrief(question=question, report_type=report_type, items=items, fields=tuple(fields))
-        return await (await self._researcher()).begin(asked, max_tasks=max_tasks)
+        researcher = await self._researcher()
+        with self._apart():
+            return await researcher.begin(asked, max_tasks=max_tasks)
 
     async def run_research(
         self, research_id: str, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
@@ -418,7 +423,8 @@ class Tablewright:
 
         research = await self._store.researches.get(research_id)
         tools = await self._open_tools(("web", "model"))
-        return await refine(self._store, tools, research, question, lambda _: None)
+        with self._apart():
+            return await refine(self._store, tools, research, question, lambda _: None)
 
     async def research(self, research_id: str) -> Research:
         return await self._store.researches.get(research_id)
@@ -482,7 +488,8 @@ class Tablewright:
             tell=tell,
             folder=exports,
         )
-        return await advisor.turn(shortlist_id, message)
+        with self._apart():
+            return await advisor.turn(shortlist_id, message)
 
     async def shortlist(self, shortlist_id: str) -> ShortlistState:
         return await self._store.shortlists.get(shortlist_id)
@@ -490,6 +497,10 @@ class Tablewright:
     async def shortlists(self) -> list[ShortlistState]:
         """The newest first."""
         return await self._store.shortlists.all()
+
+    def _apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
+        """A server does the work of many: there each piece of work has the budget to itself. A command does one."""
+        return self._tools.apart(before) if self.jobs.serves_others else nullcontext()
 
     async def _open_tools(self, needs: Collection[Need]) -> Tools:
         return await self._tools.open(needs) if needs else NO_TOOLS

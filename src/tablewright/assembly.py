@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ from tablewright.sources.web import Web
 from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns
 from tablewright.strategies.tools import Need, Tools
+from tablewright.table.usage import Usage
 
 if TYPE_CHECKING:
     from tablewright.models.budget import Budget
@@ -110,6 +111,14 @@ class Toolbox:
         offline = yes_or_no(settings.offline, "offline")
         model = build(settings, self._store.cache, self.budget, limits=self._limits, replay_only=offline)
         return await self._stack.enter_async_context(model) if model is not None else None
+
+    def apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
+        """What is done inside has the whole budget to itself, but for what it took `before`."""
+        if self.budget is None:
+            return nullcontext()
+        from tablewright.models.budget import amount
+
+        return self.budget.apart(amount(before or Usage()))
 
     @property
     def unpriced(self) -> Sequence[str]:

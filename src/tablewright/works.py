@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from tablewright.store.store import Store
 from tablewright.table.feed import Progress
 from tablewright.table.model import Field
 from tablewright.table.research import Research, ResearchEvent
+from tablewright.table.usage import Usage
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
@@ -37,11 +39,14 @@ class Works:
         store: Store,
         tools: Callable[[], Toolbox],
         *,
+        apart: Callable[[Usage], AbstractContextManager[None]],
         actor: str,
         settings: Settings,
     ) -> None:
+        """`apart` gives a run that took so much already the budget that is its own."""
         self._store = store
         self._tools = tools
+        self._apart = apart
         self._actor = actor
         self._settings = settings
 
@@ -94,6 +99,10 @@ class Works:
         """Rechecks the table, then fills again what is flagged, empty for want of looking, or stale. What is found is a
         proposal, or applied where the owner said so."""
         await self.recheck(run, doing)
+        with self._apart(run.usage):
+            await self._refill(run, doing)
+
+    async def _refill(self, run: Run, doing: Doing) -> None:
         table = await self._store.tables.find(run.table_id)
         asked = [field for field in table.fields if field.is_asked]
         ways: dict[str, list[Field]] = {}
@@ -141,7 +150,8 @@ class Works:
             terms=terms_of(self._settings),
             watch=told,
         )
-        return await researcher.run(run.spec["research"])
+        with self._apart(run.usage):
+            return await researcher.run(run.spec["research"])
 
 
 def ingest_spec(paths: list[Path], workers: int) -> dict[str, Any]:

@@ -359,3 +359,19 @@ def test_what_the_rule_worked_out_of_the_same_words_is_kept() -> None:
         {"intent": "enumeration", "conditions": [{"label": "thermal drift", "comparator": "<", "value": "-0.2 %/C"}]}
     )
     assert [demand(each) for each in Understand().accept(asked, reply).conditions] == ["abs(thermal drift) < 0.2 %/°C"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was there any drop in the total paid since 2022?",
+        "What is the amount of the total that ACME received from the separation of Globex?",
+        "Did Globex pay its due date?",
+        "How does the vendor date its invoices?",
+    ],
+)
+def test_a_question_for_one_thing_is_no_list_whatever_a_model_says(text: str) -> None:
+    asked = Ask(text=text, today=TODAY, **PAPERS)
+    reply = Taken.model_validate({"intent": "enumeration", "things": "total"})
+    assert Understand().accept(asked, reply) == Understand().rule(asked)
+    assert Understand().rule(asked).intent != "enumeration"

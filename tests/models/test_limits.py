@@ -13,7 +13,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
 from tablewright.errors import ModelRefused, ModelUnavailable, OverBudget
-from tablewright.models.budget import Budget
+from tablewright.models.budget import Amount, Budget
 from tablewright.models.build import build
 from tablewright.models.cache import MemoryCache
 from tablewright.models.fallback import REST, Fallback, Resting
@@ -94,6 +94,21 @@ async def test_a_cancelled_request_gives_back_what_was_set_aside(endpoint: Endpo
         stuck.cancel()
         endpoint.open_gate.set()
         assert await waits == Founded(year=1987)
+
+
+async def test_each_of_two_who_are_apart_has_the_whole_budget(endpoint: Endpoint, settings: MakeSettings) -> None:
+    budget = Budget(calls=2)
+    model = built(settings(), budget)
+
+    async def work(before: int) -> int:
+        with budget.apart(Amount(calls=before)):
+            await ask_many(model, 5)
+            assert budget.exhausted == "2 model calls"
+            return budget.spent.calls
+
+    assert await asyncio.gather(work(0), work(1)) == [2, 1]
+    assert len(endpoint.asked) == 3
+    assert (budget.exhausted, budget.spent.calls) == ("", 0)
 
 
 async def test_kept_answers_are_free_even_when_the_budget_is_spent(settings: MakeSettings) -> None:

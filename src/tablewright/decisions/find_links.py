@@ -36,6 +36,8 @@ LINES_SHOWN = 12
 LONGEST_LINE = 400
 QUERY_WORDS = 6
 UNSEEN = 0.5
+AGREED, TOLD = 0.9, 0.6
+"""Scores of names that a model gives: with the rule, and alone."""
 BESIDE = 0.55
 """How much of a page's score a name has that only stands in its best sentence."""
 
@@ -89,7 +91,9 @@ class LinkFinder:
         )
 
     def accept(self, asked: FindLinks, reply: Any) -> tuple[Link, ...]:
-        """Names that stand in a text, with the quote if it is there, else with the line of the name."""
+        """Names that stand in a text, with the quote if it is there, else with the line of the name; behind them those
+        of the rule. One that only the model gives is believed less."""
+        ruled = {called(link.name): link for link in self.rule(asked)}
         links: dict[str, Link] = {}
         unknown = []
         for place, said in enumerate(reply.links):
@@ -99,12 +103,12 @@ class LinkFinder:
             if (evidence := _shown(asked.sources, name, said.quote)) is None:
                 unknown.append(name)
                 continue
-            score = round(0.9 - 0.15 * place, 4)
+            score = round((AGREED if called(name) in ruled else TOLD) - 0.15 * place, 4)
             links[called(name)] = _link(asked.question, name, evidence, telling(evidence.quote), score)
-        found = tuple(links.values())[: asked.most]
-        if unknown and not found:
-            raise Unusable(f"no text has the {plural('name', len(unknown))} {', '.join(unknown)}.", usable=())
-        return found
+        if unknown and not links:
+            shown = tuple(ruled.values())
+            raise Unusable(f"no text has the {plural('name', len(unknown))} {', '.join(unknown)}.", usable=shown)
+        return tuple((links | {key: link for key, link in ruled.items() if key not in links}).values())[: asked.most]
 
     def rule(self, asked: FindLinks) -> tuple[Link, ...]:
         best: dict[str, Link] = {}

@@ -109,21 +109,30 @@ class Plan:
         return Prompt(instructions=instructions, text="\n\n".join(parts), reply=PlannedTasks, max_tokens=700)
 
     def accept(self, asked: PlanRound, reply: Any) -> tuple[ResearchTask, ...]:
-        """Its queries for targets that there are; what room it leaves is filled by the rule."""
+        """Its queries for targets that there are; what room it leaves is filled by the rule. For one fact the words of
+        the question itself are searched for as well: what a model makes of them may be about something else."""
         targets = _targets(asked)
         free = asked.round_index == 1 and asked.brief.report_type == "catalog"
         tasks = _Tasks(asked)
         served = set()
+        if asked.brief.is_fact:
+            for target in targets:
+                tasks.add_first_new(target)
+        own = len(tasks.planned)
         for planned in reply.tasks:
+            if asked.brief.is_fact and len(tasks.planned) - own >= asked.most // 2:
+                break
             target = targets[0] if free and targets else _named(planned.target_gap, targets)
             query = short_query(planned.search_query)
             if target is None or gives_orders(query) or not tasks.add(target, query, planned.instructions):
                 continue
             served.add(target.text)
-        if targets and not tasks.planned:
+        if targets and not served:
             raise Unusable(f"{SEARCHED_TWICE}, and the number of what it is for.", usable=self.rule(asked))
         for target in targets if free else [each for each in targets if each.text not in served]:
             tasks.add_first_new(target)
+        if asked.brief.is_fact:
+            tasks.add_all(targets)
         return tuple(tasks.planned)
 
     def rule(self, asked: PlanRound) -> tuple[ResearchTask, ...]:
@@ -131,10 +140,12 @@ class Plan:
         targets = _targets(asked)
         for target in targets:
             tasks.add_first_new(target)
-        if asked.brief.is_fact or (asked.round_index == 2 and asked.brief.report_type == "catalog"):
+        if asked.brief.is_fact:
+            tasks.add_all(targets)
+        elif asked.round_index == 2 and asked.brief.report_type == "catalog":
             for target in targets:
                 for query in target.queries:
-                    if asked.brief.is_fact or _other_field(query, target, tasks.planned):
+                    if _other_field(query, target, tasks.planned):
                         tasks.add(target, query)
         return tuple(tasks.planned)
 
@@ -172,6 +183,11 @@ class _Tasks:
         for query in target.queries:
             if self.add(target, query) or len(self.planned) >= self._asked.most:
                 return
+
+    def add_all(self, targets: Sequence[_Target]) -> None:
+        for target in targets:
+            for query in target.queries:
+                self.add(target, query)
 
 
 def _instructions(asked: PlanRound) -> str:

@@ -95,7 +95,9 @@ class Understand:
         conditions = tuple(_demanded(demand, asked) for demand in reply.conditions)
         if reply.intent == "enumeration" and not (conditions or reply.aggregate or reply.things):
             raise Unusable("an enumeration needs things, conditions or an aggregate.", usable=ruled)
-        if ruled.intent != "enumeration" and not _can_be_listed(reply, conditions, asked):
+        if ruled.intent != "enumeration" and (
+            _ASKS_FOR_ONE.match(asked.text) or not _can_be_listed(reply, conditions, asked)
+        ):
             return ruled
         aggregate: Aggregate = reply.aggregate if reply.intent == "enumeration" else ""
         return structs.replace(
@@ -212,6 +214,12 @@ def _is_stated(name: str, labels: tuple[str, ...]) -> bool:
 _TELLS_A_STORY = re.compile(r"\b(?:was|were|did|had|became|began)\b|\b[a-z]{3,}ed\b")
 _NAME = re.compile(r"[A-Z].*|\S*\d")
 _ASKS_WHICH = re.compile(r"\s*(?:which|what)\b", re.IGNORECASE)
+_ASKS_FOR_ONE = re.compile(
+    r"\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|should|will|would|why|when|where)\b"
+    r"|how\b(?! (?:many|much))|(?:what|who)(?:'s| is| was) (?:the|its|their|an?)\b)",
+    re.IGNORECASE,
+)
+"""A yes or a no, or one thing: small models take such questions for lists of what they name."""
 
 
 def _named(subject: str) -> Condition:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import platform
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -18,12 +19,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from tablewright.engine.fill import SLICE, USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled
-from tablewright.errors import NotFound, Superseded, TablewrightError, UsageError
+from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, UsageError
 from tablewright.jobs.charge import Charge
 from tablewright.jobs.whole import Doing, Whole, Work
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
-from tablewright.models.budget import NOTHING, Amount, Budget
+from tablewright.models.budget import NOTHING, Amount, Budget, amount
 from tablewright.store.records import new_id
 from tablewright.store.runs import Run, RunStatus
 from tablewright.store.slices import Slice, Todo, Totals
@@ -147,6 +148,8 @@ class Conductor:
                 return "" if part.finished or await self._fill(ongoing, part) else STOPPED
         except Superseded:
             return ""
+        except BadSetting as error:
+            return str(error) if self.charge.kind == "command" else f"On {platform.node()}: {error}"
         except TablewrightError as error:
             return str(error)
         except Exception as error:
@@ -321,12 +324,15 @@ class Conductor:
         run_id = await self._store.runs.start(table_id, kind, spec, owner=self.id)
         return await self._do(await self._store.runs.get(run_id), work)
 
-    async def begin_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> str:
-        """The run; empty where there is no such table any more."""
+    async def begin_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> str | None:
+        """The run; empty while the last one goes on, None where there is no such table any more."""
         try:
+            running = await self._store.runs.all(table_id, status="running")
+            if any(run.kind == routine for run in running):
+                return ""
             return await self._store.runs.start(table_id, routine, spec, owner=self.id)
         except NotFound:
-            return ""
+            return None
 
     async def _do(self, run: Run, work: Callable[[Run, Doing], Awaitable[T]]) -> T:
         self._idle.clear()
@@ -358,7 +364,3 @@ class Conductor:
             for fill in ongoing.fills:
                 fill.cancel()
         self._whole.stop(run_id)
-
-
-def amount(usage: Usage) -> Amount:
-    return Amount(usage.cost_usd, usage.input_tokens + usage.output_tokens, usage.llm_calls)

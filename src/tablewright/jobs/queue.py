@@ -114,17 +114,18 @@ def slice_workflow(run_id: str, number: int, owner: str) -> str:
 
 @DBOS.workflow(name=SCHEDULED)
 def scheduled_workflow(at: datetime, context: dict[str, Any]) -> None:
-    """Begins a routine of a table, when it is time for it; one whose table is gone is not begun again."""
+    """Begins a routine of a table, when it is time for it and the last is over; one whose table is gone is not begun
+    again."""
     run_id, owner = begin_routine(context)
     if run_id:
         enqueue(run_id, owner)
-    else:
+    elif run_id is None:
         DBOS.delete_schedule(f"{context['table_id']}/{context['routine']}")
 
 
 @DBOS.step(name="begin routine")
-def begin_routine(context: dict[str, Any]) -> tuple[str, str]:
-    """The run, and whose it is until the workers have it."""
+def begin_routine(context: dict[str, Any]) -> tuple[str | None, str]:
+    """The run, if any, and whose it is until the workers have it."""
     begun = _conductor.begin_routine(context["table_id"], context["routine"], context["spec"])
     return here(begun), _conductor.id
 

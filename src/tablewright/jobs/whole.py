@@ -9,7 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
+import msgspec
+
 from tablewright.errors import Cancelled, TablewrightError
+from tablewright.store.records import new_id
 from tablewright.store.runs import Run, RunStatus
 from tablewright.store.store import Store
 from tablewright.table.feed import Progress
@@ -31,6 +34,8 @@ class Doing:
     news: list[Progress] = field(default_factory=list)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     stopped: bool = False
+    lost: bool = False
+    """Somebody else does it by now."""
     halt: Callable[[], None] | None = None
     """How to stop it so that what it has come to counts; else it is broken off."""
     spec: dict[str, Any] | None = None
@@ -43,7 +48,11 @@ class Doing:
         self.stopped = True
         if self.halt is not None:
             self.halt()
-        elif self.task is not None:
+        else:
+            self.break_off()
+
+    def break_off(self) -> None:
+        if self.task is not None:
             self.task.cancel()
 
 
@@ -72,10 +81,15 @@ class Whole:
 
     async def do(self, run: Run, work: Callable[[Run, Doing], Awaitable[T]]) -> T:
         doing = Doing()
-        started, meter = time.monotonic(), Meter()
+        started, meter, holder = time.monotonic(), Meter(), new_id("h")
+
+        def used() -> Usage:
+            return run.usage + meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
+
+        await self._store.runs.hold(run, holder)
         with metered(meter):
             task: asyncio.Future[T] = asyncio.ensure_future(work(run, doing))
-        telling = asyncio.create_task(self._pass_on(run.id, doing))
+        telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used))
         doing.task = task
         self._doing[run.id] = doing
         status: RunStatus = "failed"
@@ -89,6 +103,8 @@ class Whole:
             waiting = asyncio.current_task()
             if waiting is not None and waiting.cancelling():  # not the work was stopped, but who waits for it
                 raise
+            if doing.lost:
+                raise Cancelled(f"Run {run.id} is done by somebody else by now.") from None
             raise Cancelled(
                 f"Run {run.id} was stopped.",
                 kept="What it had come to is kept.",
@@ -101,20 +117,24 @@ class Whole:
         finally:
             doing.over.set()
             await asyncio.gather(telling, return_exceptions=True)
-            usage = run.usage + meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             try:
                 if not self._draining:
-                    await self._store.runs.finish(run.id, status, usage, problem, spec=doing.spec, owner=run.owner)
+                    await self._store.runs.finish(run.id, status, used(), problem, spec=doing.spec, holder=holder)
             finally:
                 del self._doing[run.id]
                 self._when_done()
 
-    async def _pass_on(self, run_id: str, doing: Doing) -> None:
+    async def _pass_on(self, run_id: str, holder: str, doing: Doing, used: Callable[[], Usage]) -> None:
         """Ends by itself: one who is broken off while he writes does not know whether it was written."""
-        is_last = False
+        is_last, told = False, Usage()
         while not is_last:
             with suppress(TimeoutError):
                 await asyncio.wait_for(doing.over.wait(), NEWS)
-            is_last, some = doing.over.is_set(), tuple(doing.news)
-            await self._store.feed.add(run_id, some)
+            is_last, some, usage = doing.over.is_set(), tuple(doing.news), used()
+            if not some and msgspec.structs.replace(usage, seconds=told.seconds) == told:
+                continue
+            told = usage
+            if not await self._store.runs.tell(run_id, holder, some, usage) and not is_last:
+                doing.lost = True
+                doing.break_off()
             del doing.news[: len(some)]

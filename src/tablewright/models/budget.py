@@ -23,6 +23,7 @@ from tablewright.errors import OverBudget
 from tablewright.models.layer import Layer
 from tablewright.models.price import estimate
 from tablewright.models.size import most_tokens
+from tablewright.table.usage import Usage
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,11 @@ class Amount:
 
 NOTHING = Amount()
 
+
+def amount(usage: Usage) -> Amount:
+    return Amount(usage.cost_usd, usage.input_tokens + usage.output_tokens, usage.llm_calls)
+
+
 _dispensable: ContextVar[bool] = ContextVar("dispensable", default=False)
 
 
@@ -56,19 +62,57 @@ def dispensable() -> Iterator[None]:
         _dispensable.reset(token)
 
 
+class Account:
+    """What has gone from a budget so far."""
+
+    def __init__(self, budget: Budget, elsewhere: Amount = NOTHING) -> None:
+        self.budget = budget
+        self.spent = NOTHING
+        self.elsewhere = elsewhere
+        self.exhausted = ""
+        self.held = NOTHING
+        self.waiting: list[asyncio.Future[None]] = []
+
+
+_account: ContextVar[Account | None] = ContextVar("account", default=None)
+
+
 class Budget:
     def __init__(self, *, usd: float | None = None, tokens: int | None = None, calls: int | None = None) -> None:
         self.usd = usd
         self.tokens = tokens
         self.calls = calls
-        self.spent = NOTHING
-        self.elsewhere = NOTHING
-        """What others spend of it: those who work on the same run, or worked on it before."""
         self.unpriced: set[str] = set()
         """Models whose price nobody knows: the cap on dollars cannot hold for them."""
-        self._exhausted = ""
-        self._held = NOTHING
-        self._waiting: list[asyncio.Future[None]] = []
+        self._common = Account(self)
+
+    @contextmanager
+    def apart(self, before: Amount = NOTHING) -> Iterator[None]:
+        """What is done inside, in this task and the tasks it starts, has the whole cap to itself, but for what it took
+        `before`: a server does the work of many, and none of them is to pay for the others."""
+        token = _account.set(Account(self, before))
+        try:
+            yield
+        finally:
+            _account.reset(token)
+
+    @property
+    def _open(self) -> Account:
+        account = _account.get()
+        return account if account is not None and account.budget is self else self._common
+
+    @property
+    def spent(self) -> Amount:
+        return self._open.spent
+
+    @property
+    def elsewhere(self) -> Amount:
+        """What others spend of it: those who work on the same run, or worked on it before."""
+        return self._open.elsewhere
+
+    @elsewhere.setter
+    def elsewhere(self, amount: Amount) -> None:
+        self._open.elsewhere = amount
 
     @property
     def needs_estimates(self) -> bool:
@@ -77,7 +121,7 @@ class Budget:
     @property
     def exhausted(self) -> str:
         """The cap in words, once something was refused because of it; then nothing new should be begun."""
-        return self._exhausted
+        return self._open.exhausted
 
     @property
     def in_words(self) -> str:
@@ -85,22 +129,24 @@ class Budget:
         return self._reached(Amount(math.inf, sys.maxsize, sys.maxsize))
 
     async def reserve(self, amount: Amount) -> None:
+        account = self._open
         while True:
-            if reached := self._reached(self.spent + self.elsewhere + amount):
+            if reached := self._reached(account.spent + account.elsewhere + amount):
                 if not _dispensable.get():
-                    self._exhausted = reached
+                    account.exhausted = reached
                 raise OverBudget(f"The cap of {reached} is reached.", advice="Raise the cap to go on.")
-            if not self._reached(self.spent + self.elsewhere + self._held + amount):
-                self._held += amount
+            if not self._reached(account.spent + account.elsewhere + account.held + amount):
+                account.held += amount
                 return
             waiter = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiter)
+            account.waiting.append(waiter)
             await waiter
 
     def settle(self, reserved: Amount, used: Amount) -> None:
-        self._held -= reserved
-        self.spent += used
-        waiting, self._waiting = self._waiting, []
+        account = self._open
+        account.held -= reserved
+        account.spent += used
+        waiting, account.waiting = account.waiting, []
         for waiter in waiting:
             if not waiter.done():
                 waiter.set_result(None)

@@ -40,18 +40,6 @@ class Feed:
 
         return await self._database.read(work)
 
-    async def add(self, run_id: str, events: Sequence[Progress]) -> None:
-        """By one who counts for himself: `done` and `total` are those of the events."""
-
-        def work(connection: Connection) -> None:
-            append_events(connection, run_id, events)
-            if events:
-                counts = {"done": events[-1].done, "total": events[-1].total}
-                connection.execute(update(schema.runs).where(schema.runs.c.id == run_id).values(counts))
-
-        if events:
-            await self._database.write(work)
-
 
 def append_events(connection: Connection, run_id: str, events: Sequence[Progress], *, rows: int | None = None) -> None:
     """With `rows`, so many more rows of the run are done, and the events say how many all are: those who work on its

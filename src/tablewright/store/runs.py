@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, insert, select, update
 from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound, UsageError
@@ -33,6 +33,7 @@ NEWEST = 500
 """Runs that are looked through for those of one kind of work."""
 NO_TABLE = 0
 SINCE = "since"
+HOLDER = "holder"
 
 
 class Since(Noun, frozen=True):
@@ -104,16 +105,17 @@ class Runs:
         spec: dict[str, Any] | None = None,
         news: Sequence[Progress] = (),
         owner: str = "",
+        holder: str = "",
     ) -> None:
         """`spec` is what it turned out to be, where that is more than was known at the start; `news` is the last that
-        is told. What has ended already stays as it is, and with `owner` what is somebody else's by now."""
+        is told. What has ended already stays as it is, and with `owner` or `holder` what is somebody else's by now."""
 
         def work(connection: Connection) -> None:
             runs = schema.runs
             running = (runs.c.id == run_id) & (runs.c.status == "running")
             if owner:
                 running &= runs.c.owner == owner
-            if connection.execute(select(runs.c.id).where(running).with_for_update()).scalar() is None:
+            if not is_held(connection, running, holder):
                 return
             append_events(connection, run_id, news)
             values = {"status": status, "finished_at": now(), "usage": to_text(usage), "error": error, "stop": ""}
@@ -122,6 +124,34 @@ class Runs:
             connection.execute(update(runs).where(running).values(values))
 
         await self._database.write(work, repeatable=True)
+
+    async def hold(self, run: Run, holder: str) -> None:
+        """From now on `holder` does a run that is done as a whole. Who did so before, and was asleep when others
+        thought it dead, learns it with the next that it tells."""
+
+        def work(connection: Connection) -> None:
+            values = {"spec": to_text(run.spec | {HOLDER: holder})}
+            connection.execute(update(schema.runs).where(schema.runs.c.id == run.id).values(values))
+
+        await self._database.write(work, repeatable=True)
+
+    async def tell(self, run_id: str, holder: str, events: Sequence[Progress], usage: Usage) -> bool:
+        """What a run that is done as a whole has come to and used up; False where it has ended, or is held by somebody
+        else by now."""
+
+        def work(connection: Connection) -> bool:
+            runs = schema.runs
+            running = (runs.c.id == run_id) & (runs.c.status == "running")
+            if not is_held(connection, running, holder):
+                return False
+            append_events(connection, run_id, events)
+            values: dict[str, Any] = {"usage": to_text(usage)}
+            if events:
+                values |= {"done": events[-1].done, "total": events[-1].total}
+            connection.execute(update(runs).where(running).values(values))
+            return True
+
+        return await self._database.write(work)
 
     async def take(self, run: Run, owner: str, *, anew: bool = False) -> bool:
         """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
@@ -243,6 +273,12 @@ def write_run(connection: Connection, table_no: int, kind: str, spec: Mapping[st
         )
     )
     return run_id
+
+
+def is_held(connection: Connection, run: ColumnElement[bool], holder: str) -> bool:
+    """Whether there is such a run, held by nobody else; nobody changes it before the transaction is over."""
+    spec = connection.execute(select(schema.runs.c.spec).where(run).with_for_update()).scalar()
+    return spec is not None and (not holder or msgspec.json.decode(spec).get(HOLDER) == holder)
 
 
 def table_no(connection: Connection, table_id: str) -> int:
