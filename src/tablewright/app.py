@@ -41,7 +41,7 @@ from tablewright.strategies.strategy import Parameter, Strategy, announced, find
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress
-from tablewright.table.model import Field, Row, RowId, Step, Table
+from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
 from tablewright.works import Works, ingest_spec
@@ -211,6 +211,15 @@ class Tablewright:
         kept: list[RowId] = []
         await self._store.tables.stream(table_id, lambda rows: kept.extend(row.id for row in rows if keep(row)))
         return kept
+
+    async def column(self, table_id: str, field: str, take: Callable[[RowId, Cell], None]) -> None:
+        """Hands the cells of a column to `take`, in the order of the rows, in a reader's thread."""
+
+        def each(rows: Sequence[Row]) -> None:
+            for row in rows:
+                take(row.id, row.cell(field))
+
+        await self._store.tables.stream(table_id, each, field=field)
 
     async def rename_table(self, table_id: str, name: str) -> None:
         """Its id stays."""
@@ -570,9 +579,19 @@ class Tablewright:
         return await enrich.proposal_report(self._store, proposal_id)
 
     async def operations(
-        self, proposal_id: str, *, after: tuple[RowId, str] = (0, ""), limit: int = 2_000, failed: bool | None = None
+        self,
+        proposal_id: str,
+        *,
+        after: tuple[RowId, str] = (0, ""),
+        limit: int = 2_000,
+        failed: bool | None = None,
+        row_ids: Sequence[RowId] | None = None,
+        field: str = "",
     ) -> list[Operation]:
-        return await self._store.proposals.operations(proposal_id, after=after, limit=limit, failed=failed)
+        """In the order of rows, page by page; of these rows and this column alone, where they are given."""
+        return await self._store.proposals.operations(
+            proposal_id, after=after, limit=limit, failed=failed, row_ids=row_ids, field=field
+        )
 
     async def operation(self, proposal_id: str, row_id: RowId, field: str) -> Operation:
         return await self._store.proposals.operation(proposal_id, row_id, field)

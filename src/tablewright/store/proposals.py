@@ -178,9 +178,18 @@ class Proposals:
         return await self._database.read(lambda connection: read_head(connection, proposal_id))
 
     async def operations(
-        self, proposal_id: str, *, after: tuple[RowId, str] = (0, ""), limit: int = 2_000, failed: bool | None = None
+        self,
+        proposal_id: str,
+        *,
+        after: tuple[RowId, str] = (0, ""),
+        limit: int = 2_000,
+        failed: bool | None = None,
+        row_ids: Sequence[RowId] | None = None,
+        field: str = "",
     ) -> list[Operation]:
-        """In the order of rows, page by page; `failed` keeps only those with, or without, a value."""
+        """In the order of rows, page by page; `failed` keeps only those with, or without, a value, `row_ids` and
+        `field` those of these rows and of this column."""
+        column = field
 
         def work(connection: Connection) -> list[Operation]:
             operations = schema.operations
@@ -196,6 +205,10 @@ class Proposals:
             )
             if failed is not None:
                 query = query.where((operations.c.status == "FAILED") == failed)
+            if row_ids is not None:
+                query = query.where(operations.c.row_id.in_(row_ids))
+            if column:
+                query = query.where(operations.c.field == column)
             return [as_operation(record) for record in connection.execute(query)]
 
         return await self._database.read(work)

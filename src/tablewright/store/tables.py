@@ -58,6 +58,11 @@ class Head(Noun, frozen=True):
     def names(self) -> dict[int, str]:
         return {field_id: name for name, field_id in self.field_ids.items()}
 
+    def narrowed(self, name: str) -> Head:
+        """With no other column than this, or with none where it has no such."""
+        own = {name: self.field_ids[name]} if name in self.field_ids else {}
+        return msgspec.structs.replace(self, field_ids=own)
+
 
 class Window(Noun, frozen=True):
     """Some rows of a table, as they were when the log stood at `as_of`."""
@@ -149,11 +154,15 @@ class Tables:
         if missing := set(row_ids) - present:
             raise NotFound(f"Table {table_id} has no row {min(missing)}.")
 
-    async def stream(self, table_id: str, take: Callable[[Sequence[Row]], None]) -> None:
-        """Hands every row to `take`, batch by batch, from one snapshot, in a reader's thread."""
+    async def stream(self, table_id: str, take: Callable[[Sequence[Row]], None], *, field: str | None = None) -> None:
+        """Hands every row to `take`, batch by batch, from one snapshot, in a reader's thread; with `field`, rows that
+        have no other."""
 
         def work(connection: Connection) -> None:
-            for window in windows(connection, head(connection, table_id)):
+            found = head(connection, table_id)
+            if field is not None:
+                found = found.narrowed(field)
+            for window in windows(connection, found):
                 self._database.check_open()
                 take(window)
 

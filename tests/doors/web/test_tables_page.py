@@ -178,6 +178,35 @@ async def test_only_what_failed_is_shown(site: Site, browser: NewPage, tmp_path:
         await expect(page.locator("#tw-found")).to_have_text("1 row")
 
 
+async def test_a_column_is_sorted_with_what_is_proposed_and_the_empty_last(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    rows = "Company,Staff\nKestrelworks,90\nNobody Knows Ltd,\nBrightwater Foods,1100\nhalden & Rourke Logistics,200\n"
+    table_id = await new_table(site, tmp_path, rows, "To sort")
+    async with site.open() as tablewright:
+        run = await tablewright.plan_enrich(table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
+        await run.run()
+
+    async def order(page: playwright.Page, *names: str) -> None:
+        for place, name in enumerate(names, start=1):
+            await expect(cell(page, place, "Company")).to_contain_text(name)
+
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await order(page, "Kestrelworks", "Nobody", "Brightwater", "halden")
+        await page.get_by_role("columnheader", name="Company").click()
+        await order(page, "Brightwater", "halden", "Kestrelworks", "Nobody")
+        await page.get_by_role("columnheader", name="Staff").click()
+        await order(page, "Kestrelworks", "halden", "Brightwater", "Nobody")
+        await page.get_by_role("columnheader", name="Staff").click()
+        await order(page, "Brightwater", "halden", "Kestrelworks", "Nobody")
+        await page.get_by_role("columnheader", name="Founded").click()
+        await expect(cell(page, 4, "Company")).to_contain_text("Nobody")
+        years = [await cell(page, place, "Founded").locator(".tw-value").inner_text() for place in (1, 2, 3)]
+        assert years == sorted(years)
+        await expect(cell(page, 1, "Founded").locator(".tw-new")).to_be_visible()
+
+
 async def test_where_sources_disagree_the_panel_shows_both(site: Site, browser: NewPage, tmp_path: Path) -> None:
     table_id, _ = await filled_table(site, tmp_path, "Disputed", apply=True)
     async with browser() as page:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from tablewright.app import Operation, Selection, Tablewright
 from tablewright.errors import NotFound, UsageError
-from tablewright.table.model import Cell, Noun, Row, RowId, Table
+from tablewright.table.model import Cell, Money, Noun, Row, RowId, Table
 from tablewright.table.text import cell_text, plural, shortened
 
 Only: TypeAlias = Literal["", "failed", "flagged", "stale", "empty", "unsure"]
@@ -30,6 +30,9 @@ class Wanted(Noun, frozen=True):
     proposal_id: str = ""
     only: Only = ""
     find: str = ""
+    sort: str = ""
+    """The column in whose order they are; else they are in that of the table."""
+    descending: bool = False
     view: int = 0
 
 
@@ -41,8 +44,8 @@ class RowOrders:
 
     async def order(self, tablewright: Tablewright, wanted: Wanted) -> array[int]:
         newest = await tablewright.history(wanted.table_id, limit=1)
-        # A filter shows what it found when it was set: rows that vanish under the cursor are worse than old ones.
-        change = 0 if wanted.only or wanted.find else newest[0].number
+        # What was found or sorted stays as it was then: rows that vanish under the cursor are worse than old ones.
+        change = 0 if wanted.only or wanted.find or wanted.sort else newest[0].number
         at = (wanted, change)
         if at not in self._orders or failed(self._orders[at]):
             self._orders[at] = asyncio.create_task(find_rows(tablewright, wanted))
@@ -57,10 +60,45 @@ def failed(task: asyncio.Task[Any]) -> bool:
 
 
 async def find_rows(tablewright: Tablewright, wanted: Wanted) -> array[int]:
-    if not wanted.only and not wanted.find:
-        return array("q", await tablewright.row_ids(wanted.table_id))
     table = await tablewright.table(wanted.table_id)
-    return array("q", await tablewright.row_ids(table.id, await keeper(tablewright, table, wanted)))
+    is_filtered = bool(wanted.only or wanted.find)
+    found = await tablewright.row_ids(table.id, await keeper(tablewright, table, wanted) if is_filtered else None)
+    return array("q", await sort_rows(tablewright, wanted, found) if wanted.sort else found)
+
+
+async def sort_rows(tablewright: Tablewright, wanted: Wanted, row_ids: Sequence[RowId]) -> list[RowId]:
+    """By what the column has, or would have: numbers before words, and what is empty last, whichever way round."""
+    keys: dict[RowId, tuple[int, float, str]] = {}
+
+    def take(row_id: RowId, cell: Cell) -> None:
+        if cell.value is not None:
+            keys[row_id] = sort_key(cell)
+
+    await tablewright.column(wanted.table_id, wanted.sort, take)
+    after = (0, "")
+    while wanted.proposal_id:
+        page = await tablewright.operations(wanted.proposal_id, after=after, limit=PAGE, field=wanted.sort)
+        for operation in page:
+            if operation.decision == "open":
+                take(operation.row_id, operation.cell)
+        if len(page) < PAGE:
+            break
+        after = (page[-1].row_id, page[-1].field)
+
+    def ordered() -> list[RowId]:
+        stated = sorted(
+            (row_id for row_id in row_ids if row_id in keys), key=keys.__getitem__, reverse=wanted.descending
+        )
+        return [*stated, *(row_id for row_id in row_ids if row_id not in keys)]
+
+    return await asyncio.to_thread(ordered)
+
+
+def sort_key(cell: Cell) -> tuple[int, float, str]:
+    value = cell.value.amount if isinstance(cell.value, Money) else cell.value
+    if isinstance(value, (int, float)):
+        return 0, float(value), ""
+    return 1, 0.0, cell_text(cell).casefold()
 
 
 async def keeper(tablewright: Tablewright, table: Table, wanted: Wanted) -> Callable[[Row], bool]:
@@ -128,19 +166,17 @@ async def block(tablewright: Tablewright, table: Table, proposal_id: str, row_id
 async def proposed_in(
     tablewright: Tablewright, proposal_id: str, row_ids: Sequence[RowId]
 ) -> dict[RowId, dict[str, Cell]]:
-    """The open cells of a proposal in these rows, which are in ascending order."""
-    wanted = {*row_ids}
+    """The open cells of a proposal in these rows."""
     found: dict[RowId, dict[str, Cell]] = {}
-    after: tuple[RowId, str] = (row_ids[0], "") if row_ids else (0, "")
-    while wanted:
-        page = await tablewright.operations(proposal_id, after=after, limit=PAGE)
+    after = (0, "")
+    while True:
+        page = await tablewright.operations(proposal_id, after=after, limit=PAGE, row_ids=row_ids)
         for operation in page:
-            if operation.row_id in wanted and operation.decision == "open":
+            if operation.decision == "open":
                 found.setdefault(operation.row_id, {})[operation.field] = operation.cell
-        if len(page) < PAGE or page[-1].row_id > row_ids[-1]:
+        if len(page) < PAGE:
             return found
         after = (page[-1].row_id, page[-1].field)
-    return found
 
 
 def shown_row(row: Row, names: Sequence[str], proposed: dict[str, Cell]) -> dict[str, Any]:

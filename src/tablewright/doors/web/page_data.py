@@ -32,13 +32,23 @@ async def rows(
     proposal: str = "",
     only: Only = "",
     find: Annotated[str, Query(max_length=200)] = "",
+    sort: Annotated[str, Query(max_length=200)] = "",
+    descending: bool = False,
     view: int = 0,
 ) -> Response:
     table = await visit.table(table_id)
     if proposal:
         await check_belongs(visit, proposal, table.id)
     orders: RowOrders = request.app.state.page_rows
-    wanted = Wanted(table_id=table.id, proposal_id=proposal, only=only, find=find.strip(), view=view)
+    wanted = Wanted(
+        table_id=table.id,
+        proposal_id=proposal,
+        only=only,
+        find=find.strip(),
+        sort=sort,
+        descending=descending,
+        view=view,
+    )
     order = await orders.order(visit.tablewright, wanted)
     ids = list(order[start : min(end, start + MOST)])
     found = await block(visit.tablewright, table, proposal, ids)

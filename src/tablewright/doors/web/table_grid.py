@@ -48,7 +48,12 @@ class TableGrid:
                 "suppressColumnVirtualisation": False,
                 "animateRows": False,
                 "overlayNoRowsTemplate": "<span>No row is like that.</span>",
-                "defaultColDef": {"sortable": False, "resizable": True, "suppressHeaderMenuButton": True},
+                "defaultColDef": {
+                    "sortable": True,
+                    "sortingOrder": ["asc", "desc", None],
+                    "resizable": True,
+                    "suppressHeaderMenuButton": True,
+                },
             },
             auto_size_columns=False,
         ).classes("tw-sheet")
@@ -108,6 +113,7 @@ class TableGrid:
             ":valueGetter": "tablewright.grid.numberOf",
             "width": 64,
             "pinned": "left",
+            "sortable": False,
             "cellClass": "tw-number",
             "suppressMovable": True,
         }

@@ -60,6 +60,11 @@ window.tablewright.grid = (() => {
     getRows(params) {
       const { table, ...rest } = state.wanted;
       const query = new URLSearchParams({ start: params.startRow, end: params.endRow, ...rest });
+      const [by] = params.sortModel;
+      if (by) {
+        query.set("sort", by.colId);
+        query.set("descending", by.sort === "desc");
+      }
       fetch(`/page-data/tables/${encodeURIComponent(table)}/rows?${query}`, { credentials: "same-origin" })
         .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.status))))
         .then(({ rows, total }) => {
