@@ -20,6 +20,10 @@ class Person(Noun, frozen=True):
     def sees(self, table_id: str) -> bool:
         return self.role == "admin" or table_id in self.tables
 
+    def has_all_of(self, before: Person) -> bool:
+        """Whether they may do and see all that they could."""
+        return self.role == before.role and before.tables <= self.tables
+
     @property
     def may_change(self) -> bool:
         """Write, and start what costs money."""

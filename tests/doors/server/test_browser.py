@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -150,3 +151,24 @@ async def test_another_sites_page_cannot_use_a_server_that_asks_for_no_token(
     assert tables["tables"] == []
     assert log.count("POST /api/v1/tables 403") == 2
     assert "WEBSOCKET /_nicegui_ws/socket.io/ 403" in log
+
+
+async def test_a_page_of_a_table_that_one_may_no_longer_see_shows_it_no_longer(address: str, browser: Any) -> None:
+    async with httpx2.AsyncClient(
+        base_url=f"{address}/api/v1", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30
+    ) as admin:
+        created = await admin.post("/tables", json={"name": "Wages", "rows": [{"Name": "Ann"}]})
+        table_id = created.raise_for_status().json()["table_id"]
+        added = await admin.post("/users", json={"name": "vera", "role": "viewer"})
+        token = added.raise_for_status().json()["token"]
+        (await admin.put(f"/users/vera/tables/{table_id}")).raise_for_status()
+        context = await browser.new_context()
+        page = await context.new_page()
+        await page.goto(f"{address}/tables/{table_id}")
+        await page.get_by_label("Your token").fill(token)
+        await page.get_by_role("button", name="Log in").click()
+        await playwright.expect(page.get_by_text("Wages").first).to_be_visible()
+        (await admin.delete(f"/users/vera/tables/{table_id}")).raise_for_status()
+        await playwright.expect(page.get_by_text("There is no table")).to_be_visible(timeout=20_000)
+        await playwright.expect(page.get_by_text("Wages")).to_have_count(0)
+        await context.close()

@@ -149,7 +149,7 @@ class Guard:
 
 class Stream:
     """A connection that stays open: whoever loses their token, or their login, loses it too. What an event stream may
-    show was decided when it was opened, so it also ends with a role or a table; a page asks before each thing."""
+    show was decided when it was opened, so it also ends with a role or a table; a page is then loaded anew."""
 
     def __init__(self, asked: HTTPConnection, person: Person, entrance: Entrance, every: float) -> None:
         self._asked = asked
@@ -166,7 +166,7 @@ class Stream:
         found = await self._entrance.who(self._asked)
         if found is None or found[0].id != self.person.id:
             return False
-        return self._asked.scope["type"] == "websocket" or has_lost_nothing(self.person, found[0])
+        return self._asked.scope["type"] == "websocket" or found[0].has_all_of(self.person)
 
     def receiving(self, receive: Receive, send: Send) -> Receive:
         async def received() -> Message:
@@ -246,10 +246,6 @@ class Answer:
             await self._send({"type": "websocket.http.response.body", "body": response.body})
         else:
             await self._send({"type": "websocket.close", "code": 1008})
-
-
-def has_lost_nothing(before: Person, now: Person) -> bool:
-    return now.role == before.role and before.tables <= now.tables
 
 
 async def nothing() -> Message:

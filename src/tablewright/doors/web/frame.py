@@ -23,6 +23,8 @@ from tablewright.doors.server.context import Visit
 from tablewright.errors import NotFound, TablewrightError
 
 FILES = Path(__file__).with_name("files")
+LOOK = 3.0
+"""Seconds between two looks at what the visitor may see by now."""
 PLACES = (
     ("Tables", "/", "table_chart"),
     ("Documents", "/documents", "description"),
@@ -58,6 +60,17 @@ async def visit_to_change() -> Visit:
     return seen
 
 
+async def load_anew_with_less() -> None:
+    """What a page shows was decided when it was opened: whoever may do or see less by now is shown what is left."""
+    try:
+        now = await visit_now()
+    except NotFound:
+        ui.navigate.reload()
+    else:
+        if not now.person.has_all_of(visit().person):
+            ui.navigate.reload()
+
+
 @contextmanager
 def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> Iterator[None]:
     """The header, and inside the `with` the page itself. `here` is the place of PLACES that the page belongs to; a
@@ -86,6 +99,7 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
         who = visit().person
         if who.id != "owner":
             ui.label(f"{who.name} ({who.role})").classes("tw-muted tw-who")
+            ui.timer(LOOK, load_anew_with_less)
         switch = ui.button(icon="contrast").props('flat round dense aria-label="Light or dark"')
         switch.on("click", js_handler="() => window.tablewright.switchTheme()")
         with switch:
