@@ -289,12 +289,14 @@ async def test_on_a_phone_the_menu_and_the_evidence_fit(site: Site, browser: New
         )
 
 
-@pytest.mark.parametrize("path", ["/tables/nothing", "/review/nothing"])
-async def test_a_page_of_nothing_says_so(site: Site, browser: NewPage, path: str) -> None:
+async def test_a_page_of_nothing_says_so(site: Site, browser: NewPage) -> None:
     async with browser() as page:
-        await page.goto(site.url + path)
-        await expect(page.get_by_text("There is no")).to_have_count(1)
-        await expect(page.get_by_role("link", name="All tables", exact=True)).to_be_visible()
+        for place in ("tables", "review", "runs", "research", "shortlist", "documents"):
+            answer = await page.goto(f"{site.url}/{place}/nothing")
+            assert answer is not None
+            assert answer.status == 404
+            await expect(page.get_by_text("There is no")).to_have_count(1)
+            await expect(page.get_by_role("link", name="All tables", exact=True)).to_be_visible()
 
 
 async def test_a_cell_of_another_process_is_seen_soon(site: Site, browser: NewPage, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from nicegui import events, ui
 from tablewright.doors.api.uploads import forget
 from tablewright.doors.web.ask_page import tabs
 from tablewright.doors.web.citations import open_document, pages_of
-from tablewright.doors.web.frame import empty_state, heading, say, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
 from tablewright.doors.web.live import undertakings
 from tablewright.doors.web.plain import (
     Shown,
@@ -217,6 +217,7 @@ def line(document: Document, facts: int) -> list[Shown]:
 
 
 @ui.page("/documents/{document_id}", title="Document · Tablewright")
+@or_missing
 async def document_page(document_id: str) -> None:
     seen = visit()
     report = await seen.tablewright.document(document_id)

@@ -11,9 +11,11 @@ Texts that came from outside are shown with `ui.label` or `text(...)`, never as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec
 
 from fastapi import FastAPI
 from nicegui import app as pages
@@ -21,6 +23,8 @@ from nicegui import context, ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.errors import NotFound, TablewrightError
+
+P = ParamSpec("P")
 
 FILES = Path(__file__).with_name("files")
 LOOK = 3.0
@@ -168,10 +172,19 @@ def show_page_error(error: Exception) -> None:
         ui.link("All tables", "/")
 
 
-def show_missing(error: NotFound) -> None:
-    """In place of a page about something that is not there, or not for this person."""
-    context.client.status_code = 404
-    show_page_error(error)
+def or_missing(page: Callable[P, Awaitable[None]]) -> Callable[P, Awaitable[None]]:
+    """Around a page about one thing, which it looks for before it shows anything: where the thing is not there, or not
+    for this person, the answer is 404 and says so."""
+
+    @wraps(page)
+    async def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            await page(*args, **kwargs)
+        except NotFound as error:
+            context.client.status_code = 404
+            show_page_error(error)
+
+    return shown
 
 
 def heading(title: str, *, level: int = 2) -> ui.label:

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.frame import empty_state, heading, say, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
 from tablewright.doors.web.live import Undertaking, download, undertakings, with_page
 from tablewright.doors.web.plain import (
     Shown,
@@ -130,6 +130,7 @@ async def start(now: Visit, research: Research, minutes: float | None = None) ->
 
 
 @ui.page("/research/{research_id}", title="Research · Tablewright")
+@or_missing
 async def research_page(research_id: str) -> None:
     seen = visit()
     research = await visible(await visit_now(), research_id)

@@ -10,9 +10,9 @@ from nicegui import ui
 
 from tablewright.app import CellAt, Operation, ProposalHead, Review, Selection, Tablewright
 from tablewright.doors.web.evidence_panel import Acts, read_passages, show_evidence
-from tablewright.doors.web.frame import empty_state, frame, say, show_missing, tell, text, visit_now, visit_to_change
+from tablewright.doors.web.frame import empty_state, frame, or_missing, say, tell, text, visit_now, visit_to_change
 from tablewright.doors.web.grid_rows import mark
-from tablewright.errors import NotFound, TablewrightError, UsageError
+from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import PENDING, Cell, Field, Row, Table
 from tablewright.table.text import cell_text, plural, shortened
 
@@ -38,14 +38,11 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 @ui.page("/review/{proposal_id}", title="Review · Tablewright")
+@or_missing
 async def review_page(proposal_id: str) -> None:
     visit = await visit_now()
-    try:
-        head = await visit.tablewright.proposal(proposal_id)
-        table = await visit.table(head.table_id)
-    except NotFound as error:
-        show_missing(error)
-        return
+    head = await visit.tablewright.proposal(proposal_id)
+    table = await visit.table(head.table_id)
     if head.status != "open" or not visit.person.may_change:
         with frame("Review", here="/"), empty_state(f"This proposal is {head.status}", "rule"):
             said = "Its run has not ended." if head.status == "building" else "There is nothing left to decide here."

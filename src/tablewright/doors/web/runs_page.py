@@ -11,7 +11,7 @@ from nicegui.element import Element
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.charts import MOST_ROWS, cost_chart, coverage_chart, domains_chart, figures_of
-from tablewright.doors.web.frame import empty_state, heading, say, visit_now, visit_to_change
+from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit_now, visit_to_change
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.plain import (
     Shown,
@@ -204,6 +204,7 @@ def so_far(report: Mapping[str, Any]) -> str:
 
 
 @ui.page("/runs/{run_id}", title="Run · Tablewright")
+@or_missing
 async def run_page(run_id: str) -> None:
     seen = await visit_now()
     run = await visible(seen, run_id)

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.advice_view import show_reply
-from tablewright.doors.web.frame import empty_state, heading, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_now, visit_to_change
 from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
 from tablewright.doors.web.living_table import LivingTable
 from tablewright.doors.web.plain import Shown, bar, card, chip, grid, journey, quiet, row, safe, said, saying, when
@@ -84,6 +84,7 @@ def is_seen(seen: Visit, state: ShortlistState) -> bool:
 
 
 @ui.page("/shortlist/{shortlist_id}", title="Shortlist · Tablewright")
+@or_missing
 async def shortlist_page(shortlist_id: str) -> None:
     seen = await visit_now()
     state = await visible(seen, shortlist_id)

@@ -9,7 +9,7 @@ from nicegui import context, events, ui
 from tablewright.app import Operation, ProposalHead, Review
 from tablewright.doors.web import ask_column, table_history, table_paste
 from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
-from tablewright.doors.web.frame import frame, say, show_missing, text, visit_now, visit_to_change
+from tablewright.doors.web.frame import frame, or_missing, say, text, visit_now, visit_to_change
 from tablewright.doors.web.grid_rows import ONLY, Wanted, block, operation_of
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.table_run import RunBar
@@ -36,13 +36,10 @@ EXPORTS = (("CSV", "csv"), ("CSV with evidence", "csv&evidence=true"), ("Excel",
 
 
 @ui.page("/tables/{table_id}", title="Table · Tablewright")
+@or_missing
 async def table_page(table_id: str) -> None:
     visit = await visit_now()
-    try:
-        table = await visit.table(table_id)
-    except NotFound as error:
-        show_missing(error)
-        return
+    table = await visit.table(table_id)
     ui.page_title(f"{table.name} · Tablewright")
     page = TablePage(table, await visit.tablewright.count(table.id), may_change=visit.person.may_change)
     await page.build()
