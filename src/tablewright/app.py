@@ -146,7 +146,11 @@ class Tablewright:
             make_home(settings.home_folder)
         async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
             store.database.patience = PATIENCE
-            yield cls(settings, store, actor or whoami(), stack)
+            tablewright = cls(settings, store, actor or whoami(), stack)
+            try:
+                yield tablewright
+            finally:
+                await tablewright.jobs.leave()
 
     def acting(self, actor: str) -> Tablewright:
         """The same, in somebody else's name: that is who stands in the history."""

@@ -134,3 +134,24 @@ async def test_a_run_whose_table_is_removed_says_so(tablewright: Tablewright) ->
     with pytest.raises(RunError, match="its table was removed"):
         await run.run()
     await asyncio.gather(*removing)
+
+
+async def test_what_goes_on_in_the_background_when_a_program_ends_can_be_gone_on_with(tmp_path: Path) -> None:
+    table = tmp_path / "companies.csv"
+    table.write_text("Company\n" + "".join(f"Nowhere Holdings {number}\n" for number in range(MORE)), encoding="utf-8")
+    settings = Settings(home=str(tmp_path), search="sample", concurrency="1", attempts="1")
+    async with Tablewright.open(settings) as tablewright:
+        await tablewright.import_file(table)
+        run_id = await tablewright.jobs.start(await tablewright.plan_enrich("companies", [FIELD], "pipeline"))
+        async for event in tablewright.jobs.watch(run_id):
+            if event.progress.stage == "row_done":
+                break
+    async with Tablewright.open(settings) as tablewright:
+        left = await tablewright.jobs.get(run_id)
+        assert left.status == "running"
+        assert await tablewright.jobs.is_interrupted(left)
+        assert 0 < left.done < MORE
+        await tablewright.jobs.take(run_id)
+        await tablewright.jobs.go_on(run_id)
+        done = await tablewright.jobs.result(run_id)
+        assert (done.status, done.rows) == ("done", MORE)

@@ -52,6 +52,16 @@ async def test_time_that_was_not_needed_goes_to_the_next(store: Store) -> None:
     assert await limits.reserve("k", 100) == about(100)
 
 
+async def test_keys_that_nobody_asked_for_in_long_are_forgotten(store: Store) -> None:
+    limits = SharedLimits(store.database)
+    await limits.reserve("old", 0.01)
+    await limits.reserve("held", 100)
+    await asyncio.sleep(0.3)
+    await limits.forget(0.1)
+    with store.database.engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT key FROM limits").scalars().all() == ["held"]
+
+
 async def test_a_wait_for_the_row_is_not_served_in_the_past(postgres_url: str) -> None:
     async with await Store.open(postgres_url) as store:
         limits = SharedLimits(store.database)

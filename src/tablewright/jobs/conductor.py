@@ -233,7 +233,7 @@ class Conductor:
     async def go_on(self, run_id: str, owner: str = "") -> None:
         """With a run of whatever kind that is this process's, or the owner's in whose place it works."""
         run = await self._store.runs.get(run_id)
-        if run.status != "running" or run.owner != (owner or self.id):
+        if self._draining or run.status != "running" or run.owner != (owner or self.id):
             return
         if run.kind == "enrich":
             await self.conduct(run_id)

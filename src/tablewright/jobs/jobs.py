@@ -90,6 +90,12 @@ class Jobs:
         with suppress(TablewrightError):  # which stands in the run's record
             await (await self._conduct()).go_on(run_id)
 
+    async def leave(self) -> None:
+        """What was begun in the background is done to the end of its rows; whoever comes next goes on with it."""
+        if self._background and self._conductor is not None:
+            await self._conductor.drain()
+            await asyncio.gather(*self._background, return_exceptions=True)
+
     async def all(self, table_id: str | None = None, *, limit: int = 50) -> list[Run]:
         """The newest first."""
         return [await self._up_to_date(run) for run in await self._store.runs.all(table_id, limit=limit)]

@@ -44,6 +44,9 @@ async def work(
             if time.monotonic() - forgot > FORGET:
                 forgot = time.monotonic()
                 await asyncio.to_thread(queue.forget, datetime.now(UTC) - KEPT)
+                if store.shared_limits is not None:
+                    with suppress(TablewrightError):
+                        await store.shared_limits.forget(KEPT.total_seconds())
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), LOOK)
         await conductor.drain()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from sqlalchemy import Connection, Double, Engine, bindparam, cast, extract, func
+from sqlalchemy import Connection, Double, Engine, bindparam, cast, delete, extract, func
 
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
+from tablewright.store.workers import clock
 
 
 class SharedLimits:
@@ -34,6 +35,14 @@ class SharedLimits:
 
         start = await self._database.write(work, repeatable=True)
         return start - time.monotonic()
+
+    async def forget(self, seconds: float) -> None:
+        """The keys that nobody asked for in so many seconds; they are as good as new."""
+        free_at = schema.limits.c.free_at
+        await self._database.write(
+            lambda connection: connection.execute(delete(schema.limits).where(free_at < clock(connection) - seconds)),
+            repeatable=True,
+        )
 
 
 def taking(engine: Engine) -> Any:
