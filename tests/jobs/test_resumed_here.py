@@ -99,7 +99,7 @@ async def test_a_run_that_the_queue_knows_nothing_of_fails_and_can_be_resumed(ta
 
 
 async def test_a_routine_is_a_run_of_the_workers(tablewright: Tablewright) -> None:
-    spec = {"fields": [], "row_ids": None, "dry_run": False, "apply": False}
+    spec: dict[str, object] = {"fields": [], "row_ids": None, "dry_run": False, "apply": False}
     context = {"table_id": (await tablewright.table("companies")).id, "routine": "recheck", "spec": spec}
     async with serving(tablewright):
         handle = await asyncio.to_thread(DBOS.start_workflow, queue.scheduled_workflow, datetime.now(UTC), context)

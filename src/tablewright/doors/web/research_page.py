@@ -117,7 +117,7 @@ def question_form() -> None:
             ui.space()
             button = ui.button("Begin", icon="travel_explore").props("type=submit unelevated")
         if visit().tablewright.settings.budget:
-            quiet(f"A cap of {visit().tablewright.settings.budget} dollars is set for this server.")
+            quiet(f"It may spend at most {visit().tablewright.settings.budget} dollars.")
 
 
 async def start(now: Visit, research: Research, minutes: float | None = None) -> str:
