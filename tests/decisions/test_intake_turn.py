@@ -340,3 +340,24 @@ async def test_a_model_is_asked_once_and_its_reading_is_used(model: LanguageMode
     assert not outcome.degraded
     assert outcome.decided.requirements.nice_to_haves == ("warm light",)
     assert "warm light for my evenings" in str(endpoint.asked[0].body)
+
+
+def test_what_a_model_says_twice_counts_once_and_a_price_is_no_feature() -> None:
+    step = accept(
+        "I want a kettle with variable temperature, under £50",
+        product_type="kettle with variable temperature, under £50",
+        must_haves=["variable temperature", "under £50"],
+        nice_to_haves=["variable temperature"],
+        priorities=["under £50"],
+        most=50.0,
+    )
+    assert step.requirements == Requirements(
+        product_type="kettle",
+        budget=PriceRange(most=50.0, currency="GBP"),
+        must_haves=("variable temperature",),
+    )
+
+
+def test_a_description_that_stands_nowhere_else_stays_with_the_product() -> None:
+    step = accept("a laptop with touchscreen", product_type="laptop with touchscreen")
+    assert "touchscreen" in str(step.requirements)

@@ -15,6 +15,8 @@ from tablewright.decisions.untrusted import gives_orders
 from tablewright.table.money_text import read_amounts
 from tablewright.table.shortlist import PriceRange, Requirements
 
+_WISHES = ("must_haves", "nice_to_haves", "specifications")
+_DESCRIBED = re.compile(r",| (?:with|under|below|that|which|at most|up to|for (?:under|less|at most))\b", re.IGNORECASE)
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -31,18 +33,35 @@ def grounded(
     for name in LISTS:
         for raw in getattr(filled, name):
             item = " ".join(raw.split()).strip(" .,;")
-            if not item or len(item) > LONGEST_ITEM or not _stands_in(item, said):
+            if not item or len(item) > LONGEST_ITEM or _is_price(item) or not _stands_in(item, said):
                 continue
             is_negated = any(same(item, other) for other in excluded) or _is_negated(item, text)
             if not is_negated and (name == "constraints" or IS_NEGATIVE.match(item)):
                 continue
+            if name != "priorities" and any(same(item, other) for own in _WISHES for other in lists[own]):
+                continue
             lists["constraints" if is_negated else name].append(negative(item) if is_negated else item)
-    product = " ".join(filled.product_type.split())
+    product = _bare(" ".join(filled.product_type.split()), [item for items in lists.values() for item in items])
     return Requirements(
         product_type=one_of(product.casefold()) if product and _stands_in(product, said) else "",
         budget=_budget(filled.budget, text, known.budget),
         **{name: tuple(dict.fromkeys(items))[:MOST_ITEMS] for name, items in lists.items()},
     )
+
+
+def _is_price(item: str) -> bool:
+    """ "under £50": that is the budget, and no feature."""
+    read = read_spending(item)
+    return (read.budget is not None or read.is_open) and not roots(read.text, telling=True)
+
+
+def _bare(product: str, items: list[str]) -> str:
+    """ "kettle with variable temperature, under £50" is a kettle, where the rest is said elsewhere."""
+    cut = _DESCRIBED.search(product)
+    if cut is None:
+        return product
+    rest = roots(read_spending(product[cut.start() :]).text, telling=True)
+    return product[: cut.start()] if set(rest) <= set(roots(" ".join(items))) else product
 
 
 def _stands_in(item: str, said: str) -> bool:
