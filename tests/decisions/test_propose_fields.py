@@ -358,6 +358,15 @@ def test_a_models_opinions_are_refused_and_the_rest_is_kept() -> None:
     assert names(problem.value.usable, "category") == ["Capacity"]
 
 
+def test_a_models_field_that_nobody_speaks_of_gives_way_to_those_of_the_pages() -> None:
+    asked = ProposeFields(requirements=KETTLE, sources=kettle_pages())
+    reply = Proposed(fields=[ProposedField(name="Capacity"), ProposedField(name="Unit"), ProposedField(name="User")])
+    shown = names(Propose().accept(asked, reply), "category")
+    assert shown[0] == "Capacity"
+    assert len(shown) > 1
+    assert not {"Unit", "User"} & {*shown}
+
+
 def test_a_model_that_proposes_nothing_leaves_it_to_the_rule() -> None:
     with pytest.raises(Unusable) as problem:
         Propose().accept(ASKED, Proposed(fields=[]))

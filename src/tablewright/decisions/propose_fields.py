@@ -16,6 +16,7 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.question.words import same
+from tablewright.decisions.reader.relations import stems
 from tablewright.decisions.shopping.column_names import ADD, BEHIND, CLAUSES, DROP, ONLY, SWAP, asked_names
 from tablewright.decisions.shopping.known import KnownField, field_named, fields_behind, fields_for
 from tablewright.decisions.shopping.labels import Label, labels_of, pages_with, shared_fields
@@ -102,14 +103,18 @@ class Propose:
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Proposed, max_tokens=500)
 
     def accept(self, asked: ProposeFields, reply: Any) -> tuple[Field, ...]:
-        """Its fields beside those that the requirements need in any case; known ones as we know them."""
+        """Its fields beside those that the requirements need in any case; known ones as we know them. With enough
+        pages, what neither they nor the buyer speak of is left out: it would stay empty."""
         problems = [problem for each in reply.fields if (problem := refused(each.name))]
-        chosen = [field for each in reply.fields if (field := _taken(each, asked.requirements.product_type))]
+        taken = [field for each in reply.fields if (field := _taken(each, asked.requirements.product_type))]
+        chosen = [field for field in taken if _is_spoken_of(field, asked)]
         if not chosen:
             said = problems[0] if problems else "No field was proposed."
             raise Unusable(f"{said} Name specifications that makers state.", usable=self.rule(asked))
         users, hidden = _of_requirements(asked)
         wanted = [*users, *sorted(chosen, key=lambda field: field.role != "user")]
+        if len(chosen) < len(taken):
+            wanted += _of_category(asked)
         fields = _composed(wanted, hidden, asked.most)
         if problems:
             raise Unusable(problems[0], usable=fields)
@@ -132,6 +137,19 @@ def _taken(each: ProposedField, product_type: str) -> Field | None:
         return field
     unit = each.unit if parse_unit(each.unit) else field.unit
     return structs.replace(field, type=each.type, unit=unit if each.type == "number" else "")
+
+
+def _is_spoken_of(field: Field, asked: ProposeFields) -> bool:
+    wants = asked.requirements
+    labels = labels_of(source for source in asked.sources if source.kind != "snippet")
+    pages = len({page for label in labels for page in label.pages})
+    if pages < ENOUGH_PAGES or field_named(field.name, wants.product_type):
+        return True
+    wishes = (*wants.must_haves, *wants.priorities, *wants.nice_to_haves, *wants.specifications)
+    own = set(stems(field.name))
+    return any(
+        own <= set(stems(said)) or set(stems(said)) <= own for said in (*(label.name for label in labels), *wishes)
+    )
 
 
 def _of_requirements(asked: ProposeFields) -> tuple[list[Field], list[Field]]:
