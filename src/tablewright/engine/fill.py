@@ -46,9 +46,10 @@ if TYPE_CHECKING:
 BATCH = 2_000
 FLUSH_SECONDS = 1.0
 SLICE = 40
-SMALL_SLICE, SLICES = 5, 16
-"""Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few; a small run has smaller ones, so
-that several workers have something to do."""
+SMALL_SLICE, SLICES = 5, 96
+"""Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few. A small run has smaller ones, so
+that several workers have something to do, and none still has much when the others are done; but not smaller than what
+is done at once, or a worker would wait for the next."""
 TICK = 0.4
 """Seconds after which those who watch a durable run are told what is new."""
 
@@ -175,7 +176,7 @@ class Fill:
         for at in self._only or ():
             of_row.setdefault(at[0], []).append(at)
         todos = []
-        size = min(SLICE, max(SMALL_SLICE, math.ceil(len(row_ids) / SLICES)))
+        size = min(SLICE, max(SMALL_SLICE, self._concurrency, math.ceil(len(row_ids) / SLICES)))
         for start in range(0, len(row_ids), size):
             some = tuple(row_ids[start : start + size])
             only = None if self._only is None else tuple(at for row_id in some for at in of_row[row_id])
@@ -183,7 +184,7 @@ class Fill:
         spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._retry)}
         return await self._store.runs.start_sliced(self._table.id, "enrich", spec, self._fields, todos, owner)
 
-    async def run_slice(self, part: Slice, proposal_id: str, gate: asyncio.Semaphore) -> bool:
+    async def run_slice(self, part: Slice, proposal_id: str, gate: AbstractAsyncContextManager[None]) -> bool:
         """What is left of a slice, in which this fill's rows are; whether all of it is done then. At most so many rows
         of all slices are worked on at once as the gate lets in."""
         answer = self._repeated(self._strategy.prepare(self._task, self._tools))

@@ -21,6 +21,7 @@ from tablewright.engine.fill import SLICE, USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled
 from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, UsageError
 from tablewright.jobs.charge import Charge
+from tablewright.jobs.gate import Gate
 from tablewright.jobs.whole import Doing, Whole, Work
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
@@ -65,7 +66,7 @@ class Ongoing:
     run: Run
     proposal_id: str
     tools: RunTools
-    gate: asyncio.Semaphore
+    gate: Gate
     stack: AsyncExitStack
     users: int = 0
     idle_since: float = 0.0
@@ -125,7 +126,7 @@ class Conductor:
                         problem = await self.fill_slice(run_id, numbers.popleft(), self.id) or problem
 
                 try:
-                    lanes = 2 + ongoing.run.spec["concurrency"] // SLICE
+                    lanes = 3 + ongoing.run.spec["concurrency"] // SLICE
                     await asyncio.gather(*(lane() for _ in range(lanes)))
                 except asyncio.CancelledError:
                     ongoing.stopping = True
@@ -161,7 +162,7 @@ class Conductor:
         fill = await enrich.reopen(self._store, ongoing.run, part.left, open_tools=tools.open, terms=tools.terms)
         ongoing.fills.add(fill)
         try:
-            return await fill.run_slice(part, ongoing.proposal_id, ongoing.gate)
+            return await fill.run_slice(part, ongoing.proposal_id, ongoing.gate.of_next_slice())
         finally:
             ongoing.fills.discard(fill)
             self._written[part.run_id] = self._written.get(part.run_id, NOTHING) + amount(fill.written)
@@ -297,7 +298,7 @@ class Conductor:
                 run=run,
                 proposal_id=await self._store.proposals.of_run(run_id),
                 tools=tools,
-                gate=asyncio.Semaphore(min(run.spec["concurrency"], tools.most_rows or MANY)),
+                gate=Gate(min(run.spec["concurrency"], tools.most_rows or MANY)),
                 stack=stack,
                 stopping=run.stopping,
             )

@@ -1,0 +1,53 @@
+"""Who is let in when, and that nobody is lost at the gate."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tablewright.jobs.gate import Entry, Gate
+
+
+async def test_rows_of_the_slice_that_was_begun_first_come_first() -> None:
+    gate = Gate(1)
+    first, second = gate.of_next_slice(), gate.of_next_slice()
+    order: list[str] = []
+
+    async def row(entry: Entry, name: str) -> None:
+        async with entry:
+            order.append(name)
+            await asyncio.sleep(0)
+
+    held = gate.of_next_slice()
+    await held.__aenter__()
+    rows = [asyncio.create_task(row(second, f"b{n}")) for n in range(2)]
+    rows += [asyncio.create_task(row(first, f"a{n}")) for n in range(2)]
+    await asyncio.sleep(0)
+    await held.__aexit__(None, None, None)
+    await asyncio.gather(*rows)
+    assert order == ["a0", "a1", "b0", "b1"]
+
+
+async def test_no_more_than_allowed_are_in_and_those_who_give_up_leave_no_hole() -> None:
+    gate = Gate(3)
+    entry = gate.of_next_slice()
+    inside = most = 0
+
+    async def row(number: int) -> None:
+        nonlocal inside, most
+        async with entry:
+            inside += 1
+            most = max(most, inside)
+            try:
+                await asyncio.sleep(0.001 * (number % 3))
+            finally:
+                inside -= 1
+
+    rows = [asyncio.create_task(row(number)) for number in range(60)]
+    for number in range(0, 60, 7):
+        await asyncio.sleep(0)
+        rows[number].cancel()
+    await asyncio.gather(*rows, return_exceptions=True)
+    assert most == 3
+    async with asyncio.timeout(1):
+        async with entry, entry, entry:
+            assert inside == 0
