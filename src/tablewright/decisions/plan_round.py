@@ -116,8 +116,8 @@ class Plan:
         tasks = _Tasks(asked)
         served = set()
         if asked.brief.is_fact:
-            for target in targets:
-                tasks.add_first_new(target)
+            for each in targets:
+                tasks.add_first_new(each)
         own = len(tasks.planned)
         for planned in reply.tasks:
             if asked.brief.is_fact and len(tasks.planned) - own >= asked.most // 2:
