@@ -189,16 +189,15 @@ class Proposals:
     ) -> list[Operation]:
         """In the order of rows, page by page; `failed` keeps only those with, or without, a value, `row_ids` and
         `field` those of these rows and of this column."""
-        column = field
 
         def work(connection: Connection) -> list[Operation]:
             operations = schema.operations
-            row_id, field = after
+            row_id, name = after
             query = (
                 select(operations)
                 .where(
                     operations.c.proposal_id == proposal_id,
-                    (operations.c.row_id > row_id) | ((operations.c.row_id == row_id) & (operations.c.field > field)),
+                    (operations.c.row_id > row_id) | ((operations.c.row_id == row_id) & (operations.c.field > name)),
                 )
                 .order_by(operations.c.row_id, operations.c.field)
                 .limit(limit)
@@ -207,8 +206,8 @@ class Proposals:
                 query = query.where((operations.c.status == "FAILED") == failed)
             if row_ids is not None:
                 query = query.where(operations.c.row_id.in_(row_ids))
-            if column:
-                query = query.where(operations.c.field == column)
+            if field:
+                query = query.where(operations.c.field == field)
             return [as_operation(record) for record in connection.execute(query)]
 
         return await self._database.read(work)
