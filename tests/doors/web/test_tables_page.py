@@ -164,6 +164,32 @@ async def test_typed_pasted_flagged_and_undone(site: Site, browser: NewPage, tmp
         assert len(table.rows) == 4
 
 
+async def test_rechecked_looked_for_again_and_a_row_added(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id, _ = await filled_table(site, tmp_path, "To recheck", apply=True)
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        panel = page.get_by_role("complementary", name="Evidence of the cell")
+        await cell(page, 1, "Founded").click()
+        await panel.get_by_role("button", name="Recheck").click()
+        await expect(page.get_by_role("alert")).to_contain_text("The source still says so.")
+
+        await cell(page, 4, "Founded").click()
+        await expect(panel).to_contain_text("Quillon Robotics")
+        await panel.get_by_role("button", name="Look for it").click()
+        await page.get_by_role("button", name="Start").click()
+        await expect(page.locator(".tw-waiting")).to_contain_text("0 values proposed; 1 cell stayed empty")
+        await page.get_by_role("button", name="Discard").click()
+        await expect(page.locator(".tw-waiting")).to_be_hidden()
+
+        await page.get_by_role("button", name="Add a row").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("button", name="Add", exact=True).click()
+        await expect(page.get_by_text("The row is empty.")).to_be_visible()
+        await dialog.get_by_label("Company").fill("Marlow")
+        await dialog.get_by_role("button", name="Add", exact=True).click()
+        await expect(cell(page, 5, "Company")).to_contain_text("Marlow")
+
+
 async def test_only_what_failed_is_shown(site: Site, browser: NewPage, tmp_path: Path) -> None:
     table_id, _ = await filled_table(site, tmp_path, "To filter", apply=True)
     async with browser() as page:

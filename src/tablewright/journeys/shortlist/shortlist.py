@@ -188,8 +188,9 @@ class Shortlist:
 
     def _to_confirm(self, state: ShortlistState, reply: str = "") -> tuple[ShortlistState, ChatReply]:
         """Nothing is spent before the person has seen what was understood, and about what it will take."""
-        lines = [reply] if reply else []
-        lines.append(f"This is what I will look for: {summarise(state.requirements)}")
+        summary = summarise(state.requirements)
+        lines = [reply] if reply and summary[1:] not in reply else []
+        lines.append(f"This is what I will look for: {summary}")
         if state.assumptions:
             lines.append(f"Not said, so left open: {', '.join(state.assumptions)}.")
         lines.append(self._estimate())

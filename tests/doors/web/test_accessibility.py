@@ -1,0 +1,111 @@
+"""What axe finds on every page, filled with content, in light, in dark and on a phone: labels, roles, contrast."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.sample.documents import files
+from tablewright.table.fieldspec import parse_field
+
+from .conftest import NewPage, Site, playwright, serve
+
+expect = playwright.expect
+
+NAMES = ("Brightwater Foods", "Halden & Rourke Logistics", "Kestrelworks", "Quillon Robotics")
+OPTIONS = {"resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+SETTLED = 400
+"""Milliseconds in which what slides and fades has come to rest."""
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, dict[str, str]]]:
+    """A server with one of everything, and the addresses of the pages."""
+    folder = tmp_path_factory.mktemp("furnished")
+    for site in serve(folder):
+        yield site, asyncio.run(furnish(site, folder))
+
+
+async def furnish(site: Site, folder: Path) -> dict[str, str]:
+    async with site.open() as tablewright:
+        path = folder / "companies.csv"
+        path.write_text("Company\n" + "\n".join(NAMES) + "\n", encoding="utf-8")
+        fields = [parse_field("Founded:number=What year was {Company} founded?")]
+        accepted = (await tablewright.import_file(path, FileOptions(name="Accepted"))).table.id
+        filled = await (await tablewright.plan_enrich(accepted, fields, "pipeline")).run()
+        await tablewright.changes.apply(filled.proposal_id)
+        await tablewright.changes.flag(accepted, 1, "Founded", "another company")
+        waiting = (await tablewright.import_file(path, FileOptions(name="Waiting"))).table.id
+        proposed = await (await tablewright.plan_enrich(waiting, fields, "pipeline")).run()
+        return {
+            "tables": "/",
+            "table": f"/tables/{accepted}",
+            "proposal": f"/tables/{waiting}",
+            "review": f"/review/{proposed.proposal_id}",
+            "runs": "/runs",
+            "run": f"/runs/{filled.run_id}",
+            "health": "/health",
+            "documents": "/documents",
+            "document": f"/documents/{await add_document(tablewright, folder)}",
+            "ask": "/ask",
+            "research": "/research",
+            "report": f"/research/{await do_research(tablewright)}",
+            "shortlist": "/shortlist",
+            "advice": f"/shortlist/{await take_advice(tablewright)}",
+            "missing": "/tables/nowhere",
+        }
+
+
+async def add_document(tablewright: Tablewright, folder: Path) -> str:
+    sample = next(each for each in files() if each.name.endswith(".pdf"))
+    path = folder / Path(sample.name).name
+    path.write_bytes(sample.content)
+    await tablewright.add_documents([path])
+    return (await tablewright.documents())[0].id
+
+
+async def do_research(tablewright: Tablewright) -> str:
+    begun = await tablewright.begin_research("Identify 3 AI business models with pricing", items=3, max_tasks=4)
+    await tablewright.run_research(begun.id)
+    return begun.id
+
+
+async def take_advice(tablewright: Tablewright) -> str:
+    begun = await tablewright.begin_shortlist()
+    for said in ("a desk lamp under £60 with adjustable colour", "skip", "[Confirm Requirements]", "[Enrich Now]"):
+        await tablewright.shortlist_turn(begun.id, said)
+    return begun.id
+
+
+@pytest.mark.parametrize(
+    ("dark", "width"), [(False, 1280), (True, 1280), (False, 390)], ids=["light", "dark", "phone"]
+)
+async def test_axe_finds_nothing(
+    furnished: tuple[Site, dict[str, str]], browser: NewPage, dark: bool, width: int
+) -> None:
+    site, places = furnished
+    found: dict[str, list[str]] = {}
+    async with browser(width, 900, dark=dark) as page:
+        for name, path in places.items():
+            await page.goto(f"{site.url}{path}")
+            await page.wait_for_function("window.did_handshake === true")
+            if name in ("table", "proposal"):
+                await page.locator(".ag-row[row-index='0'] [col-id='Founded'] .tw-value").click()
+                await expect(page.get_by_role("complementary", name="Evidence of the cell")).to_be_visible()
+            await page.wait_for_timeout(SETTLED)
+            problems = (await Axe().run(page, options=OPTIONS)).response["violations"]
+            if problems:
+                found[name] = [described(each) for each in problems]
+    assert found == {}
+
+
+def described(problem: dict[str, Any]) -> str:
+    nodes = [f"{node['target']}: {node['html'][:160]}" for node in problem["nodes"][:3]]
+    why = problem["nodes"][0]["failureSummary"].splitlines()[1].strip()
+    return f"{problem['id']} ({len(problem['nodes'])} times): {why} {nodes}"
