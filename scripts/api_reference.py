@@ -65,7 +65,7 @@ Every refusal and every failure has the same shape:
 |---|---|
 | 400, 422 | the request is wrong; nothing was done |
 | 401, 403 | no token, or one that may not do that |
-| 404 | not there, or not for you |
+| 404, 405 | not there, or not for you; not with this method, see `Allow` |
 | 409 | something else came first: a newer edit, a run that has ended, the budget, the same request under way |
 | 413, 429 | too large (2 MB, with files 200 MB), or too much at once; see `Retry-After` |
 | 500, 503 | the server, its database, the model or the search failed |
@@ -73,14 +73,16 @@ Every refusal and every failure has the same shape:
 ## Lists
 
 A list has at most `limit` entries (100 unless you say otherwise, 1000 at most) and a `next`: pass it as `after` (of a
-table's history as `before`) for what follows. It is null at the end.
+table's history as `before`) for what follows. It is null at the end. It names a place in the list, not an entry: you
+may decide on, or remove, what you have seen and then go on.
 
 ## Nothing twice
 
 What costs money takes the header `Idempotency-Key`: any text of up to 200 characters, such as a UUID. The same key with
 the same request is answered as it was the first time (with the header `Idempotency-Replayed: true`), and nothing is
 done again; with another request it is refused. While the first is still under way, the answer is 409. A request that
-failed may be repeated with its key. Keys are yours alone, and remembered for two days.
+failed may be repeated with its key; one whose server died while it was answered, ten minutes later. Keys are yours
+alone, and remembered for two days.
 
 ## Events
 
@@ -97,7 +99,8 @@ data: {"run_id": "…", "status": "done", "proposal_id": "…", …}
 
 It begins after the event `?after=N`, or after the header `Last-Event-ID`, which browsers send by themselves when a
 connection was lost. A line `: still here` comes at least every 15 seconds. After `end` the server closes the stream;
-one that closes without it should be opened again. Any number of clients may watch a run.
+one that closes without it should be opened again. Where whoever worked on the run is gone, `end` says `interrupted`:
+`POST /runs/{run_id}/resume` goes on with it. Any number of clients may watch a run.
 
 ## Numbers and texts
 

@@ -19,7 +19,7 @@ from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import UsageError
+from tablewright.errors import EditConflict, UsageError
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.files import FileOptions, Imported, export_file, import_file
@@ -40,11 +40,11 @@ from tablewright.store.users import Users
 from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
-from tablewright.table.feed import Progress
+from tablewright.table.feed import Progress, Routine
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
-from tablewright.works import Works, ingest_spec
+from tablewright.works import Works, ingest_spec, recheck_spec, research_spec
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
@@ -126,6 +126,7 @@ class Tablewright:
         self._stack = stack
         self._toolbox: Toolbox | None = None
         self._asker: Asker | None = None
+        self._turns: set[str] = set()
         self.changes = Changes(store, actor)
         self._store = store
         self._actor = actor
@@ -309,8 +310,27 @@ class Tablewright:
     ) -> Rechecked:
         """Looks whether the cited pages still say what the cells say. `jobs.stop()` stops it; what was seen counts."""
         table = await self.table(table_id)
-        spec = {"fields": list(fields), "row_ids": row_ids, "dry_run": dry_run}
+        spec = recheck_spec(self._actor, fields, row_ids=row_ids, dry_run=dry_run)
         return await self.jobs.perform("recheck", table.id, spec, partial(self._works.recheck, watch=watch))
+
+    async def start_recheck(
+        self,
+        table_id: str,
+        fields: Sequence[str] = (),
+        *,
+        row_ids: Sequence[RowId] | None = None,
+        dry_run: bool = False,
+    ) -> str:
+        """As `recheck`, but does not wait for it; the id of its run."""
+        table = await self.table(table_id)
+        spec = recheck_spec(self._actor, fields, row_ids=row_ids, dry_run=dry_run)
+        return await self.jobs.begin("recheck", table.id, spec)
+
+    async def schedule(self, table_id: str, routine: Routine, every: str, *, apply: bool = False) -> Schedule:
+        """Does it every hour, day or week, or by a cron expression, as long as a worker is up. What a refresh finds is
+        a proposal, unless `apply`."""
+        spec = recheck_spec(self._actor) | {"apply": apply}
+        return await self.jobs.schedule(table_id, routine, every, spec)
 
     async def durable(self, fill: Fill, watch: Watch = ignore) -> Fill | DurableFill:
         """The same run, so that another process can go on with it if this one dies. Where workers are up they do it. A
@@ -375,14 +395,18 @@ class Tablewright:
 
         return await documents.as_table(self._store, name, kind=kind, actor=self._actor)
 
-    async def ask(self, question: str, *, conversation: str = "") -> Reply:
+    async def ask(
+        self, question: str, *, conversation: str = "", tell: Callable[[Step], None] = lambda _: None
+    ) -> Reply:
         """A question about the documents, alone or in a conversation."""
         from tablewright.journeys.ask import Asker
 
         if self._asker is None:
             self._asker = Asker(self._store, await self._tools.open_corpus(), await self._tools.open_model())
+        asker = copy(self._asker)  # with what it knows of its tools, which all questions share
+        asker._tell = tell
         with self._apart():
-            return await self._asker.ask(question, conversation)
+            return await asker.ask(question, conversation)
 
     async def export_result(self, result_id: str, path: Path) -> int:
         """All rows of a reply; how many."""
@@ -426,18 +450,25 @@ class Tablewright:
     ) -> Research:
         """To the end, or on from where it was cut off; what a finished one came to is returned as it is."""
         research = await self._store.researches.get(research_id)
-        spec = {"research": research_id, "minutes": minutes, "question": research.brief.question}
+        spec = research_spec(self._actor, research, minutes)
         work = partial(self._works.research, watch=watch)
         return await self.jobs.perform("research", research.table_id, spec, work)
 
-    async def refine_research(self, research_id: str, question: str) -> Answered:
+    async def start_research(self, research_id: str, *, minutes: float | None = None) -> str:
+        """As `run_research`, but does not wait for it; the id of its run."""
+        research = await self._store.researches.get(research_id)
+        return await self.jobs.begin("research", research.table_id, research_spec(self._actor, research, minutes))
+
+    async def refine_research(
+        self, research_id: str, question: str, *, tell: Callable[[Step], None] = lambda _: None
+    ) -> Answered:
         """A follow-up question: from what is stored or, where that does not say, from a search."""
         from tablewright.journeys.research.refine import refine
 
         research = await self._store.researches.get(research_id)
         tools = await self._open_tools(("web", "model"))
         with self._apart():
-            return await refine(self._store, tools, research, question, lambda _: None)
+            return await refine(self._store, tools, research, question, tell)
 
     async def research(self, research_id: str) -> Research:
         return await self._store.researches.get(research_id)
@@ -488,21 +519,30 @@ class Tablewright:
         exports: Path | None = None,
     ) -> tuple[ShortlistState, ChatReply]:
         """What somebody says, or the label of a button, and what the advisor replies. `exports` is the folder for the
-        files that they ask for, whatever place they name: on a server it must be given."""
+        files that they ask for, whatever place they name: on a server it must be given. While one turn is taken no
+        other is: both would spend, and one reply would be lost."""
         from tablewright.journeys.shortlist.shortlist import Shortlist
 
-        tools = await self._open_tools(("web", "model"))
-        advisor = Shortlist(
-            self._store,
-            tools,
-            actor=self._actor,
-            terms=terms_of(self.settings),
-            watch=watch,
-            tell=tell,
-            folder=exports,
-        )
-        with self._apart():
-            return await advisor.turn(shortlist_id, message)
+        if shortlist_id in self._turns:
+            raise EditConflict(
+                "The last turn of this conversation is still under way; nothing was done.",
+                advice="Wait for its reply, then say it again.",
+            )
+        self._turns.add(shortlist_id)
+        try:
+            advisor = Shortlist(
+                self._store,
+                await self._open_tools(("web", "model")),
+                actor=self._actor,
+                terms=terms_of(self.settings),
+                watch=watch,
+                tell=tell,
+                folder=exports,
+            )
+            with self._apart():
+                return await advisor.turn(shortlist_id, message)
+        finally:
+            self._turns.discard(shortlist_id)
 
     async def shortlist(self, shortlist_id: str) -> ShortlistState:
         return await self._store.shortlists.get(shortlist_id)

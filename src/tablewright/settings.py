@@ -57,7 +57,7 @@ class Settings:
     model_concurrency: str = setting(
         "", "At most so many rows that ask one model are worked on at once, over all workers. Default: no limit."
     )
-    model_timeout: str = setting("120", "Seconds to wait for a model's answer.")
+    model_timeout: str = setting("", "Seconds to wait for a model's answer; unset 120, for one on this machine 1800.")
     search: str = setting(
         "ddgs",
         "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that comes "

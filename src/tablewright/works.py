@@ -7,7 +7,7 @@ are there are not read again, research goes on with its next round, pages are re
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from tablewright.settings import Settings
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.table.feed import Progress
-from tablewright.table.model import Field
+from tablewright.table.model import Field, RowId
 from tablewright.table.research import Research, ResearchEvent
 from tablewright.table.usage import Usage
 
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from tablewright.corpus.ingest import Ingested, Reading
     from tablewright.engine.recheck import Rechecked
     from tablewright.jobs.whole import Doing, Work
+
+
+ACTOR = "actor"
+"""In what a run is to do: in whose name."""
 
 
 class Works:
@@ -86,7 +90,7 @@ class Works:
             self._store,
             await self._store.tables.find(run.table_id),
             await self._tools().open_pages(),
-            actor=self._actor,
+            actor=self._actor_of(run),
             fields=run.spec["fields"],
             row_ids=run.spec["row_ids"],
             dry_run=run.spec["dry_run"],
@@ -116,6 +120,10 @@ class Works:
             if again is not None:
                 await self._fill(again, run, doing)
 
+    def _actor_of(self, run: Run) -> str:
+        """Who began it, whoever does it."""
+        return str(run.spec.get(ACTOR) or self._actor)
+
     def _how(self, doing: Doing) -> dict[str, Any]:
         return {
             "open_tools": self._tools().open,
@@ -130,7 +138,7 @@ class Works:
             raise Cancelled(f"Run {run.id} was stopped.", kept="What it had come to is kept.")
         filled = await fill.run()
         if run.spec["apply"] and filled.status == "done":
-            await Changes(self._store, self._actor).apply(filled.proposal_id)
+            await Changes(self._store, self._actor_of(run)).apply(filled.proposal_id)
 
     async def research(
         self, run: Run, doing: Doing, watch: Callable[[ResearchEvent], None] = lambda _: None
@@ -145,13 +153,23 @@ class Works:
         researcher = Researcher(
             self._store,
             await self._tools().open(("web", "model")),
-            actor=self._actor,
+            actor=self._actor_of(run),
             minutes=run.spec["minutes"],
             terms=terms_of(self._settings),
             watch=told,
         )
         with self._apart(run.usage):
             return await researcher.run(run.spec["research"])
+
+
+def recheck_spec(
+    actor: str, fields: Sequence[str] = (), *, row_ids: Sequence[RowId] | None = None, dry_run: bool = False
+) -> dict[str, Any]:
+    return {"fields": list(fields), "row_ids": row_ids, "dry_run": dry_run, ACTOR: actor}
+
+
+def research_spec(actor: str, research: Research, minutes: float | None) -> dict[str, Any]:
+    return {"research": research.id, "minutes": minutes, "question": research.brief.question, ACTOR: actor}
 
 
 def ingest_spec(paths: list[Path], workers: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from tablewright.decisions.rank_products import find_row, rank, spread
+from tablewright.decisions.rank_products import BEHIND, find_row, rank, spread
 from tablewright.decisions.wishes import better, holds, wish
 from tablewright.table.model import Cell, Conflict, Field, Money, Row, Table, Value, given
 from tablewright.table.shortlist import PriceRange, Ranked, Ranking, Requirements
@@ -149,6 +149,8 @@ def test_what_is_not_known_to_have_a_must_have_is_kept_behind_what_surely_has_it
     assert names(ranking) == ["Quillon Degree 15", "Tarnbeck Ember 2", "Nimbra Air", "Strumley Pour", "Vessany Uno"]
     assert ranking.ranked[-1].unknown == ("Variable temperature",)
     assert ranking.ranked[-1].score > ranking.ranked[-2].score
+    assert ranking.notes[0] == BEHIND
+    assert BEHIND not in rank(KETTLES, Requirements()).notes
 
 
 def test_a_price_in_another_currency_excludes_nothing_and_is_noted() -> None:

@@ -71,6 +71,15 @@ async def test_pages_that_still_say_it_support_their_cells_and_each_is_really_as
         assert await cells(tablewright) == before
 
 
+async def test_the_history_has_the_name_of_whoever_asked(tmp_path: Path) -> None:
+    async with filled(tmp_path) as (web, tablewright):
+        web.pages["/quillon"] = page("Quillon Robotics", 1991)
+        run_id = await tablewright.acting("ann").start_recheck("companies")
+        async for _ in tablewright.jobs.watch(run_id):
+            pass
+        assert (await tablewright.history("companies", limit=1))[0].actor == "ann"
+
+
 async def test_a_page_that_says_something_else_flags_exactly_the_cells_that_cite_it(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, tablewright):
         before = await cells(tablewright)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from tablewright.journeys.shortlist.explorer import MOST_PAGES, MOST_QUERIES, MOST_SEARCHES, QUERIES
+from tablewright.errors import EditConflict, OverBudget
+from tablewright.journeys.research.worker import Library
+from tablewright.journeys.shortlist import shortlist
+from tablewright.journeys.shortlist.explorer import MOST_PAGES, MOST_QUERIES, MOST_SEARCHES, QUERIES, Explored
 from tablewright.table.shortlist import (
     CONFIRM,
     EDIT,
@@ -227,6 +231,40 @@ async def test_a_search_that_fails_is_said(tmp_path: Path) -> None:
             await chat.say("I want a kettle under £50", "just search")
             reply = await chat.say(CONFIRM)
     assert "failed" in reply.text
+
+
+async def test_a_turn_that_fails_is_taken_again_with_the_same_table(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_args: object, **_how: object) -> Explored:
+        raise OverBudget("The budget is spent.")
+
+    await chat.say(FIRST, SECOND)
+    with monkeypatch.context() as patch:
+        patch.setattr(shortlist, "explore", fails)
+        with pytest.raises(OverBudget):
+            await chat.say(CONFIRM)
+    assert (await chat.say(CONFIRM)).buttons == (ENRICH, MODIFY)
+    assert [table.id for table in await chat.app.tables()] == [chat.state.table_id]
+
+
+async def test_two_turns_at_once_are_not_taken(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def waits(*_args: object, **_how: object) -> Explored:
+        begun.set()
+        await go_on.wait()
+        return Explored(products=(), queries=(), library=Library())
+
+    await chat.say(FIRST, SECOND)
+    monkeypatch.setattr(shortlist, "explore", waits)
+    first = asyncio.create_task(chat.app.shortlist_turn(chat.state.id, CONFIRM))
+    await begun.wait()
+    with pytest.raises(EditConflict, match="still under way"):
+        await chat.app.acting("ann").shortlist_turn(chat.state.id, CONFIRM)
+    go_on.set()
+    assert "No product was found" in (await first)[1].text
+    assert (await chat.say("at most £80 then")).buttons == (CONFIRM, EDIT)
 
 
 async def test_a_second_category_needs_no_other_code(chat: Chat) -> None:

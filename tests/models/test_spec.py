@@ -7,7 +7,7 @@ import pytest
 
 from tablewright.errors import BadSetting
 from tablewright.models.build import build
-from tablewright.models.spec import ModelSpec, parse
+from tablewright.models.spec import PATIENCE_HERE, ModelSpec, access_from, parse
 from tablewright.settings import Settings
 
 from .tiny_gguf import write_tiny_model
@@ -51,6 +51,11 @@ async def test_every_provider_can_be_built_with_a_key() -> None:
         assert built is not None
         async with built:
             assert built.name == model
+
+
+def test_a_model_on_this_machine_is_waited_for_longer_unless_somebody_says_how_long() -> None:
+    assert (access_from(Settings()).patience(), access_from(Settings()).patience(PATIENCE_HERE)) == (120, 1800)
+    assert access_from(Settings(model_timeout="7")).patience(PATIENCE_HERE) == 7
 
 
 def test_a_base_url_must_be_one() -> None:

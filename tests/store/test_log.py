@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -28,6 +29,18 @@ async def test_a_table_is_kept_as_it_was_given(store: Store) -> None:
     assert [row.key for row in table.rows] == ["stagg", "smarter"]
     assert table.rows[0].cells == {"Name": given_cell("Stagg"), "Price": given_cell(150, "150.00")}
     assert table.rows[1].cells == {"Name": given_cell("Smarter")}
+
+
+async def test_who_reads_whole_tables_holds_nobody_up(store: Store) -> None:
+    table_id = await kettles(store)
+    leave = threading.Event()
+    readers = [asyncio.create_task(store.tables.stream(table_id, lambda _: leave.wait(10) or None)) for _ in range(6)]
+    try:
+        assert await asyncio.wait_for(store.tables.count(table_id), 5) == 2
+        assert not any(reader.done() for reader in readers)
+    finally:
+        leave.set()
+        await asyncio.gather(*readers)
 
 
 async def test_tables_of_one_name_get_different_ids(store: Store) -> None:

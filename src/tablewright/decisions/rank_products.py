@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from statistics import quantiles
 
 from tablewright.decisions.reader.answers import roots
@@ -37,7 +38,7 @@ from tablewright.decisions.wishes import (
     wish,
 )
 from tablewright.table.model import Cell, Field, Money, Noun, Row, RowId, Table
-from tablewright.table.shortlist import Excluded, Part, PriceRange, Ranked, Ranking, Requirements
+from tablewright.table.shortlist import TOP, Excluded, Part, PriceRange, Ranked, Ranking, Requirements
 from tablewright.table.text import show
 
 PRIORITY_WEIGHTS = (3.0, 2.0, 1.5, 1.0)
@@ -49,6 +50,9 @@ OTHER_WEIGHT = 0.5
 LIKE_WEIGHT = 2.0
 DOUBTED = 0.6
 """What a value counts that was flagged, that sources disagree about, or that is hardly believed."""
+BEHIND = (
+    "What is known to meet the requirements comes first; what may not meet them all comes after it, whatever its score."
+)
 MANY = 0.5
 
 
@@ -160,9 +164,10 @@ def rank(table: Table, requirements: Requirements, like: str = "") -> Ranking:
             each.row_id,
         )
     )
-    return Ranking(
-        ranked=tuple(ranked), excluded=tuple(sifted.out), notes=(*sifted.notes, *scoring.notes, *scoring.empty())
-    )
+    notes = [*sifted.notes, *scoring.notes, *scoring.empty()]
+    if any(after.score > before.score for before, after in pairwise(ranked[:TOP])):
+        notes.insert(0, BEHIND)
+    return Ranking(ranked=tuple(ranked), excluded=tuple(sifted.out), notes=tuple(notes))
 
 
 # ── the score ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -165,10 +165,8 @@ class Jobs:
             self._store, await self._conduct(), self._settings.jobs_database, stop, kind=kind, everywhere=everywhere
         )
 
-    async def schedule(self, table_id: str, routine: Routine, every: str, *, apply: bool = False) -> Schedule:
-        """Does it every hour, day or week, or by a cron expression, as long as a worker is up. What a refresh finds is
-        a proposal, unless `apply`."""
-        spec: dict[str, Any] = {"fields": [], "row_ids": None, "dry_run": False, "apply": apply}
+    async def schedule(self, table_id: str, routine: Routine, every: str, spec: dict[str, Any]) -> Schedule:
+        """What a run of the routine is to do, whenever it is time and a worker is up."""
         return await self._schedules.put(table_id, routine, every, spec)
 
     async def schedules(self, table_id: str = "") -> list[Schedule]:

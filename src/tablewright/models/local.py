@@ -24,7 +24,7 @@ from tablewright.models import catalog
 from tablewright.models.layer import Layer
 from tablewright.models.lean import make_lean
 from tablewright.models.providers import OLDER_TOKEN_LIMIT
-from tablewright.models.spec import Access
+from tablewright.models.spec import PATIENCE_HERE, Access
 
 CONTEXT = 16_384
 """Tokens, shared by all slots."""
@@ -40,7 +40,7 @@ def local(argument: str, access: Access) -> Model:
         if opened.read(4) != b"GGUF":
             raise BadSetting(f"{file} is not a GGUF model.", advice="Models for llama.cpp end in .gguf.")
     llama_cpp()
-    return LocalModel(file, access.timeout)
+    return LocalModel(file, access.patience(PATIENCE_HERE))
 
 
 def find_file(argument: str, models_folder: Path) -> Path:

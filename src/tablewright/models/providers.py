@@ -17,7 +17,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 
 from tablewright.models.lean import make_lean
-from tablewright.models.spec import Access, checked_url, key
+from tablewright.models.spec import PATIENCE_HERE, Access, checked_url, key
 
 COMPATIBLE = "openai-compatible"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
@@ -26,7 +26,7 @@ OLDER_TOKEN_LIMIT = OpenAIModelProfile(openai_chat_supports_max_completion_token
 
 
 def openai(name: str, access: Access) -> Model:
-    settings = ModelSettings(timeout=access.timeout)
+    settings = ModelSettings(timeout=access.patience())
     if access.base_url:
         return compatible(name, checked_url(access.base_url), access.api_key, settings)
     provider = OpenAIProvider(api_key=key(access, "openai", "OPENAI_API_KEY"))
@@ -46,7 +46,7 @@ def ollama(name: str, access: Access) -> Model:
     url = access.base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA_URL
     provider = OllamaProvider(base_url=checked_url(url), api_key=access.api_key or None)
     make_lean(provider.client)
-    return OllamaModel(name, provider=provider, settings=ModelSettings(timeout=access.timeout))
+    return OllamaModel(name, provider=provider, settings=ModelSettings(timeout=access.patience(PATIENCE_HERE)))
 
 
 def anthropic(name: str, access: Access) -> Model:
@@ -57,7 +57,7 @@ def anthropic(name: str, access: Access) -> Model:
         api_key=key(access, "anthropic", "ANTHROPIC_API_KEY"), base_url=access.base_url or None
     )
     provider.client.max_retries = 0
-    return AnthropicModel(name, provider=provider, settings=ModelSettings(timeout=access.timeout))
+    return AnthropicModel(name, provider=provider, settings=ModelSettings(timeout=access.patience()))
 
 
 def google(name: str, access: Access) -> Model:
@@ -67,4 +67,4 @@ def google(name: str, access: Access) -> Model:
     provider = GoogleProvider(
         api_key=key(access, "google", "GOOGLE_API_KEY", "GEMINI_API_KEY"), base_url=access.base_url or None
     )
-    return GoogleModel(name, provider=provider, settings=ModelSettings(timeout=access.timeout))
+    return GoogleModel(name, provider=provider, settings=ModelSettings(timeout=access.patience()))

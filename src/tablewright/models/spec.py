@@ -43,14 +43,24 @@ class ModelValues(Protocol):
     def home_folder(self) -> Path: ...
 
 
+PATIENCE = 120.0
+PATIENCE_HERE = 1800.0
+"""A model on this machine is not gone, only slow: giving up throws away what it has worked out, and asks it again."""
+
+
 class Access(Noun, frozen=True):
     """What a provider may need to know: empty texts where nothing is set."""
 
     base_url: str = ""
     api_key: str = ""
-    timeout: float = 120.0
+    timeout: float | None = None
+    """Seconds; None where nobody said."""
     models_folder: Path = Path("models")
     """Where pulled models lie."""
+
+    def patience(self, usual: float = PATIENCE) -> float:
+        """Seconds that an answer is waited for."""
+        return self.timeout or usual
 
 
 class Factory(Protocol):
@@ -87,7 +97,7 @@ def access_from(values: ModelValues) -> Access:
     return Access(
         base_url=values.model_base_url,
         api_key=values.model_api_key,
-        timeout=positive(values.model_timeout, "model_timeout") or 120.0,
+        timeout=positive(values.model_timeout, "model_timeout"),
         models_folder=values.home_folder / "models",
     )
 

@@ -30,6 +30,8 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 60
 READERS = 4
+STREAMERS = 2
+"""Threads for who reads a whole table and hands it on: however many do, short reads do not wait for them."""
 POSTGRES_WRITERS = 8
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 GONE = frozenset({"57P01", "57P02", "57P03", "53300"})
@@ -60,6 +62,7 @@ class Database:
         writers = 1 if self._is_sqlite else POSTGRES_WRITERS
         self._writers = ThreadPoolExecutor(writers, thread_name_prefix="store-write")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
+        self._streamers = ThreadPoolExecutor(STREAMERS, thread_name_prefix="store-stream")
 
     @classmethod
     async def open(cls, url: str, *, patience: float = 0.0) -> Database:
@@ -85,6 +88,7 @@ class Database:
     def _shut_down(self) -> None:
         self._writers.shutdown(cancel_futures=True)
         self._readers.shutdown(cancel_futures=True)
+        self._streamers.shutdown(cancel_futures=True)
         self.engine.dispose()
 
     def check_open(self) -> None:
@@ -92,9 +96,12 @@ class Database:
         if self._closing.is_set():
             raise Cancelled("Stopped.", kept="The unfinished change was rolled back; everything before it is kept.")
 
-    async def read(self, work: Callable[[Connection], T], *, once: bool = False) -> T:
-        """`once`: it hands on what it reads as it goes, so it is not begun a second time."""
-        return await self._run(self._readers, work, False, Stage.CONNECTING if once else Stage.COMMITTING)
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        return await self._run(self._readers, work, False, Stage.COMMITTING)
+
+    async def stream(self, work: Callable[[Connection], T]) -> T:
+        """A long read that hands on what it reads as it goes, so it is not begun a second time."""
+        return await self._run(self._streamers, work, False, Stage.CONNECTING)
 
     async def glance(self, work: Callable[[Connection], T]) -> T:
         """A read of one record. A file has it before a thread could be asked for it, and nobody who is about to ask a
@@ -159,13 +166,15 @@ def make_engine(url: str) -> Engine:
             "The database address cannot be understood.", advice="Use postgresql://user@host/name or sqlite:///FILE."
         ) from None
     if parsed.get_backend_name() == "sqlite":
-        engine = create_engine(parsed.set(drivername="sqlite+pysqlite"), pool_size=READERS + 2, max_overflow=2)
+        engine = create_engine(
+            parsed.set(drivername="sqlite+pysqlite"), pool_size=READERS + STREAMERS + 2, max_overflow=2
+        )
         prepare_sqlite(engine)
         return engine
     if parsed.get_backend_name() in ("postgresql", "postgres"):
         return create_engine(
             parsed.set(drivername="postgresql+psycopg"),
-            pool_size=READERS + POSTGRES_WRITERS,
+            pool_size=READERS + STREAMERS + POSTGRES_WRITERS,
             pool_pre_ping=True,
             connect_args={"connect_timeout": 10} | DEAD_AFTER,
         )

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
-from sqlalchemy import Row as Record
+from sqlalchemy import Connection, insert, literal, null, select, update
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
@@ -65,8 +64,11 @@ class Researches:
         return await self._database.read(work)
 
     async def all(self) -> list[Research]:
-        """Without their rounds, the newest first."""
-        query = select(schema.researches).order_by(schema.researches.c.created_at.desc())
+        """Without their rounds, reports and answers, the newest first."""
+        heads = schema.researches
+        unread: list[Any] = [null().label("report"), literal("[]").label("answered")]
+        columns = [each for each in heads.c if each.name not in ("report", "answered")] + unread
+        query = select(*columns).order_by(heads.c.created_at.desc())
         return await self._database.read(
             lambda connection: [as_research(head, ()) for head in connection.execute(query)]
         )
@@ -146,7 +148,7 @@ def note_documents(connection: Connection, id: str, origins: Sequence[str]) -> N
     insert_many(connection, insert(documents), new)
 
 
-def as_research(head: Record[Any], rounds: tuple[Round, ...]) -> Research:
+def as_research(head: Any, rounds: tuple[Round, ...]) -> Research:
     return Research(
         id=head.id,
         brief=_brief.decode(head.brief),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
@@ -35,10 +38,7 @@ class Shortlists:
         head = await self._database.read(lambda connection: connection.execute(query).first())
         if head is None:
             raise missing(id)
-        try:
-            return _state.decode(head.state)
-        except msgspec.DecodeError:
-            return ShortlistState(id=id, table_id=head.table_id, error=BROKEN, created_at=head.created_at)
+        return as_state(head)
 
     async def save(self, state: ShortlistState) -> ShortlistState:
         saved = msgspec.structs.replace(state, updated_at=now())
@@ -58,9 +58,8 @@ class Shortlists:
 
     async def all(self) -> list[ShortlistState]:
         """The newest first."""
-        query = select(schema.shortlists.c.id).order_by(schema.shortlists.c.created_at.desc())
-        ids = await self._database.read(lambda connection: list(connection.execute(query).scalars()))
-        return [await self.get(id) for id in ids]
+        query = select(schema.shortlists).order_by(schema.shortlists.c.created_at.desc())
+        return await self._database.read(lambda connection: [as_state(head) for head in connection.execute(query)])
 
     async def remove(self, id: str) -> None:
         """The table stays."""
@@ -70,6 +69,13 @@ class Shortlists:
         )
         if not gone:
             raise missing(id)
+
+
+def as_state(head: Record[Any]) -> ShortlistState:
+    try:
+        return _state.decode(head.state)
+    except msgspec.DecodeError:
+        return ShortlistState(id=head.id, table_id=head.table_id, error=BROKEN, created_at=head.created_at)
 
 
 def missing(id: str) -> NotFound:

@@ -166,7 +166,7 @@ class Tables:
                 self._database.check_open()
                 take(window)
 
-        await self._database.read(work, once=True)
+        await self._database.stream(work)
 
     async def row_ids(self, table_id: str, *, limit: int | None = None) -> list[RowId]:
         """Of its rows, in their order."""

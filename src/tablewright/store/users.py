@@ -23,6 +23,8 @@ from tablewright.table.access import Person, Role
 RESERVED = frozenset({"owner", "assistant"})
 REMEMBERED = timedelta(days=2)
 """How long the answer to a request with a key is kept."""
+CLAIMED = timedelta(minutes=10)
+"""How long a request without an answer counts as under way after its server last said so."""
 
 
 class Users:
@@ -113,11 +115,13 @@ class Users:
 
     async def begin_request(self, actor: str, key: str, route: str) -> str | None:
         """None where it is new, and now begun; else what was answered to it, empty while that is not known yet. A key
-        that was used for something else is refused."""
+        that was used for something else is refused. What nobody works on any more is begun anew."""
 
         def work(connection: Connection) -> str | None:
             requests = schema.requests
-            connection.execute(delete(requests).where(requests.c.created_at < long_ago()))
+            connection.execute(delete(requests).where(requests.c.created_at < before(REMEMBERED)))
+            abandoned = (requests.c.answer == "") & (requests.c.created_at < before(CLAIMED))
+            connection.execute(delete(requests).where(abandoned))
             own = (requests.c.actor == actor) & (requests.c.key == key)
             record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": now()}
             begin = upsert(connection, requests).values(record).on_conflict_do_nothing()
@@ -129,6 +133,16 @@ class Users:
             return str(found.answer)
 
         return await self._database.write(work)
+
+    async def renew_request(self, actor: str, key: str) -> None:
+        """It is still being worked on."""
+
+        def work(connection: Connection) -> None:
+            requests = schema.requests
+            under_way = (requests.c.actor == actor) & (requests.c.key == key) & (requests.c.answer == "")
+            connection.execute(update(requests).where(under_way).values(created_at=now()))
+
+        await self._database.write(work, repeatable=True)
 
     async def answer_request(self, actor: str, key: str, answer: str | None) -> None:
         """None: it failed, and may be tried again with the same key."""
@@ -162,5 +176,5 @@ def as_person(connection: Connection, record: Any) -> Person:
     return Person(id=record.id, name=record.name, role=record.role, tables=frozenset(tables))
 
 
-def long_ago() -> str:
-    return (datetime.now(UTC) - REMEMBERED).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def before(age: timedelta) -> str:
+    return (datetime.now(UTC) - age).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 from tablewright.table.model import Noun
 
 Role: TypeAlias = Literal["viewer", "editor", "admin"]
+RANKS: tuple[Role, ...] = ("viewer", "editor", "admin")
+"""Each may do all that those before it may."""
 
 
 class Person(Noun, frozen=True):
@@ -20,9 +22,13 @@ class Person(Noun, frozen=True):
     def sees(self, table_id: str) -> bool:
         return self.role == "admin" or table_id in self.tables
 
+    def may_all_of(self, before: Person) -> bool:
+        """Whether they may do all that they could, whatever they see."""
+        return RANKS.index(self.role) >= RANKS.index(before.role)
+
     def has_all_of(self, before: Person) -> bool:
         """Whether they may do and see all that they could."""
-        return self.role == before.role and before.tables <= self.tables
+        return self.may_all_of(before) and all(self.sees(table_id) for table_id in before.tables)
 
     @property
     def may_change(self) -> bool:

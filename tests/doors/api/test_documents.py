@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+from sqlalchemy import text
+
+from tablewright.errors import SearchError
+from tablewright.journeys.shortlist import shortlist
+from tablewright.store.database import Database
+from tablewright.table.shortlist import CONFIRM
 from tests.doors.api.using import Api
 
 RECEIPT = b"Receipt\nDate: 2024-03-01\nItem: winter tires\nTotal: 412.50 EUR\n"
@@ -48,6 +58,20 @@ async def home(tablewright: Any) -> Path:
     return folder
 
 
+def test_documents_can_be_removed_while_their_list_is_read(api: Api) -> None:
+    hand_in(api, *((f"{name}.pdf", b"%PDF-1.7 " + name.encode()) for name in "abc"))
+    seen: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        page = api.get("/documents", limit=1, readable=False, after=after)
+        (document,) = page["documents"]
+        seen.append(document["name"])
+        api.delete(f"/documents/{document['id']}")
+        after = page["next"]
+    assert sorted(seen) == ["a.pdf", "b.pdf", "c.pdf"]
+    assert api.get("/documents") == {"documents": [], "next": None}
+
+
 def test_a_question_is_asked_once_for_one_key(api: Api) -> None:
     hand_in(api, ("receipt.txt", RECEIPT))
     key = {"Idempotency-Key": "q-1"}
@@ -73,6 +97,87 @@ def test_research_is_started_watched_and_written_down(api: Api) -> None:
     answered = ann.post(f"/research/{started['research_id']}/questions", {"question": "Who founded it?"})
     assert answered["question"] == "Who founded it?"
     assert ann.get(f"/tables/{started['table_id']}")["rows"] > 0
+
+
+def test_the_list_of_researches_does_not_read_their_reports(api: Api) -> None:
+    started = api.post("/research", {"question": "When was Brightwater Foods founded?", "max_tasks": 1}, 202)
+    api.watch(started["run_id"])
+
+    async def damage(tablewright: Any) -> None:
+        broken = text("UPDATE researches SET report = 'broken', answered = 'broken'")
+        await tablewright._store.database.write(lambda connection: connection.execute(broken))
+
+    api.server.do(damage)
+    (listed,) = api.get("/research")["researches"]
+    assert (listed["research_id"], listed["status"]) == (started["research_id"], "done")
+
+
+def test_the_list_of_shortlists_is_read_at_once_however_many_there_are(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = 0
+    read = Database.read
+
+    async def counted(self: Database, *arguments: Any, **options: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return await read(self, *arguments, **options)
+
+    monkeypatch.setattr(Database, "read", counted)
+    taken = []
+    for _ in range(2):
+        for _ in range(3):
+            api.post("/shortlists", {}, 201)
+        reads = 0
+        listed = api.get("/shortlists")["shortlists"]
+        taken.append(reads)
+    assert len(listed) == 6
+    assert taken[0] == taken[1]
+
+
+def wished(api: Api) -> str:
+    """A conversation that waits for a confirmation; the path of its turns."""
+    path = f"/shortlists/{api.post('/shortlists', {}, 201)['id']}/turns"
+    message = "A quiet kettle under 60 pounds"
+    while CONFIRM not in api.post(path, {"message": message})["reply"]["buttons"]:
+        assert message != "It must be made of steel"
+        message = "It must be made of steel"
+    return path
+
+
+def test_the_table_of_a_turn_that_failed_is_its_makers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(*_: Any, **__: Any) -> Any:
+        raise SearchError("The search cannot be reached.")
+
+    ann = api.of("ann", "editor")
+    path = wished(ann)
+    monkeypatch.setattr(shortlist, "explore", fails)
+    assert ann.refused(503, "POST", path, json={"message": CONFIRM})["type"] == "SearchError"
+    (table,) = ann.get("/tables")["tables"]
+    (listed,) = ann.get("/shortlists")["shortlists"]
+    assert listed["table_id"] == table["id"]
+    monkeypatch.undo()
+    assert ann.post(path, {"message": CONFIRM})["shortlist"]["table_id"] == table["id"]
+
+
+def test_one_turn_is_taken_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    async def slowly(*_: Any, **__: Any) -> Any:
+        begun.set()
+        assert await asyncio.to_thread(go_on.wait, 20)
+        raise SearchError("The search cannot be reached.")
+
+    path = wished(api)
+    monkeypatch.setattr(shortlist, "explore", slowly)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(api.send, "POST", path, json={"message": CONFIRM})
+        try:
+            assert begun.wait(20)
+            assert api.refused(409, "POST", path, json={"message": CONFIRM})["type"] == "EditConflict"
+        finally:
+            go_on.set()
+        assert first.result(20).status_code == 503
 
 
 def test_a_shortlist_goes_from_a_wish_to_a_table_of_ones_own(api: Api) -> None:

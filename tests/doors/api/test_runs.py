@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from tablewright.app import Tablewright
+from tablewright.doors.api import events, once
+from tablewright.doors.api.inputs import MOST_ROWS
 from tablewright.doors.api.runs import AskedRun
 from tablewright.doors.server.context import Visit
-from tablewright.errors import BadSetting
+from tablewright.errors import BadSetting, UsageError
 from tablewright.settings import Settings
+from tablewright.store.users import CLAIMED
 from tablewright.table.access import OWNER
 from tests.doors.api.using import FOUNDED, Api, served_api
+from tests.doors.api.using import events as told_in
 
 
 def test_a_column_is_asked_watched_reviewed_and_shows_its_evidence(api: Api) -> None:
@@ -85,6 +94,66 @@ def test_many_who_watch_a_run_all_see_all_of_it(api: Api) -> None:
     assert all([news["number"] for _, news in each[:-1]] == whole and each[-1][0] == "end" for each in seen)
 
 
+def test_who_says_that_they_saw_more_than_there_is_sees_the_end(api: Api) -> None:
+    run = api.run(api.bring_in(), "Twice:number=1+1")
+    (end,) = api.watch(run["run_id"], **{"Last-Event-ID": "9" * 20})
+    assert (end[0], end[1]["status"]) == ("end", "done")
+
+
+def worked_on(api: Api, owner: str) -> str:
+    """A run of a process that can vanish."""
+    table_id = api.bring_in()
+
+    async def begin(tablewright: Any) -> str:
+        await tablewright._store.workers.beat(owner, "command")
+        return str(await tablewright._store.runs.start(table_id, "recheck", {}, owner=owner, total=3))
+
+    return api.server.do(begin)
+
+
+def vanish(api: Api, owner: str) -> None:
+    api.server.do(lambda tablewright: tablewright._store.workers.leave([owner]))
+
+
+def test_a_run_that_nobody_works_on_any_more_ends_its_streams(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "HEARTBEAT", 0.1)
+    run_id = worked_on(api, "somewhere-1")
+    with api.client.stream("GET", f"/api/v1/runs/{run_id}/events", timeout=10) as stream:
+        lines = stream.iter_lines()
+        assert [next(lines) for _ in range(4)] == [": still here", "", ": still here", ""]
+        vanish(api, "somewhere-1")
+        ((kind, told),) = told_in(islice(lines, 100))
+    assert (kind, told["status"]) == ("end", "interrupted") == ("end", api.get(f"/runs/{run_id}")["status"])
+    assert api.watch(run_id) == [(kind, told)]  # and whoever comes later is told at once
+
+
+def test_whoever_has_seen_more_than_there_is_does_not_make_all_others_read_alone(api: Api) -> None:
+    run_id = worked_on(api, "somewhere-1")
+    watching = f"/api/v1/runs/{run_id}/events?after={MOST_ROWS}"
+    with api.client.stream("GET", watching) as ahead:
+        assert next(ahead.iter_lines()) == ": still here"
+        until = time.monotonic() + 10
+        while not (open_tails := dict(api.server.app.state.tails._open)):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        assert open_tails[run_id].before == 0
+        vanish(api, "somewhere-1")
+
+
+def test_proposals_can_be_decided_while_their_list_is_read(api: Api) -> None:
+    table_id = api.bring_in()
+    ids = [api.run(table_id, f"Number{number}:number={number}+1")["proposal_id"] for number in (1, 2, 3)]
+    seen: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        page = api.get("/proposals", limit=1, only_open=True, after=after)
+        (proposal,) = page["proposals"]
+        seen.append(proposal["id"])
+        api.post(f"/proposals/{proposal['id']}/apply")
+        after = page["next"]
+    assert seen == ids[::-1]
+
+
 def test_the_same_key_starts_a_run_once(api: Api) -> None:
     table_id = api.bring_in()
     asked = {"fields": ["Twice:number=1+1"]}
@@ -106,6 +175,71 @@ def test_a_request_that_is_still_under_way_is_not_begun_again(api: Api) -> None:
     headers = {"Idempotency-Key": "order-3", "Content-Type": "application/json"}
     assert "still being answered" in api.refused(409, "POST", path, content=body, headers=headers)["message"]
     assert api.get("/runs")["runs"] == []
+
+
+def test_the_key_of_a_request_whose_server_died_is_free_again_after_a_while(api: Api) -> None:
+    table_id = api.bring_in()
+    path, body = f"/tables/{table_id}/runs", b'{"fields": ["Twice:number=1+1"]}'
+    route = f"POST /api/v1{path} {hashlib.sha256(body).hexdigest()}"
+    headers = {"Idempotency-Key": "order-4", "Content-Type": "application/json"}
+    api.server.do(lambda tablewright: tablewright.users.begin_request(OWNER.id, "order-4", route))
+    make_older(api, CLAIMED - timedelta(minutes=1))
+    assert api.refused(409, "POST", path, content=body, headers=headers)
+    make_older(api, timedelta(minutes=2))
+    assert [api.send("POST", path, content=body, headers=headers).status_code for _ in range(2)] == [202, 202]
+    assert len(api.get("/runs")["runs"]) == 1
+    make_older(api, CLAIMED * 2)  # what was answered is remembered
+    assert api.send("POST", path, content=body, headers=headers).headers["idempotency-replayed"] == "true"
+    assert len(api.get("/runs")["runs"]) == 1
+
+
+def make_older(api: Api, age: timedelta) -> None:
+    """All requests with a key, as if they had begun so much earlier."""
+
+    async def work(tablewright: Any) -> None:
+        def change(connection: Any) -> None:
+            begun = datetime.fromisoformat(connection.execute(text("SELECT created_at FROM requests")).scalar_one())
+            earlier = (begun - age).isoformat(timespec="microseconds").replace("+00:00", "Z")
+            connection.execute(text("UPDATE requests SET created_at = :earlier"), {"earlier": earlier})
+
+        await tablewright._store.database.write(change)
+
+    api.server.do(work)
+
+
+def test_a_request_that_takes_long_keeps_its_key(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(once, "RENEWED", 0.05)
+    begun, go_on = threading.Event(), threading.Event()
+
+    async def slowly(self: Tablewright, question: str, *, conversation: str = "") -> Any:
+        begun.set()
+        assert await asyncio.to_thread(go_on.wait, 20)
+        raise UsageError("That was all.")
+
+    monkeypatch.setattr(Tablewright, "ask", slowly)
+    asked: dict[str, Any] = {"json": {"question": "Who?"}, "headers": {"Idempotency-Key": "order-5"}}
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(api.send, "POST", "/ask", **asked)
+        try:
+            assert begun.wait(20)
+            make_older(api, CLAIMED * 2)
+            until = time.monotonic() + 10
+            while age(api) > CLAIMED:
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            assert "still being answered" in api.refused(409, "POST", "/ask", **asked)["message"]
+        finally:
+            go_on.set()
+        assert first.result(20).status_code == 400
+
+
+def age(api: Api) -> timedelta:
+    async def work(tablewright: Any) -> timedelta:
+        query = text("SELECT created_at FROM requests")
+        begun = await tablewright._store.database.read(lambda connection: connection.execute(query).scalar_one())
+        return datetime.now(UTC) - datetime.fromisoformat(begun)
+
+    return api.server.do(work)
 
 
 def test_a_request_that_failed_may_be_repeated_with_its_key(api: Api) -> None:

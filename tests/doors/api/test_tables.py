@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx2
 import openpyxl
+import pytest
 
+from tablewright.app import Operation
+from tablewright.doors.api import answers
+from tablewright.doors.api.rows import RowShown
+from tablewright.table.document import document
 from tests.doors.api.using import COMPANIES, Api
 
 
@@ -36,15 +44,43 @@ def test_rows_of_a_request_become_a_table(api: Api) -> None:
     assert values(api, made["table_id"], "Age") == [31, None]
 
 
-def test_lists_go_on_after_what_was_seen_and_say_when_that_is_gone(api: Api) -> None:
+def test_lists_go_on_after_what_was_seen_also_when_that_is_gone(api: Api) -> None:
     for name in ("a.csv", "b.csv", "c.csv"):
         api.bring_in(name=name)
     first = api.get("/tables", limit=2)
     second = api.get("/tables", limit=2, after=first["next"])
-    ids = [table["id"] for table in (*first["tables"], *second["tables"])]
-    assert (sorted(ids), second["next"]) == (["a", "b", "c"], None)
-    api.delete(f"/tables/{first['next']}")
-    assert api.refused(404, "GET", f"/tables?after={first['next']}")["type"] == "NotFound"
+    assert [[table["id"] for table in page["tables"]] for page in (first, second)] == [["a", "b"], ["c"]]
+    assert second["next"] is None
+    api.delete("/tables/b")
+    assert api.get("/tables", limit=2, after=first["next"]) == second
+    for nonsense in ("b", ",", "2026-11-16T09:30:00Z,", "yesterday,b"):
+        assert "`next`" in api.refused(400, "GET", "/tables", params={"after": nonsense})["message"]
+
+
+@pytest.mark.parametrize("kind", [RowShown, Operation])
+def test_while_a_page_of_many_cells_is_written_down_others_are_answered(
+    api: Api, monkeypatch: pytest.MonkeyPatch, kind: type
+) -> None:
+    table_id = api.bring_in()
+    proposal_id = api.run(table_id, "Twice:number=1+1")["proposal_id"]
+    path = f"/tables/{table_id}/rows" if kind is RowShown else f"/proposals/{proposal_id}/operations"
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(value: Any) -> Any:
+        if isinstance(value, kind):
+            begun.set()
+            assert go_on.wait(20)
+        return document(value)
+
+    monkeypatch.setattr(answers, "document", slowly)
+    with ThreadPoolExecutor(1) as pool:
+        page = pool.submit(api.get, path)
+        try:
+            assert begun.wait(20)
+            assert httpx2.get(f"{api.server.url}/api/v1/health", timeout=5, trust_env=False).status_code == 200
+        finally:
+            go_on.set()
+        assert [len(many) for many in page.result(20).values() if many] == [3]
 
 
 def test_rows_are_found_by_what_became_of_their_cells(api: Api) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from sqlalchemy import text
+
 from tests.doors.api.using import FOUNDED, Api
 
 
@@ -29,6 +33,20 @@ def test_what_became_stale_is_priced_and_filled_again(api: Api) -> None:
     assert api.get(f"/tables/{table_id}/stale")["cells"] == []
 
 
+def test_what_is_stale_comes_in_pages_while_it_is_filled_again(api: Api) -> None:
+    table_id = api.bring_in("Name,Price\nKettle,12\nLamp,30\nRug,80\n")
+    run = api.run(table_id, "Double:number={Price}*2")
+    api.post(f"/proposals/{run['proposal_id']}/apply")
+    for row_id in (1, 2, 3):
+        api.put(f"/tables/{table_id}/rows/{row_id}/cells/Price", {"value": "20"})
+    first = api.get(f"/tables/{table_id}/stale", limit=2)
+    assert ([cell["row_id"] for cell in first["cells"]], first["total"]) == ([1, 2], 3)
+    api.put(f"/tables/{table_id}/rows/2/cells/Double", {"value": "40"})
+    second = api.get(f"/tables/{table_id}/stale", limit=2, after=first["next"])
+    assert ([cell["row_id"] for cell in second["cells"]], second["total"], second["next"]) == ([3], 2, None)
+    assert api.refused(400, "GET", f"/tables/{table_id}/stale?after=Double")
+
+
 def test_a_table_is_rechecked_every_day_until_it_is_not(api: Api) -> None:
     table_id = api.bring_in()
     (made,) = api.put(f"/tables/{table_id}/schedules", {"every": "day"})["schedules"]
@@ -52,3 +70,22 @@ def test_what_is_configured_is_told(api: Api) -> None:
     strategies = {each["name"]: each for each in api.get("/strategies")["strategies"]}
     assert strategies["research"]["parameters"][0]["name"]
     assert api.get("/models")["model"] == "builtin"
+
+
+def test_which_tables_have_a_problem_is_told_to_admins_only(api: Api) -> None:
+    table_id = api.bring_in(name="hush.csv")
+    api.put(f"/tables/{table_id}/rows/1/cells/Country", {"value": "Sweden"})
+
+    async def damage(tablewright: Any) -> None:
+        await tablewright._store.database.write(lambda connection: connection.execute(text("DELETE FROM cells")))
+
+    api.server.do(damage)
+    found = {who: database(seen.get("/doctor")) for who, seen in (("owner", api), ("ann", api.of("ann", "editor")))}
+    assert not any(check["ok"] for check in found.values())
+    assert "hush" in found["owner"]["detail"]
+    assert "hush" not in str(found["ann"])
+
+
+def database(checks: Any) -> Any:
+    (found,) = [check for check in checks["checks"] if check["name"] == "Database"]
+    return found

@@ -81,11 +81,14 @@ async def over_stdio(folder: Path, *arguments: str, mode: str = "auto", **settin
 
 
 @asynccontextmanager
-async def within(folder: Path, *, allowed: tuple[Path, ...] = (), **settings: str) -> AsyncIterator[Talk]:
-    """With the server in this process, where starting one would only cost time."""
+async def within(
+    folder: Path, *, allowed: tuple[Path, ...] = (), mode: str = "auto", **settings: str
+) -> AsyncIterator[Talk]:
+    """With the server in this process, where starting one would only cost time. By "legacy" with messages between the
+    two, as over streams; else the client calls it, and breaks off like any caller."""
     async with Tablewright.open(Settings(home=str(folder / "home"), **{**SAMPLE, **settings})) as tablewright:
         server: TablewrightServer = create_server(tablewright, allowed)
-        async with Client(server) as client:
+        async with Client(server, mode=mode) as client:
             yield Talk(client)
         await server.desk.close()
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx2
 import pytest
 from fastapi import FastAPI
 
+from tablewright.app import Tablewright
+from tablewright.doors.mcp.server import create_server, http_app
 from tablewright.doors.server.context import Visiting
 from tablewright.doors.server.entrance import COOKIE, IDLE, LONGEST, Sessions
+from tablewright.settings import Settings
+from tests.doors.mcp.talking import listening
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 
 
@@ -146,3 +151,20 @@ def test_somebody_who_asks_for_a_page_is_led_to_the_login_and_back(tmp_path: Pat
     with served(tmp_path, token=TOKEN) as server, server.browser() as browser:
         answer = browser.get("/tables/t1?row=3")
         assert (answer.status_code, answer.headers["location"]) == (303, "/login?next=%2Ftables%2Ft1%3Frow%3D3")
+
+
+async def test_over_mcp_tokens_cannot_be_tried_out_quickly_either_and_a_short_one_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    tried = [*(f"hus{letter}" for letter in "abcde"), "hush"]
+    async with (
+        Tablewright.open(Settings(home=str(tmp_path), token="hush")) as tablewright,
+        listening(http_app(create_server(tablewright), "127.0.0.1")) as address,
+        httpx2.AsyncClient(trust_env=False) as http,
+    ):
+        said = [await http.post(address, json=call, headers={"Authorization": f"Bearer {token}"}) for token in tried]
+    assert [answer.status_code for answer in said] == [401] * 5 + [429]
+    assert error_of(said[-1])["type"] == "TooMany"
+    assert int(said[-1].headers["retry-after"]) > 5
+    assert caplog.text.count("can be guessed") == 1

@@ -127,6 +127,78 @@ def test_tokens_cannot_be_tried_out_quickly(tmp_path: Path) -> None:
         assert int(answer.headers["retry-after"]) > 5
 
 
+def test_right_tokens_are_never_counted(tmp_path: Path) -> None:
+    limits = Limits(logins_per_minute=2)
+    with served(tmp_path, token=TOKEN, limits=limits) as server, server.client(TOKEN) as client:
+        assert [client.get("/api/v1/version").status_code for _ in range(10)] == [200] * 10
+        for _ in range(5):
+            with server.browser(TOKEN) as browser:
+                assert browser.get("/api/v1/version").status_code == 200
+
+
+def test_wherever_wrong_tokens_come_they_are_counted_together(tmp_path: Path) -> None:
+    """In a header, in a websocket's, at the login; then whatever the address shows is refused, the right one too."""
+    limits = Limits(login_delay=0.0, logins_per_minute=3)
+    with served(tmp_path, token=TOKEN, limits=limits, more=with_routes) as server, server.client() as nobody:
+        with server.client("wrong") as guessing:
+            assert guessing.get("/api/v1/version").status_code == 401
+        assert talking(server, "wrong") == 401
+        assert nobody.post("/login", data={"token": "wrong"}).status_code == 401
+        with server.client("other") as other, server.client(TOKEN) as right:
+            answers = [each.get("/api/v1/version") for each in (other, right)]
+            answers += [right.get("/api/v1/health"), nobody.post("/login", data={"token": TOKEN})]
+        for answer in answers:
+            assert (answer.status_code, error_of(answer)["type"]) == (429, "TooMany")
+            assert 5 < int(answer.headers["retry-after"]) <= 20
+        assert talking(server, TOKEN) == 429
+        assert nobody.get("/login").status_code == 200
+        assert nobody.get("/api/v1/version").status_code == 401
+
+
+def test_who_was_let_in_before_is_not_locked_out_by_others_at_the_address(tmp_path: Path) -> None:
+    limits = Limits(login_delay=0.0, logins_per_minute=1)
+    with (
+        served(tmp_path, token=TOKEN, limits=limits) as server,
+        server.browser(TOKEN) as browser,
+        server.client(TOKEN) as right,
+        server.client("wrong") as guessing,
+    ):
+        assert [guessing.get("/api/v1/version").status_code for _ in range(3)] == [401, 429, 429]
+        assert [each.get("/api/v1/version").status_code for each in (browser, right)] == [200, 200]
+
+
+def talking(server: Served, token: str) -> int:
+    address, headers = f"ws://127.0.0.1:{server.port}/talk", {"Authorization": f"Bearer {token}"}
+    with pytest.raises(InvalidStatus) as refused:
+        connect(address, additional_headers=headers, proxy=None)
+    return int(refused.value.response.status_code)
+
+
+def test_who_was_let_in_before_somebody_guessed_stays(tmp_path: Path) -> None:
+    limits = Limits(logins_per_minute=1, check_again=0.0)
+    with (
+        served(tmp_path, token=TOKEN, limits=limits, more=with_routes) as server,
+        server.client(TOKEN) as client,
+        client.stream("GET", "/api/v1/stream") as events,
+    ):
+        lines = events.iter_lines()
+        assert next(lines) == "data: on"
+        with server.client("wrong") as guessing:
+            assert [guessing.get("/api/v1/version").status_code for _ in range(2)] == [401, 429]
+        assert len(list(islice(lines, 20))) == 20
+
+
+def test_a_bucket_that_was_overdrawn_is_waited_for() -> None:
+    now = 0.0
+    buckets = Buckets(2, 3, lambda: now)
+    assert buckets.wait("a") == 0
+    for _ in range(5):
+        buckets.owe("a")
+    assert (buckets.wait("a"), buckets.wait("b")) == (1.5, 0)
+    now = 1.5
+    assert buckets.wait("a") == 0
+
+
 def test_a_bucket_fills_again() -> None:
     now = 0.0
     buckets = Buckets(2, 3, lambda: now)

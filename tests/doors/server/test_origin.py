@@ -75,6 +75,10 @@ def test_pages_of_others_cannot_embed_what_is_read_but_may_link_to_it(tmp_path: 
         assert client.get("/api/v1/read", headers=embedded).status_code == 403
         linked = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
         assert client.get("/api/v1/read", headers=linked).status_code == 200
+        del linked["Sec-Fetch-Dest"]  # as older browsers do
+        assert client.get("/api/v1/read", headers=linked).status_code == 200
+        for frame in ("iframe", "frame", "object", "embed"):
+            assert client.get("/api/v1/read", headers=linked | {"Sec-Fetch-Dest": frame}).status_code == 403, frame
 
 
 def test_pages_of_others_cannot_log_somebody_in_or_out(tmp_path: Path) -> None:
@@ -134,6 +138,26 @@ def test_behind_a_proxy_the_public_name_is_answered_for_and_is_an_own_origin(tmp
                 )
         with server.client(Host="other.example") as client:
             assert client.get("/login").status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("public", "own", "others"),
+    [
+        ("tables.example", ["https://tables.example", "http://tables.example:80"], ["https://tables.example:8443"]),
+        ("tables.example:8443", ["https://tables.example:8443"], ["https://tables.example", "http://tables.example:9"]),
+    ],
+)
+def test_behind_a_proxy_only_its_own_port_is_an_own_origin(
+    tmp_path: Path, public: str, own: list[str], others: list[str]
+) -> None:
+    with served(tmp_path, token=TOKEN, public_hosts=[public]) as server:
+        for host in ("tables.example", f"127.0.0.1:{server.port}"):
+            for origins, code in ((own, 303), (others, 403)):
+                for origin in origins:
+                    with server.client(Host=host, Origin=origin) as browser:
+                        assert browser.post("/login", data={"token": TOKEN}).status_code == code, (host, origin)
+        with server.client(Host="tables.example:8000", Origin="http://tables.example:8000") as browser:
+            assert browser.post("/login", data={"token": TOKEN}).status_code == 303  # without the proxy
 
 
 def test_which_addresses_only_this_machine_reaches() -> None:

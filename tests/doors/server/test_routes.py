@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -79,6 +80,34 @@ def test_without_a_token_and_with_a_wrong_one_every_route_says_no(server: Served
             else:
                 assert answer.status_code == 401, (method, path)
                 assert method == "HEAD" or error_of(answer)["type"] == "NotLoggedIn"
+
+
+def test_what_the_api_does_not_have_is_said_in_its_own_shape_and_logged_without_the_query(
+    server: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tablewright.server")
+    nowhere = ("/api/v1/tablez?secret=abc", "/api/v1/tables/", "/api/v1", "/api/v2/tables", "/api/")
+    refused = (
+        ("PUT", "/api/v1/tables?secret=abc", "GET, POST"),
+        ("PROPFIND", "/api/v1/health", "GET"),
+        ("GET", "/api/v1/tables/x/fields/a%2Fb", "DELETE, PUT"),
+    )
+    with server.client(TOKEN) as client:
+        for path in nowhere:
+            answer = client.get(path)
+            assert (answer.status_code, error_of(answer)["type"]) == (404, "NotFound"), path
+        for method, path, allowed in refused:
+            answer = client.request(method, path)
+            assert (answer.status_code, error_of(answer)["type"]) == (405, "MethodNotAllowed"), path
+            assert answer.headers["allow"] == allowed
+        assert client.get("/nowhere?secret=abc").status_code == 404  # a page
+    with server.client() as nobody:
+        for path in nowhere:
+            assert error_of(nobody.get(path))["type"] == "NotLoggedIn"
+        assert error_of(nobody.put("/api/v1/tables"))["type"] == "NotLoggedIn"
+    assert "GET /api/v1/tablez 404" in caplog.text
+    assert "GET /nowhere 404" in caplog.text
+    assert "abc" not in caplog.text
 
 
 def handshake(server: Served, path: str, token: str) -> int:

@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from pydantic import Field as Value
 
 from tablewright.app import CellVersion, Change, StaleCell
-from tablewright.doors.api.answers import Json
+from tablewright.doors.api.answers import Json, Page, by_place, large
 from tablewright.doors.api.described import described
-from tablewright.doors.api.inputs import Body, FieldName, RowNumber, TableId, Text
+from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text
 from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.seen import seen_field, seen_row, seen_table
 from tablewright.doors.server.context import Visit, Visiting
@@ -66,9 +66,11 @@ class CellWritten(Noun, frozen=True):
     stale: tuple[str, ...]
 
 
-class StaleCells(Noun, frozen=True):
-    """`cost_usd` is what these cells took last time."""
+class StalePage(Page, frozen=True):
+    """In the order of rows. `total` is how many cells are stale, `cost_usd` what they took last time: all of them, not
+    only those of this page."""
 
+    total: int
     cost_usd: float
     cells: tuple[StaleCell, ...]
 
@@ -150,9 +152,11 @@ async def get_cell_history(visit: Visiting, table_id: TableId, row_id: RowNumber
     return Json(CellHistory(table_id=table.id, row_id=row_id, field=name, versions=tuple(versions)))
 
 
-@router.get("/tables/{table_id}/stale", response_model=described(StaleCells))
-async def list_stale_cells(visit: Visiting, table_id: TableId) -> Json:
+@router.get("/tables/{table_id}/stale", response_model=described(StalePage))
+async def list_stale_cells(visit: Visiting, table_id: TableId, limit: Limit = SOME, after: After = "") -> Json:
     """The cells of which an input has changed since they were filled."""
     table = await seen_table(visit, table_id)
-    cells = await visit.tablewright.stale(table.id)
-    return Json(StaleCells(cost_usd=sum(cell.cost for cell in cells), cells=tuple(cells)))
+    found = await visit.tablewright.stale(table.id)
+    some, more = by_place(found, after, limit, lambda cell: (cell.row_id, cell.field))
+    cost = sum(cell.cost for cell in found)
+    return await large(lambda: StalePage(total=len(found), cost_usd=cost, cells=tuple(some), next=more))

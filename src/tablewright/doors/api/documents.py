@@ -10,7 +10,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, File, Query, UploadFile
 
-from tablewright.doors.api.answers import Json, Page, page_of
+from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name
@@ -129,9 +129,9 @@ async def list_documents(
     kind: Annotated[str, Query(max_length=100, description="Only of this kind, e.g. receipt.")] = "",
     readable: Annotated[bool | None, Query(description="Only what could, or could not, be read.")] = None,
 ) -> Json:
-    """What is in the collection."""
+    """What is in the collection, the oldest first."""
     found = await visit.tablewright.documents(kind=kind, readable=readable)
-    some, more = page_of(found, after, limit, lambda each: each.id, "document")
+    some, more = oldest_first(found, after, limit, lambda each: (each.added_at, each.id))
     return Json(DocumentPage(documents=tuple(map(shown, some)), next=more))
 
 
@@ -203,9 +203,9 @@ async def list_facts(visit: Visiting, document_id: DocumentId, limit: Limit = SO
     """What was read from it: labelled values and rows, each with the passage that states it."""
     report = await seen_document(visit, document_id)
     numbered = list(enumerate(report.facts, start=1))
-    some, more = page_of(numbered, after, limit, lambda each: str(each[0]), "fact")
+    some, more = by_number(numbered, after, limit, lambda each: each[0])
     facts = tuple(Fact(**{name: getattr(fact, name) for name in Fact.__struct_fields__}) for _, fact in some)
-    return Json(FactPage(facts=facts, next=more))
+    return await large(lambda: FactPage(facts=facts, next=more))
 
 
 @router.delete("/documents/{document_id}", response_model=described(Removed))

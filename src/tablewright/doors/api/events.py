@@ -30,6 +30,7 @@ KEPT = 2_000
 """Events of a run in memory, while somebody watches it."""
 HEARTBEAT = 15.0
 ALIVE = b": still here\n\n"
+GOES_ON = ("running", "stopping")
 EVENT = {
     "type": "object",
     "required": ["event", "data"],
@@ -125,7 +126,8 @@ def tails_of(request: Request) -> Tails:
     responses={
         200: {
             "description": "`progress` events, each with its number as `id`; at the end one event `end`, with the run "
-            "as `/runs/{run_id}` has it. Comments in between show that the connection is alive.",
+            "as `/runs/{run_id}` has it. Its status is `interrupted` where nobody works on the run any more. Comments "
+            "in between show that the connection is alive.",
             "content": {"text/event-stream": {"itemSchema": EVENT}},
         }
     },
@@ -139,10 +141,11 @@ async def watch_run(
         str | None, Header(alias="Last-Event-ID", max_length=20, description="The same, as browsers send it.")
     ] = None,
 ) -> StreamingResponse:
-    """What a run tells, from an offset, until it ends. A connection that is lost goes on with `Last-Event-ID`."""
+    """What a run tells, from an offset, until it ends or nobody works on it any more. A connection that is lost goes on
+    with `Last-Event-ID`."""
     run = await seen_run(visit, run_id)
     if last_event_id and last_event_id.isdecimal():
-        after = max(after, int(last_event_id))
+        after = max(after, min(int(last_event_id), MOST_ROWS))
     stream = told(visit, tails_of(request), run.id, after)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
@@ -157,7 +160,8 @@ async def told(visit: Visit, tails: Tails, run_id: str, after: int) -> AsyncIter
         yield await the_end(visit, run_id)
         return
     yield ALIVE
-    async with tails.of(tablewright, run_id, max(run.last_event, after)) as tail:
+    quiet = True
+    async with tails.of(tablewright, run_id, run.last_event) as tail:
         while True:
             if after < tail.before:
                 upto = tail.before
@@ -172,14 +176,16 @@ async def told(visit: Visit, tails: Tails, run_id: str, after: int) -> AsyncIter
                 for number, line in news:
                     yield line
                     after = number
-            elif tail.ended:
+            elif tail.ended or (quiet and await tablewright.jobs.is_interrupted(await tablewright.jobs.get(run_id))):
                 break
-            elif not await tail.wait():
-                yield ALIVE
-    if (await tablewright.jobs.get(run_id)).status != "running":
-        yield await the_end(visit, run_id)
+            else:
+                quiet = not await tail.wait()
+                if quiet:
+                    yield ALIVE
+    yield await the_end(visit, run_id)
 
 
 async def the_end(visit: Visit, run_id: str) -> bytes:
+    """Nothing where the run goes on: who watches asks again."""
     report = await run_shown(visit, await visit.tablewright.jobs.get(run_id), reasons=True)
-    return b"event: end\ndata: %s\n\n" % encoded(report)
+    return b"" if report["status"] in GOES_ON else b"event: end\ndata: %s\n\n" % encoded(report)

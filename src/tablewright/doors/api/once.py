@@ -1,9 +1,14 @@
-"""Requests that must not be done twice: the same `Idempotency-Key` with the same body gives the same answer."""
+"""Requests that must not be done twice: the same `Idempotency-Key` with the same body gives the same answer.
+
+Whoever works on one says so every minute. So the key of a request whose server died is free again ten minutes later.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
@@ -11,7 +16,10 @@ from fastapi.responses import Response
 
 from tablewright.doors.api.answers import Json
 from tablewright.doors.server.context import Visiting
-from tablewright.errors import EditConflict
+from tablewright.errors import EditConflict, TablewrightError
+
+RENEWED = 60.0
+"""Seconds."""
 
 Key = Annotated[
     str | None,
@@ -54,12 +62,20 @@ class Once:
 
     async def _first(self, key: str, work: Callable[[], Awaitable[Json]]) -> Response:
         answer: str | None = None
+        renewing = asyncio.create_task(self._renew(key))
         try:
             done = await work()
             answer = f"{done.status_code} {bytes(done.body).decode()}"
             return done
         finally:
+            renewing.cancel()
             await self._users.answer_request(self._actor, key, answer)
+
+    async def _renew(self, key: str) -> None:
+        while True:
+            await asyncio.sleep(RENEWED)
+            with suppress(TablewrightError):  # the next may succeed
+                await self._users.renew_request(self._actor, key)
 
 
 OnlyOnce = Annotated[Once, Depends(Once)]

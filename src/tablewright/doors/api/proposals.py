@@ -9,12 +9,11 @@ from pydantic import ConfigDict
 from pydantic import Field as Value
 
 from tablewright.app import Applied, Operation, ProposalHead, Review, Selection
-from tablewright.doors.api.answers import Json, Page, page_of
+from tablewright.doors.api.answers import Json, Page, large, newest_first, place, place_text
 from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, ProposalId, Text
 from tablewright.doors.api.seen import seen_field, seen_proposal, seen_table
 from tablewright.doors.server.context import Visit, Visiting
-from tablewright.errors import UsageError
 from tablewright.table.model import Cell, Field, Noun
 
 router = APIRouter(tags=["proposals"])
@@ -108,7 +107,7 @@ async def list_proposals(
     table_id = (await seen_table(visit, table)).id if table else None
     heads = await visit.tablewright.proposals(table_id, only_open=only_open)
     found = [head for head in heads if visit.person.sees(head.table_id)]
-    some, more = page_of(found, after, limit, lambda head: head.id, "proposal")
+    some, more = newest_first(found, after, limit, lambda head: (head.created_at, head.id))
     return Json(ProposalPage(proposals=tuple(some), next=more))
 
 
@@ -130,15 +129,8 @@ async def list_operations(
     head = await seen_proposal(visit, proposal_id)
     found = await visit.tablewright.operations(head.id, after=place(after), limit=limit + 1, failed=failed)
     some = found[:limit]
-    more = f"{some[-1].row_id}:{some[-1].field}" if len(found) > limit else None
-    return Json(OperationPage(operations=tuple(some), next=more))
-
-
-def place(after: str) -> tuple[int, str]:
-    row_id, _, field = after.partition(":")
-    if after and not (row_id.isascii() and row_id.isdecimal() and int(row_id) <= MOST_ROWS):
-        raise UsageError(f"{after!r} is not the `next` of a page.")
-    return (int(row_id), field) if after else (0, "")
+    more = place_text(some[-1].row_id, some[-1].field) if len(found) > limit else None
+    return await large(lambda: OperationPage(operations=tuple(some), next=more))
 
 
 @router.post("/proposals/{proposal_id}/apply", response_model=described(Decided))

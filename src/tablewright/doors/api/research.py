@@ -9,13 +9,14 @@ from fastapi.responses import FileResponse, Response
 from pydantic import ConfigDict
 from pydantic import Field as Value
 
-from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, page_of
+from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId
 from tablewright.doors.api.once import OnlyOnce
 from tablewright.doors.api.seen import seen_research
 from tablewright.doors.server.context import Visit, Visiting
+from tablewright.errors import NotFound
 from tablewright.table.model import Noun
 from tablewright.table.reports.write import ReportFormat
 from tablewright.table.research import (
@@ -99,7 +100,7 @@ class FollowUp(Body):
 async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
     """The newest first."""
     found = [each for each in await visit.tablewright.researches() if visit.person.sees(each.table_id)]
-    some, more = page_of(found, after, limit, lambda each: each.id, "research")
+    some, more = newest_first(found, after, limit, lambda each: (each.created_at, each.id))
     heads = [
         ResearchHead(
             research_id=each.id,
@@ -130,8 +131,7 @@ async def start_research(visit: Visiting, asked: AskedResearch, once: OnlyOnce) 
             max_tasks=asked.max_tasks,
         )
         await visit.own(begun.table_id)
-        spec = {"research": begun.id, "minutes": asked.minutes, "question": begun.brief.question}
-        run_id = await visit.tablewright.jobs.begin("research", begun.table_id, spec)
+        run_id = await visit.tablewright.start_research(begun.id, minutes=asked.minutes)
         return Json(ResearchStarted(research_id=begun.id, run_id=run_id, table_id=begun.table_id), 202)
 
     return await once.answer(work)
@@ -146,8 +146,11 @@ async def get_research(visit: Visiting, research_id: ResearchId) -> Json:
 
 
 async def run_of(visit: Visit, research_id: str, table_id: str) -> str:
-    """The newest run that worked on it; empty where it was done without one."""
-    runs = await visit.tablewright.jobs.all(table_id)
+    """The newest run that worked on it; empty where it was done without one, or its table is gone."""
+    try:
+        runs = await visit.tablewright.jobs.all(table_id)
+    except NotFound:
+        return ""
     return next((run.id for run in runs if run.spec.get("research") == research_id), "")
 
 

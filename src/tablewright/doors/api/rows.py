@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 from pydantic import Field as Value
 
 from tablewright.app import Change
-from tablewright.doors.api.answers import Json
+from tablewright.doors.api.answers import Json, large
 from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import SOME, AfterRow, Body, Limit, Name, RowNumber, TableId, Text
 from tablewright.doors.api.seen import seen_field, seen_row, seen_table
@@ -80,7 +80,7 @@ async def list_rows(
     while len(found) < limit and looked_through < LOOKED_THROUGH:
         window = await visit.tablewright.rows(table.id, after=after, limit=WINDOW if status else limit)
         if not window:
-            return Json(RowPage(rows=as_shown(table, found), next=None))
+            return await large(lambda: RowPage(rows=as_shown(table, found), next=None))
         for row in window:
             after = row.id
             looked_through += 1
@@ -89,7 +89,7 @@ async def list_rows(
                 if len(found) == limit:
                     break
     more = bool(await visit.tablewright.rows(table.id, after=after, limit=1))
-    return Json(RowPage(rows=as_shown(table, found), next=after if more else None))
+    return await large(lambda: RowPage(rows=as_shown(table, found), next=after if more else None))
 
 
 def as_shown(table: Table, rows: Sequence[Row]) -> tuple[RowShown, ...]:

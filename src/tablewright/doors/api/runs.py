@@ -11,7 +11,7 @@ from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.app import Fill, RetryPolicy, Run, retry_policy
-from tablewright.doors.api.answers import Json, Page, page_of
+from tablewright.doors.api.answers import Json, Page, by_number, large, newest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
@@ -219,7 +219,7 @@ async def list_runs(visit: Visiting, limit: Limit = SOME, after: After = "", tab
     table_id = (await seen_table(visit, table)).id if table else None
     runs = await visit.tablewright.jobs.all(table_id, limit=MOST_RUNS)
     found = [run for run in runs if not run.table_id or visit.person.sees(run.table_id)]
-    some, more = page_of(found, after, limit, lambda run: run.id, "run")
+    some, more = newest_first(found, after, limit, lambda run: (run.started_at, run.id))
     return Json({"runs": [await run_shown(visit, run) for run in some], "next": more})
 
 
@@ -270,9 +270,7 @@ async def list_attempts(
     await seen_run(visit, run_id)
     tried = await visit.tablewright.attempts(run_id)
     found = [
-        RowAttempts(row_id=row_id, attempts=tuple(each))
-        for row_id, each in sorted(tried.items())
-        if row in (None, row_id)
+        RowAttempts(row_id=row_id, attempts=tuple(each)) for row_id, each in tried.items() if row in (None, row_id)
     ]
-    some, more = page_of(found, after, limit, lambda each: str(each.row_id), "row")
-    return Json(AttemptPage(rows=tuple(some), next=more))
+    some, more = by_number(found, after, limit, lambda each: each.row_id)
+    return await large(lambda: AttemptPage(rows=tuple(some), next=more))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ from fastapi.responses import FileResponse, Response
 from pydantic import ConfigDict
 from pydantic import Field as Value
 
-from tablewright.doors.api.answers import MEDIA, Json, Page, file_responses, page_of
+from tablewright.doors.api.answers import MEDIA, Json, Page, file_responses, newest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId
 from tablewright.doors.api.once import OnlyOnce
@@ -59,7 +60,7 @@ class AskedTurn(Body):
 async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
     """The newest first. One that has no table yet is listed for admins only."""
     found = [each for each in await visit.tablewright.shortlists() if visit.person.sees(each.table_id)]
-    some, more = page_of(found, after, limit, lambda each: each.id, "shortlist")
+    some, more = newest_first(found, after, limit, lambda each: (each.created_at, each.id))
     heads = [
         ShortlistHead(
             id=each.id,
@@ -96,13 +97,22 @@ async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn
     async def work() -> Json:
         folder = exports(visit, before.id)
         folder.mkdir(parents=True, exist_ok=True)
-        state, reply = await visit.tablewright.shortlist_turn(before.id, asked.message, exports=folder)
-        if state.table_id and state.table_id != before.table_id:
-            await visit.own(state.table_id)
+        try:
+            state, reply = await visit.tablewright.shortlist_turn(before.id, asked.message, exports=folder)
+        finally:
+            await own_table(visit, before)
         named = msgspec.structs.replace(reply, file=Path(reply.file).name)
         return Json(Turn(shortlist=state, reply=named))
 
     return await once.answer(work)
+
+
+async def own_table(visit: Visit, before: ShortlistState) -> None:
+    """The table of whoever began it is theirs, also where the turn that made it failed afterwards."""
+    with suppress(NotFound):  # removed meanwhile
+        table_id = (await visit.tablewright.shortlist(before.id)).table_id
+        if table_id and table_id != before.table_id:
+            await visit.own(table_id)
 
 
 @router.get(

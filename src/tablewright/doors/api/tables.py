@@ -13,7 +13,7 @@ from pydantic import ConfigDict, FiniteFloat
 from pydantic import Field as Value
 
 from tablewright.app import FileOptions, Imported, TableSummary
-from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, page_of
+from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, oldest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import COMPANY, EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, TableId, Written
@@ -89,9 +89,9 @@ class Renaming(Body):
 
 @router.get("/tables", response_model=described(TablePage))
 async def list_tables(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
-    """The tables that you may see."""
+    """The tables that you may see, the oldest first."""
     found = [table for table in await visit.tablewright.tables() if visit.person.sees(table.id)]
-    some, more = page_of(found, after, limit, lambda table: table.id, "table")
+    some, more = oldest_first(found, after, limit, lambda table: (table.created_at, table.id))
     return Json(TablePage(tables=tuple(some), next=more))
 
 

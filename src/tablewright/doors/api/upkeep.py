@@ -102,8 +102,7 @@ async def start_recheck(visit: Visiting, table_id: TableId, asked: AskedRecheck,
     fields = [seen_field(table, name).name for name in asked.fields]
 
     async def work() -> Json:
-        spec = {"fields": fields, "row_ids": asked.rows, "dry_run": asked.dry_run}
-        run_id = await visit.tablewright.jobs.begin("recheck", table.id, spec)
+        run_id = await visit.tablewright.start_recheck(table.id, fields, row_ids=asked.rows, dry_run=asked.dry_run)
         return Json(Started(run_id=run_id, table_id=table.id), 202)
 
     return await once.answer(work)
@@ -179,7 +178,7 @@ async def set_schedule(visit: Visiting, table_id: TableId, asked: AskedSchedule)
     """Rechecks or refreshes the table again and again; it has at most one schedule of each routine."""
     visit.must_change()
     table = await seen_table(visit, table_id)
-    await visit.tablewright.jobs.schedule(table.id, asked.routine, asked.every, apply=asked.apply)
+    await visit.tablewright.schedule(table.id, asked.routine, asked.every, apply=asked.apply)
     return await scheduled(visit, table.id)
 
 

@@ -49,7 +49,7 @@ def schedule(
         head = await tablewright.table(table) if table else None
         removed = await tablewright.jobs.unschedule(head.id) if head and remove else 0
         if head and every:
-            await tablewright.jobs.schedule(head.id, routine, every, apply=yes)
+            await tablewright.schedule(head.id, routine, every, apply=yes)
         workers = [worker for worker in await tablewright.jobs.workers() if worker.kind != "command"]
         found = await tablewright.jobs.schedules(head.id if head else "")
         if not json and remove:

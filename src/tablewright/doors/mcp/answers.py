@@ -6,11 +6,12 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from inspect import getdoc
-from typing import Any, ParamSpec, TypeAlias
+from typing import Annotated, Any, ParamSpec, TypeAlias
 
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel
+from pydantic import Field as Key
 
 from tablewright.errors import TablewrightError
 from tablewright.table.document import document
@@ -24,6 +25,9 @@ NOTICE = (
 )
 MOST_SOURCES = 3
 """Of a cell in a list; `cell_evidence` has all."""
+
+After = Annotated[int, Key(ge=0, description="`next_after` of the page before; 0: the first page.")]
+NextAfter = Annotated[int | None, Key(description="Pass as `after` for the next page; null: these were the last.")]
 
 Shown: TypeAlias = str | int | float | bool | list[str] | dict[str, str | int | float] | None
 """A cell's value; money is {"amount", "currency"}."""
@@ -66,7 +70,7 @@ class CellShown(BaseModel):
     confidence_label: str
     note: str | None
     stale: bool
-    sources: list[Source]
+    sources: list[Source] = Key(description=f"The first {MOST_SOURCES}; cell_evidence has all.")
     other_values: list[OtherValue]
 
 
@@ -100,7 +104,7 @@ def source(evidence: Evidence) -> Source:
     )
 
 
-def cell_shown(cell: Cell, most: int = MOST_SOURCES) -> CellShown:
+def cell_shown(cell: Cell, most: int | None = MOST_SOURCES) -> CellShown:
     return CellShown(
         value=shown(cell.value),
         status=cell.status,
@@ -115,6 +119,11 @@ def cell_shown(cell: Cell, most: int = MOST_SOURCES) -> CellShown:
             for other in cell.conflict
         ],
     )
+
+
+def next_after(after: int, limit: int, total: int) -> int | None:
+    """Where the page begins that follows this one."""
+    return after + limit if after + limit < total else None
 
 
 # ── tools ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.doors.mcp.answers import FromOutside, add_tool, hints
-from tablewright.doors.mcp.desk import Call, Desk
+from tablewright.doors.mcp.answers import After, FromOutside, NextAfter, add_tool, hints, next_after
+from tablewright.doors.mcp.desk import Call, Desk, step_by_step
 from tablewright.table.feed import Progress
 from tablewright.table.reply import Reply
 
@@ -29,7 +30,8 @@ class DocumentListed(BaseModel):
 
 class Documents(FromOutside):
     documents: list[DocumentListed]
-    total: int
+    total: int = Key(description="How many there are on all pages.")
+    next_after: NextAfter
 
 
 class Added(FromOutside):
@@ -92,8 +94,11 @@ class DocumentTools:
         self,
         kind: Annotated[str, Key(description='Only this kind, e.g. "receipt".')] = "",
         unreadable: Annotated[bool, Key(description="Only those that could not be read.")] = False,
+        after: After = 0,
+        limit: Annotated[int, Key(ge=1, le=MOST_LISTED, description="Documents a page.")] = 100,
     ) -> Documents:
-        """List the user's own documents that were added, with what kind they are and whether they could be read."""
+        """List the user's own documents that were added, page by page, with what kind they are and whether they could
+        be read."""
         found = await self._tablewright.documents(kind=kind, readable=False if unreadable else None)
         listed = [
             DocumentListed(
@@ -105,9 +110,9 @@ class DocumentTools:
                 pages=each.pages,
                 problem=each.problem,
             )
-            for each in found[:MOST_LISTED]
+            for each in found[after : after + limit]
         ]
-        return Documents(documents=listed, total=len(found))
+        return Documents(documents=listed, total=len(found), next_after=next_after(after, limit, len(found)))
 
     async def add_documents(
         self,
@@ -144,13 +149,19 @@ class DocumentTools:
     async def ask(
         self,
         question: Annotated[str, Key(min_length=1, max_length=4_000)],
+        call: Call,
         conversation: Annotated[str, Key(description="From an earlier answer, to go on from it.")] = "",
     ) -> Asked:
         """Ask the user's own documents: "all receipts that contain tires", "how much did we spend in March?", "how do
         I reset it?". A list or a count has all that match, says what could not be decided or read, and cites each
         page. Cite the sources when you repeat the answer. Follow-ups work in a conversation: "show the rest",
         "only 2024", "new topic"."""
-        return asked(await self._tablewright.ask(question, conversation=conversation))
+
+        async def answer(watch: Callable[[Progress], None]) -> Reply:
+            watch(Progress(stage="working", detail="looking in the documents"))
+            return await self._tablewright.ask(question, conversation=conversation, tell=step_by_step(watch))
+
+        return asked(await self._desk.telling(call, answer))
 
 
 def asked(reply: Reply) -> Asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
@@ -14,6 +15,7 @@ from tablewright.doors.mcp.desk import Call, Desk, refuse_failed
 from tablewright.doors.mcp.tables import TableName
 from tablewright.errors import Forbidden
 from tablewright.table.document import document
+from tablewright.table.feed import Progress
 from tablewright.table.fieldspec import checked_name
 from tablewright.table.model import Field, FieldType
 from tablewright.table.text import cell_text
@@ -199,10 +201,11 @@ class FillingTools:
                 f"{strategy} acts outside the table, so it is not started by an assistant.",
                 advice="The user can start it: tablewright enrich TABLE --strategy … --yes.",
             )
-        fill = await self._plan(table, columns, strategy, max_rows, row_ids)
-        if not fill.asks_others:
-            return await self._enriched((await fill.run()).run_id)
-        run_id = await self._desk.begun(await self._tablewright.jobs.start(fill))
+        async with self._desk.news(call) as watch:
+            fill = await self._plan(table, columns, strategy, max_rows, row_ids, watch)
+            if not fill.asks_others:
+                return await self._enriched((await self._desk.apart(fill.run(), fill.cancel)).run_id)
+        run_id = await self._desk.begun(self._tablewright.jobs.start(fill))
         if wait:
             refuse_failed(await self._desk.wait(call, run_id))
         return await self._enriched(run_id)
@@ -232,7 +235,7 @@ class FillingTools:
         jobs = self._tablewright.jobs
         before = (await jobs.get(run_id)).last_event
         await jobs.resume_in_background(run_id)
-        await self._desk.begun(run_id)
+        await self._desk.remember(run_id)
         if wait:
             refuse_failed(await self._desk.wait(call, run_id, after=before))
         return await self._shown(run_id)
@@ -295,7 +298,13 @@ class FillingTools:
         return Rejected(proposal_id=head.id, status=head.status, refused=refused)
 
     async def _plan(
-        self, table: str, columns: list[ColumnAsked], strategy: str, max_rows: int | None, row_ids: list[int] | None
+        self,
+        table: str,
+        columns: list[ColumnAsked],
+        strategy: str,
+        max_rows: int | None,
+        row_ids: list[int] | None,
+        watch: Callable[[Progress], None] = lambda _: None,
     ) -> Fill:
         head = await self._tablewright.table(table)
         fields = [
@@ -308,7 +317,9 @@ class FillingTools:
             )
             for asked in columns
         ]
-        return await self._tablewright.plan_enrich(head.id, fields, strategy, max_rows=max_rows, row_ids=row_ids)
+        return await self._tablewright.plan_enrich(
+            head.id, fields, strategy, max_rows=max_rows, row_ids=row_ids, watch=watch
+        )
 
     async def _enriched(self, run_id: str) -> Enriched:
         run = await self._shown(run_id)

@@ -12,12 +12,11 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.doors.mcp.answers import FromOutside, Used, add_tool, hints
-from tablewright.doors.mcp.desk import Call, Desk, begins_round, in_words, refuse_failed
+from tablewright.doors.mcp.desk import Call, Desk, begins_round, in_words, refuse_failed, step_by_step
 from tablewright.doors.mcp.filling import Wait
 from tablewright.doors.mcp.resources import SCHEME
 from tablewright.table.document import document
 from tablewright.table.feed import Progress
-from tablewright.table.model import Step
 from tablewright.table.reports import render
 from tablewright.table.research import DEFAULT_TASKS, Answered, Reference, Research
 from tablewright.table.shortlist import ChatReply, ShortlistState
@@ -119,8 +118,7 @@ class JourneyTools:
         begun = await self._tablewright.begin_research(
             question, report_type=report_type, items=items, fields=details or (), max_tasks=searches
         )
-        spec = {"research": begun.id, "minutes": minutes, "question": question}
-        run_id = await self._desk.begun(await self._tablewright.jobs.begin("research", begun.table_id, spec))
+        run_id = await self._desk.begun(self._tablewright.start_research(begun.id, minutes=minutes))
         if wait:
             refuse_failed(await self._desk.wait(call, run_id, rounds_in_words()))
         return researched(await self._tablewright.research(begun.id), run_id)
@@ -129,10 +127,16 @@ class JourneyTools:
         self,
         research_id: Annotated[str, Key(description="The research's id.")],
         question: Annotated[str, Key(min_length=1, max_length=4_000, description="The follow-up question.")],
+        call: Call,
     ) -> FollowUp:
         """Ask a follow-up to a finished research: answered from the stored evidence, or, where that does not say it,
         from a new search."""
-        return followed_up(await self._tablewright.refine_research(research_id, question))
+
+        async def answer(watch: Callable[[Progress], None]) -> Answered:
+            watch(Progress(stage="working", detail="looking in the stored evidence"))
+            return await self._tablewright.refine_research(research_id, question, tell=step_by_step(watch))
+
+        return followed_up(await self._desk.telling(call, answer))
 
     async def shortlist_turn(
         self,
@@ -149,11 +153,10 @@ class JourneyTools:
         state = await (tablewright.shortlist(shortlist_id) if shortlist_id else tablewright.begin_shortlist())
 
         async def turn(watch: Callable[[Progress], None]) -> tuple[ShortlistState, ChatReply]:
-            def tell(step: Step) -> None:
-                watch(Progress(stage="working", detail=step.detail))
-
             with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:  # no file is left for an assistant
-                return await tablewright.shortlist_turn(state.id, message, watch=watch, tell=tell, exports=Path(folder))
+                return await tablewright.shortlist_turn(
+                    state.id, message, watch=watch, tell=step_by_step(watch), exports=Path(folder)
+                )
 
         return turn_taken(*await self._desk.telling(call, turn))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.doors.mcp.answers import FromOutside, add_tool, hints
+from tablewright.doors.mcp.answers import After, FromOutside, NextAfter, add_tool, hints, next_after
 from tablewright.doors.mcp.desk import Desk
 from tablewright.errors import UsageError
 from tablewright.table.corpus import Aggregate, Comparator, Condition, Quantity, Question
@@ -84,9 +85,11 @@ class NotStated(BaseModel):
 
 class Facts(FromOutside):
     matches: list[ThingFound]
-    matched: int
+    matched: int = Key(description="How many match, on all pages.")
     rejected: int
-    undecided: list[NotStated]
+    undecided: list[NotStated] = Key(description="Things that do not say; they come after the last match.")
+    undecided_count: int = Key(description="How many do not say, on all pages.")
+    next_after: NextAfter
     unreadable: int
     looked_at: str
     completeness: str
@@ -96,7 +99,10 @@ class Facts(FromOutside):
 class AmountFound(BaseModel):
     value: str
     unit: str
-    documents: list[str] = Key(description="The documents that hold it, or that it is made of.")
+    documents: list[str] = Key(description=f"Those that hold it, or that it is made of; the first {MOST_THINGS}.")
+    document_count: int = Key(
+        description="How many these are in all; annotations_search with the same conditions has them all, by pages."
+    )
 
 
 class GroupFound(BaseModel):
@@ -151,18 +157,25 @@ class RetrievalTools:
         things: Things = "",
         conditions: Annotated[list[ConditionAsked] | None, Key(max_length=10, description="All must be met.")] = None,
         show: ShowLabels = None,
+        after: After = 0,
+        limit: Annotated[int, Key(ge=1, le=MOST_THINGS, description="Things a page.")] = 50,
     ) -> Facts:
         """Find every thing in the documents that meets all conditions on its labelled values, such as receipts with a
-        Total over 50 EUR. Nothing is ranked or cut off: those that do not say are listed as undecided."""
+        Total over 50 EUR. Nothing is ranked or left out: what one page does not hold is on the next, and after the
+        matches come those that do not say, as undecided."""
         found = await self._tablewright.retrieval.annotations_search(question(things, conditions, show))
+        matched = len(found.matches)
+        rest = slice(max(0, after - matched), max(0, after + limit - matched))
         return Facts(
-            matches=[thing_found(thing) for thing in found.matches[:MOST_THINGS]],
-            matched=len(found.matches),
+            matches=[thing_found(thing) for thing in found.matches[after : after + limit]],
+            matched=matched,
             rejected=found.rejected,
             undecided=[
                 NotStated(document_id=each.thing.document_id, title=each.thing.title, why=each.reason)
-                for each in found.undecided[:MOST_THINGS]
+                for each in found.undecided[rest]
             ],
+            undecided_count=len(found.undecided),
+            next_after=next_after(after, limit, matched + len(found.undecided)),
             unreadable=found.unreadable,
             looked_at=found.about,
             completeness=found.completeness,
@@ -265,6 +278,11 @@ def thing_found(thing: Thing) -> ThingFound:
     )
 
 
+def amount_found(value: str, unit: str, things: Sequence[Thing]) -> AmountFound:
+    documents = list(dict.fromkeys(thing.document_id for thing in things))
+    return AmountFound(value=value, unit=unit, documents=documents[:MOST_THINGS], document_count=len(documents))
+
+
 def totals(found: Aggregated) -> Totals:
     return Totals(
         aggregate=found.aggregate,
@@ -272,14 +290,7 @@ def totals(found: Aggregated) -> Totals:
             GroupFound(
                 key=group.key,
                 count=group.count,
-                amounts=[
-                    AmountFound(
-                        value=str(amount.value),
-                        unit=amount.unit,
-                        documents=[thing.document_id for thing in amount.things[:MOST_THINGS]],
-                    )
-                    for amount in group.amounts
-                ],
+                amounts=[amount_found(str(each.value), each.unit, each.things) for each in group.amounts],
             )
             for group in found.groups
         ],

@@ -11,7 +11,7 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp_types import Resource
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tablewright.app import Tablewright
@@ -22,14 +22,17 @@ from tablewright.doors.mcp.folders import Folders
 from tablewright.doors.mcp.journeys import JourneyTools
 from tablewright.doors.mcp.resources import Resources
 from tablewright.doors.mcp.retrieval import RetrievalTools
-from tablewright.doors.mcp.tables import TableTools
+from tablewright.doors.mcp.tables import LONGEST_CSV, TableTools
 from tablewright.doors.server.entrance import Entrance
+from tablewright.doors.server.errors import TooMany, error_response
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.errors import BadSetting
 
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""
 PATH = "/mcp"
+LARGEST_REQUEST = 6 * LONGEST_CSV + 1_000_000
+"""Bytes: the longest CSV text fits, even where each character is escaped, which takes six."""
 INSTRUCTIONS = """\
 Tablewright fills tables with facts that carry their evidence: from the web, or from the user's own documents.
 
@@ -76,7 +79,7 @@ def http_app(server: TablewrightServer, host: str) -> ASGIApp:
             f"Without a token the server would be open to everyone who reaches {host}.",
             advice="Set TABLEWRIGHT_TOKEN, or bind to 127.0.0.1.",
         )
-    app = server.streamable_http_app(streamable_http_path=PATH, host=host)
+    app = server.streamable_http_app(streamable_http_path=PATH, host=host, max_request_body_size=LARGEST_REQUEST)
     return BearerGuard(app, Entrance(server.desk.tablewright, trusting=host in LOOPBACK))
 
 
@@ -88,17 +91,24 @@ class BearerGuard:
         self._entrance = entrance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or await self._knows(scope):
+        if scope["type"] == "lifespan":
+            self._entrance.warn_of_short_token()
+        refusal = None if scope["type"] == "lifespan" else await self._refusal(scope)
+        if refusal is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            error = {"type": "Forbidden", "message": "The token is missing or wrong.", "kept": ""}
-            error["advice"] = "Send the header Authorization: Bearer TOKEN, of the owner or an admin."
-            refusal = JSONResponse({"error": error}, 401, {"WWW-Authenticate": "Bearer"})
             await refusal(scope, receive, send)
 
-    async def _knows(self, scope: Scope) -> bool:
-        found = await self._entrance.who(HTTPConnection(scope))
-        return found is not None and found[0].may_administer
+    async def _refusal(self, scope: Scope) -> Response | None:
+        try:
+            found = await self._entrance.who(HTTPConnection(scope))
+        except TooMany as error:
+            return error_response(error)
+        if found is not None and found[0].may_administer:
+            return None
+        told = {"type": "Forbidden", "message": "The token is missing or wrong.", "kept": ""}
+        told["advice"] = "Send the header Authorization: Bearer TOKEN, of the owner or an admin."
+        return JSONResponse({"error": told}, 401, {"WWW-Authenticate": "Bearer"})
 
 
 async def serve_stdio(server: TablewrightServer) -> None:

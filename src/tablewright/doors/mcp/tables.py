@@ -130,7 +130,11 @@ class Rechecked(FromOutside):
     supported: int
     changed: int
     not_checked: int
-    needs_attention: list[Verdict]
+    needs_attention: list[Verdict] = Key(description="Those that changed come first.")
+    more: int = Key(
+        description="How many more need attention than are listed. A recheck of some rows (`row_ids`) lists all of "
+        "theirs, and what changed is FLAGGED in show_table, unless it was a dry run."
+    )
     change: int | None = Key(description="The number of the change that flagged the cells, if any.")
 
 
@@ -238,7 +242,7 @@ class TableTools:
             operation = await self._found_by(cell, row_id, field.name)
         if proposal_id and operation is not None:
             cell = operation.cell
-        everything = cell_shown(cell, most=1_000)
+        everything = cell_shown(cell, most=None)
         return CellEvidence(
             **everything.model_dump(),
             table_id=head.id,
@@ -282,6 +286,9 @@ class TableTools:
                 head.id, columns or (), row_ids=row_ids, dry_run=dry_run, watch=watch
             ),
         )
+        doubted = sorted(
+            (each for each in done.cells if each.verdict != "supported"), key=lambda each: each.verdict != "changed"
+        )
         return Rechecked(
             table_id=done.table_id,
             status=done.status,
@@ -297,9 +304,9 @@ class TableTools:
                     note=each.note,
                     origins=list(each.origins),
                 )
-                for each in done.cells
-                if each.verdict != "supported"
-            ][:MOST_ROWS],
+                for each in doubted[:MOST_ROWS]
+            ],
+            more=max(0, len(doubted) - MOST_ROWS),
             change=done.change.number if done.change else None,
         )
 

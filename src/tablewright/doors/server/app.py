@@ -8,16 +8,21 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from starlette.exceptions import HTTPException
+from starlette.routing import Route, compile_path
+from starlette.types import Receive, Scope, Send
 
 from tablewright.app import Tablewright
 from tablewright.doors.api.routes import router as api
 from tablewright.doors.server.entrance import Entrance
-from tablewright.doors.server.errors import answer_errors
 from tablewright.doors.server.guard import Guard
+from tablewright.doors.server.handlers import answer_errors
+from tablewright.doors.server.headers import API
 from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.login import login_routes
 from tablewright.doors.server.origin import Hosts, is_loopback
-from tablewright.errors import UsageError
+from tablewright.errors import NotFound, UsageError
 
 log = logging.getLogger("tablewright.server")
 
@@ -35,7 +40,7 @@ def create_app(
 ) -> FastAPI:
     """`host` is the address it will be bound to, `public_hosts` the names that a reverse proxy before it has. Without
     `pages` it is the API alone (a process can have the pages once only); without `works` others do the runs."""
-    entrance = Entrance(tablewright, trusting=is_loopback(host) and not public_hosts)
+    entrance = Entrance(tablewright, trusting=is_loopback(host) and not public_hosts, limits=limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -63,8 +68,31 @@ def create_app(
     if pages:
         from tablewright.doors.web.pages import mount  # what the pages stand on takes seconds to import
 
+        app.router.routes.append(Route(API + "{path:path}", Nowhere(app), include_in_schema=False))
         mount(app)
+        logging.getLogger("nicegui").addFilter(is_news)
     return app
+
+
+class Nowhere:
+    """What no route of the API takes. Without it the pages would answer, for they take whatever is left."""
+
+    def __init__(self, app: FastAPI) -> None:
+        ours = [each for each in iter_route_contexts(app.routes) if each.methods and (each.path or "").startswith(API)]
+        self._known = [(compile_path(each.path or "")[0], each.methods or set()) for each in ours]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        allowed = {method for path, methods in self._known if path.match(scope["path"]) for method in methods}
+        if not allowed:
+            raise NotFound("The API has nothing there.", advice="/api/v1/openapi.json has all that it has.")
+        listed = ", ".join(sorted(allowed))
+        raise HTTPException(405, f"{scope['method']} cannot be done there, only {listed}.", {"Allow": listed})
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    """NiceGUI logs each address that it does not know, with the query; the guard has logged it without."""
+    said = str(record.msg)
+    return not (said.startswith("http") and said.endswith(" not found"))
 
 
 async def check_bind(tablewright: Tablewright, host: str, public_hosts: Collection[str] = ()) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
+import math
 import secrets
 import time
 from collections import OrderedDict
@@ -13,9 +15,14 @@ from typing import Literal, TypeAlias
 from starlette.requests import HTTPConnection
 
 from tablewright.app import Tablewright
-from tablewright.doors.server.origin import was_forwarded
+from tablewright.doors.server.errors import TooMany
+from tablewright.doors.server.limits import Buckets, Limits
+from tablewright.doors.server.origin import address, was_forwarded
 from tablewright.table.access import OWNER, Person
 
+log = logging.getLogger("tablewright.server")
+
+SHORT = 16
 COOKIE = "tablewright_session"
 IDLE = 12 * 3600.0
 LONGEST = 7 * 24 * 3600.0
@@ -23,13 +30,20 @@ MOST_SESSIONS = 10_000
 
 How: TypeAlias = Literal["bearer", "cookie", "here"]
 
+USUAL = Limits()
+
 
 class Entrance:
-    """`trusting`: whoever reaches the server sits at its machine, so that no token is needed until there is one."""
+    """`trusting`: whoever reaches the server sits at its machine, so that no token is needed until there is one.
 
-    def __init__(self, tablewright: Tablewright, *, trusting: bool) -> None:
+    An address from which too many tokens came that are nobody's is told to wait, before anybody looks whose its next
+    one is. Whoever was let in before is let in still, whatever others at their address, or behind their proxy, try."""
+
+    def __init__(self, tablewright: Tablewright, *, trusting: bool, limits: Limits = USUAL) -> None:
         self._tablewright = tablewright
         self._trusting = trusting
+        self._guesses = Buckets(limits.logins_per_minute / 60, limits.logins_per_minute)
+        self._proven: OrderedDict[bytes, None] = OrderedDict()
         self.sessions = Sessions()
 
     async def who(self, asked: HTTPConnection) -> tuple[Person, How] | None:
@@ -37,24 +51,50 @@ class Entrance:
         header = asked.headers.get("authorization")
         if header is not None:
             scheme, _, token = header.partition(" ")
-            person = await self.holder(token.strip()) if scheme.lower() == "bearer" else None
+            person = await self.holder(token.strip(), asked) if scheme.lower() == "bearer" else None
             return (person, "bearer") if person else None
-        token = self.sessions.token(asked.cookies.get(COOKIE, ""))
-        person = await self.holder(token)
-        if person:
-            return person, "cookie"
+        session = asked.cookies.get(COOKIE, "")
+        if token := self.sessions.token(session):
+            if person := await self._look_up(token):
+                return person, "cookie"
+            self.sessions.end(session)
         if self._trusting and not was_forwarded(asked) and not await self.is_locked():
             return OWNER, "here"
         return None
 
-    async def holder(self, token: str) -> Person | None:
-        """Whose token it is."""
+    async def holder(self, token: str, asked: HTTPConnection) -> Person | None:
+        """Whose token it is that somebody shows; one that was right before is no guess."""
         if not token:
             return None
+        key = digest(token)
+        if key not in self._proven:
+            self._check_guesses(asked)
+        person = await self._look_up(token)
+        if person is not None:
+            self._proven[key] = None
+            self._proven.move_to_end(key)
+            if len(self._proven) > MOST_SESSIONS:
+                self._proven.popitem(last=False)
+        elif key not in self._proven:
+            self._guesses.owe(address(asked))
+        return person
+
+    def _check_guesses(self, asked: HTTPConnection) -> None:
+        seconds = self._guesses.wait(address(asked))
+        if seconds:
+            raise TooMany(
+                "Too many wrong tokens from this address.", advice="Try again later.", retry_after=math.ceil(seconds)
+            )
+
+    async def _look_up(self, token: str) -> Person | None:
         own = self._tablewright.settings.token
         if own and hmac.compare_digest(digest(own), digest(token)):
             return OWNER
         return await self._tablewright.users.who(token)
+
+    def warn_of_short_token(self) -> None:
+        if 0 < len(self._tablewright.settings.token) < SHORT:
+            log.warning("The token has fewer than %d characters: it can be guessed.", SHORT)
 
     async def is_locked(self) -> bool:
         return bool(self._tablewright.settings.token or await self._tablewright.users.all())

@@ -11,13 +11,9 @@ UsageError
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 
 from tablewright.errors import (
     BadField,
@@ -108,31 +104,3 @@ def error_response(error: TablewrightError) -> JSONResponse:
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(max(1, round(error.retry_after)))
     return JSONResponse(error_body(error), status_of(error), headers)
-
-
-def answer_errors(app: FastAPI) -> None:
-    """Whatever a route raises becomes an answer of the one shape."""
-    app.add_exception_handler(TablewrightError, answer_ours)
-    app.add_exception_handler(RequestValidationError, answer_invalid)
-    app.add_exception_handler(HTTPException, answer_http)
-
-
-async def answer_ours(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, TablewrightError)
-    return error_response(error)
-
-
-async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
-    """Says where it is wrong and how, never what was sent: that may be a secret."""
-    assert isinstance(error, RequestValidationError)
-    wrong = [f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors()[:5]]
-    told = UsageError("The request is not of the expected form: " + "; ".join(wrong) + ".")
-    return JSONResponse(error_body(told, "InvalidRequest"), 422)
-
-
-async def answer_http(_: Request, error: Exception) -> JSONResponse:
-    """Of the framework: no such route, no such method, a body that is not JSON."""
-    assert isinstance(error, HTTPException)
-    phrase = HTTPStatus(error.status_code).phrase
-    told = TablewrightError(f"{error.detail or phrase}".rstrip(".") + ".")
-    return JSONResponse(error_body(told, phrase.title().replace(" ", "")), error.status_code, error.headers)

@@ -23,7 +23,7 @@ from tablewright.doors.server.errors import UNEXPECTED, Misdirected, NotLoggedIn
 from tablewright.doors.server.headers import API, is_library, protect
 from tablewright.doors.server.limits import Buckets, Limits, Streams
 from tablewright.doors.server.login import LOGIN, LOGOUT
-from tablewright.doors.server.origin import READS, Hosts, is_embedded_elsewhere
+from tablewright.doors.server.origin import READS, Hosts, address, is_embedded_elsewhere
 from tablewright.errors import Forbidden, TablewrightError
 from tablewright.table.access import Person
 
@@ -274,7 +274,3 @@ def who(person: Person) -> str:
 def what(scope: Scope) -> str:
     """Never the query: it may hold what nobody else should read."""
     return f"{scope.get('method', 'WEBSOCKET')} {quote(scope['path'][:500])}"
-
-
-def address(asked: HTTPConnection) -> str:
-    return asked.client.host if asked.client else "unknown"

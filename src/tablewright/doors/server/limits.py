@@ -26,6 +26,7 @@ class Limits(Noun, frozen=True):
     streams: int = 256
     """Websockets and event streams that one person has open."""
     logins_per_minute: float = 5
+    """Wrong tokens from one address, at the login or with any other request."""
     login_delay: float = 0.5
     """Seconds that whoever tried a wrong token waits for the answer."""
     check_again: float = 3.0
@@ -49,6 +50,15 @@ class Buckets:
             return 0.0
         self._put(key, level)
         return (1 - level) / self._rate
+
+    def wait(self, key: str) -> float:
+        """As `take`, but takes nothing."""
+        return max(0.0, 1 - self._level(key)) / self._rate
+
+    def owe(self, key: str) -> None:
+        """Takes one out whether or not it is there. What is missing is waited for, so that those who come all at once
+        get no more in the long run."""
+        self._put(key, self._level(key) - 1)
 
     def _level(self, key: str) -> float:
         now = self._clock()

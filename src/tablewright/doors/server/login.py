@@ -10,8 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from tablewright.doors.server.entrance import COOKIE, LONGEST, Entrance
-from tablewright.doors.server.errors import TooMany
-from tablewright.doors.server.limits import Buckets, Limits
+from tablewright.doors.server.limits import Limits
 
 LOGIN = "/login"
 LOGOUT = "/logout"
@@ -53,7 +52,6 @@ button {{ border: 0; background: #0f6b62; color: #fff; font-weight: 600; cursor:
 
 def login_routes(entrance: Entrance, limits: Limits) -> APIRouter:
     router = APIRouter(include_in_schema=False)
-    attempts = Buckets(limits.logins_per_minute / 60, limits.logins_per_minute)
 
     @router.get(LOGIN)
     async def form(next: str = "/") -> Response:
@@ -61,13 +59,9 @@ def login_routes(entrance: Entrance, limits: Limits) -> APIRouter:
 
     @router.post(LOGIN)
     async def log_in(request: Request, next: str = "/") -> Response:
-        address = request.client.host if request.client else ""
-        seconds = attempts.take(address)
-        if seconds:
-            raise TooMany("Too many logins from this address.", advice="Try again later.", retry_after=seconds)
         said = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
         token = said.get("token", [""])[0].strip()
-        if await entrance.holder(token) is None:
+        if await entrance.holder(token, request) is None:
             await asyncio.sleep(limits.login_delay)
             return page(next, wrong=True)
         response = RedirectResponse(local(next), 303)

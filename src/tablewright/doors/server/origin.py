@@ -39,12 +39,14 @@ def name_and_port(netloc: str, default: int | None = None) -> tuple[str, int | N
 
 
 class Hosts:
-    """The names that a server answers for. `public` are those of a reverse proxy before it."""
+    """The names that a server answers for. `public` are those of a reverse proxy before it, with its port where that is
+    not the usual one."""
 
     def __init__(self, bound: str, public: Collection[str] = ()) -> None:
-        self.public = frozenset(name_and_port(each)[0].lower() for each in public)
-        own = LOOPBACK | {bound.strip("[]").lower()} | self.public
-        self._known = own if is_loopback(bound) or self.public else None
+        self._public = frozenset(map(name_and_port, public))
+        self._names = frozenset(name for name, _ in self._public)
+        own = LOOPBACK | {bound.strip("[]").lower()} | self._names
+        self._known = own if is_loopback(bound) or public else None
 
     def answers(self, asked: HTTPConnection) -> bool:
         given = asked.headers.getlist("host")
@@ -63,13 +65,23 @@ class Hosts:
         if default is None:
             return False
         name, port = name_and_port(re.split(r"[/?#]", rest)[0], default)
-        return bool(name) and ((name, port) == name_and_port(asked.headers["host"], default) or name in self.public)
+        asked_name, asked_port = name_and_port(asked.headers["host"])
+        if name in self._names and (name, port) != (asked_name, asked_port):
+            # What a proxy passes on as `Host` may lack the port, or be a name of this machine.
+            return (name, port) in {(public, its_port or default) for public, its_port in self._public}
+        return bool(name) and (name, port) == (asked_name, asked_port or default)
 
 
 def is_embedded_elsewhere(asked: HTTPConnection) -> bool:
-    """A script, image, event stream or fetch of somebody else's page; following a link is not."""
+    """A script, image, frame, event stream or fetch of somebody else's page; following a link is not."""
     site = asked.headers.get("sec-fetch-site", "none")
-    return site in ("cross-site", "same-site") and asked.headers.get("sec-fetch-mode") != "navigate"
+    linked = asked.headers.get("sec-fetch-mode") == "navigate"
+    whole = asked.headers.get("sec-fetch-dest", "document") == "document"
+    return site in ("cross-site", "same-site") and not (linked and whole)
+
+
+def address(asked: HTTPConnection) -> str:
+    return asked.client.host if asked.client else "unknown"
 
 
 def was_forwarded(asked: HTTPConnection) -> bool:

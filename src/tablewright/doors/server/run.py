@@ -15,14 +15,12 @@ import uvicorn
 
 from tablewright.app import Tablewright
 from tablewright.doors.server.app import check_bind, create_app
+from tablewright.doors.server.entrance import Entrance
 from tablewright.doors.server.limits import MEGABYTE
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import UsageError
 from tablewright.settings import Settings
 
-log = logging.getLogger("tablewright.server")
-
-SHORT = 16
 GRACE = 3
 """Seconds that open streams have to end once the server is told to."""
 BEARER = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
@@ -40,8 +38,7 @@ async def serve(
     await check_bind(tablewright, host, public_hosts)
     bound = bind(host, port)
     keep_log(tablewright.settings)
-    if 0 < len(tablewright.settings.token) < SHORT:
-        log.warning("The token has fewer than %d characters: it can be guessed.", SHORT)
+    Entrance(tablewright, trusting=False).warn_of_short_token()
     config = uvicorn.Config(
         create_app(tablewright, host=host, public_hosts=public_hosts),
         log_config=None,

@@ -378,15 +378,22 @@ class Shortlist:
         return Advising(state, shelf, self._store, self._tools, self._tell, self._folder)
 
     async def _shelf(self, state: ShortlistState) -> Shelf:
-        name = state.requirements.product_type.capitalize() or "Shortlist"
         return Shelf(
             self._store,
             self._tools,
-            table_id=state.table_id or await Shelf.make(self._store, name, self._actor),
+            table_id=state.table_id or await self._make_table(state),
             actor=self._actor,
             terms=self._terms,
             watch=self._watch,
         )
+
+    async def _make_table(self, state: ShortlistState) -> str:
+        """Known to the conversation at once: where the turn fails, the next one goes on with the same table."""
+        name = state.requirements.product_type.capitalize() or "Shortlist"
+        table_id = await Shelf.make(self._store, name, self._actor)
+        before = await self._store.shortlists.get(state.id)
+        await self._store.shortlists.save(msgspec.structs.replace(before, table_id=table_id))
+        return table_id
 
 
 def with_message(state: ShortlistState, role: str, text: str) -> ShortlistState:

@@ -1,0 +1,42 @@
+"""What a route raises, and what the framework does, as answers. Apart from the errors themselves, which MCP has too: it
+need not wait for the framework."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from tablewright.doors.server.errors import error_body, error_response
+from tablewright.errors import TablewrightError, UsageError
+
+
+def answer_errors(app: FastAPI) -> None:
+    """Whatever a route raises becomes an answer of the one shape."""
+    app.add_exception_handler(TablewrightError, answer_ours)
+    app.add_exception_handler(RequestValidationError, answer_invalid)
+    app.add_exception_handler(HTTPException, answer_http)
+
+
+async def answer_ours(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, TablewrightError)
+    return error_response(error)
+
+
+async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
+    """Says where it is wrong and how, never what was sent: that may be a secret."""
+    assert isinstance(error, RequestValidationError)
+    wrong = [f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors()[:5]]
+    told = UsageError("The request is not of the expected form: " + "; ".join(wrong) + ".")
+    return JSONResponse(error_body(told, "InvalidRequest"), 422)
+
+
+async def answer_http(_: Request, error: Exception) -> JSONResponse:
+    """Of the framework: no such route, no such method, a body that is not JSON."""
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    told = TablewrightError(f"{error.detail or phrase}".rstrip(".") + ".")
+    return JSONResponse(error_body(told, phrase.title().replace(" ", "")), error.status_code, error.headers)
