@@ -9,7 +9,8 @@ from nicegui import ui
 
 from tablewright.app import Fill
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.frame import tell, text, visit_to_change
+from tablewright.doors.web.frame import tell, text
+from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.errors import BadField, TablewrightError, UsageError
 from tablewright.table.model import Field, FieldType, RowId, Table
 from tablewright.table.text import plural
@@ -120,8 +121,7 @@ class Asking:
         )
 
     async def _plan(self) -> Fill:
-        visit = await visit_to_change()
-        await visit.table(self._table.id)
+        visit = await visit_to_write(self._table.id)
         most = self._most.value
         return await visit.tablewright.plan_enrich(
             self._table.id,

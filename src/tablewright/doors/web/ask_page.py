@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from nicegui import ui
+from nicegui import context, ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_citation, with_numbers
 from tablewright.doors.web.frame import empty_state, visit, visit_now, visit_to_change
-from tablewright.doors.web.live import Undertaking, download, to_the_newest, undertakings
+from tablewright.doors.web.live import Undertaking, download, to_the_line, to_the_newest, undertakings
 from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, quiet, row, said, saying
-from tablewright.errors import TablewrightError
+from tablewright.doors.web.remembered import Remembered
+from tablewright.errors import UsageError
 from tablewright.table.reply import Reply, ReplyRow
+from tablewright.table.text import shortened
 
 REMEMBERED = 200
 """Conversations whose answers a reload of the page still shows."""
@@ -28,23 +28,31 @@ class Talk:
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         self.asked = ""
-        """The question that is being answered."""
-        self.problem = ""
+        """The question that is being answered, or could not be."""
+        self.answering: Undertaking | None = None
+        self.is_awaited = False
+        """Whether nobody has seen yet what came of its first question."""
+
+    @property
+    def is_busy(self) -> bool:
+        return self.answering is not None and not self.answering.ended
+
+    @property
+    def problem(self) -> str:
+        return self.answering.problem if self.answering is not None else ""
 
 
-_talks: WeakKeyDictionary[Any, OrderedDict[str, Talk]] = WeakKeyDictionary()
+_talks = Remembered(Talk, most=REMEMBERED)
+_begun = Remembered(Talk, most=REMEMBERED)
+"""By person: what they asked last that had no conversation yet."""
 
 
 def talk_of(seen: Visit, conversation: str) -> Talk:
-    talks = _talks.setdefault(seen.tablewright.jobs, OrderedDict())
-    return talks.setdefault(conversation, Talk()) if conversation else Talk()
-
-
-def keep_talk(seen: Visit, conversation: str, talk: Talk) -> None:
-    talks = _talks.setdefault(seen.tablewright.jobs, OrderedDict())
-    talks[conversation] = talk
-    while len(talks) > REMEMBERED:
-        talks.popitem(last=False)
+    """Whoever comes back without an address, because the page was loaded anew before the first answer, finds it."""
+    if conversation:
+        return _talks.of(seen, conversation)
+    begun = _begun.of(seen, seen.person.id)
+    return begun if begun.is_awaited else _begun.put(seen, seen.person.id, Talk())
 
 
 def tabs(here: str) -> None:
@@ -77,22 +85,24 @@ class Conversation:
     def __init__(self, seen: Visit, conversation: str) -> None:
         self.id = conversation
         self.talk = talk_of(seen, conversation)
+        self.was_busy = self.talk.is_busy
 
     def show(self) -> None:
         self.turns = ui.refreshable(self.show_turns)
         with ui.element("div").classes("tw-talk").props('role=log aria-live=polite aria-label="Conversation"'):
             self.turns()
-        saying("Your question", "Ask", self.ask)
+        with ui.element("div") as self.line:
+            saying("Your question", "Ask", self.ask)
         with row():
             ui.link("New conversation", "/ask")
+        self.settle()
         ui.timer(0.5, self.look)
-        self.was_busy = bool(self.talk.asked)
 
     def show_turns(self) -> None:
         talk = self.talk
         if self.id and not (talk.replies or talk.asked):
             quiet("The conversation goes on; its earlier answers are not shown any more.")
-        if not (self.id or talk.asked):
+        if not (self.id or talk.replies or talk.asked):
             with row():
                 quiet("For example:")
                 for example in TRY:
@@ -103,44 +113,54 @@ class Conversation:
                 show_reply(reply, self.ask)
         if talk.asked:
             said(talk.asked, "tw-mine")
+        if talk.is_busy:
             with row():
                 ui.spinner("dots", size="2em").props('aria-hidden="true"')
                 quiet("Looking through the documents …")
-        if talk.problem:
+        elif talk.problem:
             with card("Problem"):
                 chip("That did not work", "failed")
                 said(talk.problem)
+                ui.button("Ask it again", on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
         """The answer comes even if nobody waits for it any more."""
-        if self.talk.asked:
-            return
         now = await visit_to_change()
         talk, conversation = self.talk, self.id
-        talk.asked, talk.problem = words, ""
+        if talk.is_busy:
+            raise UsageError(
+                f"“{shortened(words, 80)}” was not asked: the last question is still being answered.",
+                advice="Ask it when the answer is there.",
+            )
 
         async def answer(_: Undertaking) -> None:
-            try:
-                reply = await now.tablewright.ask(talk.asked, conversation=conversation)
-                talk.replies.append(reply)
-                keep_talk(now, reply.conversation, talk)
-            except TablewrightError as error:
-                talk.problem = str(error)
-            finally:
-                talk.asked = ""
+            reply = await now.tablewright.ask(words, conversation=conversation)
+            talk.replies.append(reply)
+            talk.asked = ""
+            _talks.put(now, reply.conversation, talk)
 
-        undertakings(now).begin(f"ask {id(talk)}", "Looking", answer)
-        self.was_busy = True
-        self.turns.refresh()
+        talk.asked, talk.is_awaited = words, not conversation
+        talk.answering = undertakings(now).begin(f"ask {id(talk)}", "Looking", answer)
+        self.look()
 
     def look(self) -> None:
-        if self.was_busy and not self.talk.asked:
-            self.was_busy = False
-            if self.talk.replies:
-                self.id = self.talk.replies[-1].conversation
-                ui.navigate.history.replace(f"/ask?conversation={self.id}")
+        """Also at what was asked on another page of the same conversation. What is typed meanwhile stays in the line,
+        which is not shown as long as nothing can be sent."""
+        if self.was_busy != self.talk.is_busy:
+            self.was_busy = self.talk.is_busy
             self.turns.refresh()
-            to_the_newest()
+            self.settle()
+            if not self.was_busy:
+                to_the_newest()
+                to_the_line()
+        if not self.was_busy and context.client.has_socket_connection:
+            self.talk.is_awaited = False
+
+    def settle(self) -> None:
+        self.line.set_visibility(not self.talk.is_busy)
+        if self.talk.replies and not (self.id or self.talk.is_busy):
+            self.id = self.talk.replies[-1].conversation
+            ui.navigate.history.replace(f"/ask?conversation={self.id}")
 
 
 # ── an answer ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -28,7 +28,7 @@ from tablewright.doors.web.plain import (
     said,
     when,
 )
-from tablewright.doors.web.uploads import KEY, receive
+from tablewright.doors.web.uploads import KEY, file_drop, receive
 from tablewright.table.corpus import Document
 from tablewright.table.text import plural
 
@@ -46,45 +46,49 @@ async def documents_page() -> None:
     listed = ui.refreshable(collection)
     with journey("Documents", here="/documents"):
         tabs("/documents")
-        uploader = upload() if visit().person.may_change else None
+        settled = upload() if visit().person.may_change else None
 
-        async def settled() -> None:
-            if uploader is not None:
-                uploader.reset()
+        async def show_anew() -> None:
+            if settled is not None:
+                settled()
             await listed.refresh()
 
-        reading(then=settled)
+        reading(then=show_anew)
         await listed()
 
 
-def upload() -> ui.upload:
+def upload() -> Callable[[], None]:
+    """Where files are dropped; what it returns is to be called when files have been read."""
+    arrived: list[str] = []
+
     async def received(event: events.UploadEventArguments) -> None:
         await receive(await visit_to_change(), event.file)
+        arrived.append(event.file.name)
 
-    uploader = (
-        ui.upload(
-            label="Drop files here, or choose them with +",
-            multiple=True,
-            auto_upload=True,
-            max_file_size=LARGEST,
-            on_upload=received,
-            on_rejected=lambda: say(
-                "That file is too large, or of a kind that cannot be read: PDF, Word, Excel, CSV, HTML, Markdown, "
-                "text, e-mail and images can.",
-                good=False,
-            ),
+    def settled() -> None:
+        """Those that have arrived leave the list; `reset` would also break off those that are on their way."""
+        if arrived:
+            arrived.clear()
+            uploader.run_method("removeUploadedFiles")
+
+    def refused() -> None:
+        say(
+            "That file is too large, or of a kind that cannot be read: PDF, Word, Excel, CSV, HTML, Markdown, "
+            "text, e-mail and images can.",
+            good=False,
         )
-        .props(f'flat accept="{KINDS}" aria-label="Add documents"')
-        .classes("tw-upload")
-    )
+
+    label = "Drop files here, or click to choose them"
+    uploader = file_drop(label, KINDS, largest=LARGEST, several=True, take=received, refuse=refused)
+    uploader.classes("tw-drop")
     quiet("PDF, Word, Excel, CSV, HTML, Markdown, text, e-mail; images too where OCR is installed.")
-    return uploader
+    return settled
 
 
 def reading(then: Callable[[], Awaitable[None]]) -> None:
     """How far the reading of new files is, whoever handed them in; what came of it stays until the next."""
     under_way = undertakings(visit())
-    seen = {"ended": not under_way.under_way(KEY)}
+    seen = {"known": under_way.get(KEY), "ended": not under_way.under_way(KEY)}
 
     @ui.refreshable
     def progress() -> None:
@@ -101,12 +105,13 @@ def reading(then: Callable[[], Awaitable[None]]) -> None:
                 came_to(known.result)
 
     async def look() -> None:
-        ended = not under_way.under_way(KEY)
-        if not (ended and seen["ended"]):
-            progress.refresh()
-            if ended:
-                await then()
-        seen["ended"] = ended
+        now = {"known": under_way.get(KEY), "ended": not under_way.under_way(KEY)}
+        if now["ended"] and now == seen:
+            return
+        seen.update(now)
+        progress.refresh()
+        if now["ended"]:
+            await then()
 
     progress()
     ui.timer(0.7, look)

@@ -46,6 +46,7 @@ class Acts(Noun, frozen=True, gc=True):
     accept: Act | None = None
     refuse: Act | None = None
     fill: Act | None = None
+    edit: Act | None = None
 
 
 Passages: TypeAlias = Mapping[Evidence, tuple[str, str, str]]
@@ -66,12 +67,12 @@ def show_evidence(
     acts: Acts,
     *,
     proposed: bool = False,
-) -> None:
-    """Builds the panel inside the element that is open now. `name` says which row it is."""
+) -> ui.label:
+    """Builds the panel inside the element that is open now. `name` says which row it is. Its heading can be focused."""
     with ui.element("div").classes("tw-panel-top"):
         with ui.element("div").classes("tw-grow"):
             text(name, "tw-muted tw-small")
-            heading(field.name)
+            top = heading(field.name).props("tabindex=-1")
         ui.button(icon="close", on_click=acts.close).props('flat round dense aria-label="Close the evidence panel"')
     with ui.element("div").classes("tw-panel-body"):
         show_value(cell, proposed=proposed)
@@ -90,6 +91,7 @@ def show_evidence(
             text(field.question, "tw-small")
         show_trace(steps)
     ui.run_javascript("tablewright.showQuotes()")
+    return top
 
 
 def show_value(cell: Cell, *, proposed: bool) -> None:
@@ -155,6 +157,8 @@ def show_acts(acts: Acts) -> None:
             ui.button("Refuse", icon="close", on_click=acts.refuse).props("outline dense padding='4px 12px'")
         if acts.fill:
             ui.button("Look for it", icon="search", on_click=acts.fill).props("outline dense padding='4px 12px'")
+        if acts.edit:
+            ui.button("Edit", icon="edit", on_click=acts.edit).props("outline dense padding='4px 12px'")
         if acts.recheck:
             ui.button("Recheck", icon="sync", on_click=acts.recheck).props("outline dense padding='4px 12px'")
         if acts.flag:

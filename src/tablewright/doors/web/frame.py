@@ -16,10 +16,11 @@ from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import ParamSpec
+from weakref import WeakKeyDictionary
 
 from fastapi import FastAPI
+from nicegui import Client, context, ui
 from nicegui import app as pages
-from nicegui import context, ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.errors import NotFound, TablewrightError
@@ -64,14 +65,26 @@ async def visit_to_change() -> Visit:
     return seen
 
 
+_tables: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
+"""By open page: the table that it is about."""
+
+
+def about(table_id: str) -> None:
+    """Which table the open page shows: whoever loses it, loses the page."""
+    if table_id:
+        _tables[context.client] = table_id
+
+
 async def load_anew_with_less() -> None:
-    """What a page shows was decided when it was opened: whoever may do or see less by now is shown what is left."""
+    """What a page shows was decided when it was opened: whoever may do less by now, or may no longer see the table that
+    it is about, is shown what is left. A table that is lost elsewhere leaves alone what is being typed here."""
+    table_id = _tables.get(context.client)
     try:
-        now = await visit_now()
+        now = (await visit_now()).person
     except NotFound:
         ui.navigate.reload()
     else:
-        if not now.person.has_all_of(visit().person):
+        if not now.may_all_of(visit().person) or (table_id and not now.sees(table_id)):
             ui.navigate.reload()
 
 
@@ -101,6 +114,9 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
                 place(name, path, icon, is_here=path == here)
         ui.space()
         who = visit().person
+        named = context.client.request.path_params.get("table_id", "")
+        if who.sees(named):
+            about(named)
         if who.id != "owner":
             ui.label(f"{who.name} ({who.role})").classes("tw-muted tw-who")
             ui.timer(LOOK, load_anew_with_less)
@@ -108,7 +124,7 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
         switch.on("click", js_handler="() => window.tablewright.switchTheme()")
         with switch:
             ui.tooltip("Light or dark")
-    with ui.element("main").props("id=content tabindex=-1").classes("tw-wide" if wide else "tw-page"):
+    with ui.element("div").props("id=content tabindex=-1").classes("tw-wide" if wide else "tw-page"):
         if not wide:
             ui.label(title).classes("tw-h1").props("role=heading aria-level=1")
         yield

@@ -5,26 +5,32 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 from tablewright.app import Operation, Selection, Tablewright
 from tablewright.errors import NotFound, UsageError
+from tablewright.table.coerce import LONGEST_TEXT
 from tablewright.table.model import Cell, Money, Noun, Row, RowId, Table
 from tablewright.table.text import cell_text, plural, shortened
 
 Only: TypeAlias = Literal["", "failed", "flagged", "stale", "empty", "unsure"]
 ONLY: tuple[Only, ...] = get_args(Only)
+OWN: tuple[Only, ...] = ("flagged", "stale")
+"""What a proposed cell never is."""
 
 LONGEST = 300
 """Characters of a value in the grid; the panel shows all of it."""
 PAGE = 2_000
 KEPT = 24
 """Orders of rows that are remembered, of whatever tables."""
+NOTHING = Selection(rows=(0,))
+STATUSES: tuple[tuple[Literal["open", "building"], bool], ...] = (("open", False), ("building", True))
+"""Of a proposal, and whether one is asked for that may be unfinished."""
 
 
 class Wanted(Noun, frozen=True):
-    """Which rows of a table somebody looks at. `view` is a number that changes when they ask to look anew."""
+    """Which rows of a table somebody looks at. `view` is another word for everybody, and whenever they look anew."""
 
     table_id: str
     proposal_id: str = ""
@@ -33,7 +39,12 @@ class Wanted(Noun, frozen=True):
     sort: str = ""
     """The column in whose order they are; else they are in that of the table."""
     descending: bool = False
-    view: int = 0
+    view: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """All rows, in the order of the table."""
+        return not (self.only or self.find or self.sort)
 
 
 class RowOrders:
@@ -43,10 +54,11 @@ class RowOrders:
         self._orders: OrderedDict[tuple[Wanted, int], asyncio.Task[array[int]]] = OrderedDict()
 
     async def order(self, tablewright: Tablewright, wanted: Wanted) -> array[int]:
-        newest = await tablewright.history(wanted.table_id, limit=1)
         # What was found or sorted stays as it was then: rows that vanish under the cursor are worse than old ones.
-        change = 0 if wanted.only or wanted.find or wanted.sort else newest[0].number
-        at = (wanted, change)
+        at = (wanted, 0)
+        if wanted.is_plain:
+            newest = await tablewright.history(wanted.table_id, limit=1)
+            at = (Wanted(table_id=wanted.table_id), newest[0].number)
         if at not in self._orders or failed(self._orders[at]):
             self._orders[at] = asyncio.create_task(find_rows(tablewright, wanted))
             while len(self._orders) > KEPT:
@@ -69,21 +81,19 @@ async def find_rows(tablewright: Tablewright, wanted: Wanted) -> array[int]:
 async def sort_rows(tablewright: Tablewright, wanted: Wanted, row_ids: Sequence[RowId]) -> list[RowId]:
     """By what the column has, or would have: numbers before words, and what is empty last, whichever way round."""
     keys: dict[RowId, tuple[int, float, str]] = {}
+    written: dict[RowId, str] = {}
 
     def take(row_id: RowId, cell: Cell) -> None:
+        if cell.updated_at:
+            written[row_id] = cell.updated_at
         if cell.value is not None:
             keys[row_id] = sort_key(cell)
 
     await tablewright.column(wanted.table_id, wanted.sort, take)
-    after = (0, "")
-    while wanted.proposal_id:
-        page = await tablewright.operations(wanted.proposal_id, after=after, limit=PAGE, field=wanted.sort)
-        for operation in page:
-            if operation.decision == "open":
-                take(operation.row_id, operation.cell)
-        if len(page) < PAGE:
-            break
-        after = (page[-1].row_id, page[-1].field)
+    async for operation in open_operations(tablewright, wanted.proposal_id, field=wanted.sort):
+        if is_over(operation.cell.updated_at, written.get(operation.row_id)):
+            keys.pop(operation.row_id, None)
+            take(operation.row_id, operation.cell)
 
     def ordered() -> list[RowId]:
         stated = sorted(
@@ -101,51 +111,68 @@ def sort_key(cell: Cell) -> tuple[int, float, str]:
     return 1, 0.0, cell_text(cell).casefold()
 
 
+class Laid(Noun, frozen=True):
+    """What of a proposed cell says whether its row is wanted; `text` only where something is looked for."""
+
+    filled: bool
+    unsure: bool
+    text: str
+    at: str | None
+
+
 async def keeper(tablewright: Tablewright, table: Table, wanted: Wanted) -> Callable[[Row], bool]:
     """Whether a row is one of the wanted; a proposed cell counts in place of the one that it would replace."""
-    filled, empty, doubted = await proposed_cells(tablewright, wanted.proposal_id)
     names = [field.name for field in table.shown_fields]
-    proposed = {name for _, name in (*filled, *empty)}
-    every = [*names, *sorted(proposed - {*names})]
     needle = wanted.find.casefold()
-
-    def has_mark(row: Row, name: str) -> bool:
-        at, cell = (row.id, name), row.cell(name)
-        match wanted.only:
-            case "failed":
-                return at in empty or (cell.status == "FAILED" and at not in filled)
-            case "flagged":
-                return cell.status == "FLAGGED"
-            case "stale":
-                return cell.stale
-            case "empty":
-                return cell.value is None and at not in filled
-            case "unsure":
-                return at in doubted or (at not in filled and is_unsure(cell))
-            case _:
-                return True
+    proposed = await laid_over(tablewright, wanted) if needle or wanted.only not in OWN else {}
 
     def keep(row: Row) -> bool:
-        if needle and not any(needle in cell_text(row.cell(name)).casefold() for name in names):
+        over = {
+            name: laid for name, laid in proposed.get(row.id, {}).items() if is_over(laid.at, row.cell(name).updated_at)
+        }
+        every = [*names, *(name for name in over if name not in names)]
+        if needle and not any(
+            needle in (over[name].text if name in over else cell_text(row.cell(name)).casefold()) for name in every
+        ):
             return False
-        return not wanted.only or any(has_mark(row, name) for name in every)
+        return not wanted.only or any(has_mark(row.cell(name), over.get(name), wanted.only) for name in every)
 
     return keep
 
 
-async def proposed_cells(
-    tablewright: Tablewright, proposal_id: str
-) -> tuple[set[tuple[RowId, str]], set[tuple[RowId, str]], set[tuple[RowId, str]]]:
-    """Of an open proposal: the cells with a value, those without, and those with a value that is not sure."""
-    if not proposal_id:
-        return set(), set(), set()
-    try:
-        filled = await tablewright.open_cells(proposal_id, failed=False, even_unfinished=True)
-        empty = await tablewright.open_cells(proposal_id, failed=True, even_unfinished=True)
-        unsure = await tablewright.open_cells(proposal_id, Selection(below=0.5), failed=False, even_unfinished=True)
-    except UsageError:  # it was decided in the meantime
-        return set(), set(), set()
-    return {*filled}, {*empty}, {*unsure}
+def has_mark(cell: Cell, laid: Laid | None, only: Only) -> bool:
+    match only:
+        case "failed":
+            return cell.status == "FAILED" if laid is None else not laid.filled
+        case "flagged":
+            return cell.status == "FLAGGED"
+        case "stale":
+            return cell.stale
+        case "empty":
+            return cell.value is None and (laid is None or not laid.filled)
+        case "unsure":
+            return is_unsure(cell) if laid is None else laid.unsure
+        case _:
+            return True
+
+
+async def laid_over(tablewright: Tablewright, wanted: Wanted) -> dict[RowId, dict[str, Laid]]:
+    """The open cells of the proposal, by row and column."""
+    found: dict[RowId, dict[str, Laid]] = {}
+    async for operation in open_operations(tablewright, wanted.proposal_id):
+        cell = operation.cell
+        found.setdefault(operation.row_id, {})[operation.field] = Laid(
+            filled=cell.status != "FAILED",
+            unsure=is_unsure(cell),
+            text=cell_text(cell).casefold() if wanted.find else "",
+            at=cell.updated_at,
+        )
+    return found
+
+
+def is_over(proposed_at: str | None, written_at: str | None) -> bool:
+    """Whether a proposed cell is shown instead of the table's own, which nobody has written since."""
+    return (written_at or "") <= (proposed_at or "")
 
 
 def is_unsure(cell: Cell) -> bool:
@@ -155,7 +182,9 @@ def is_unsure(cell: Cell) -> bool:
 async def block(tablewright: Tablewright, table: Table, proposal_id: str, row_ids: Sequence[RowId]) -> list[Any]:
     """These rows as the grid takes them."""
     rows = await tablewright.rows_by_id(table.id, row_ids)
-    proposed = await proposed_in(tablewright, proposal_id, row_ids) if proposal_id else {}
+    proposed: dict[RowId, dict[str, Cell]] = {}
+    async for operation in open_operations(tablewright, proposal_id, row_ids=row_ids):
+        proposed.setdefault(operation.row_id, {})[operation.field] = operation.cell
     return [
         shown_row(rows[row_id], [field.name for field in table.shown_fields], proposed.get(row_id, {}))
         for row_id in row_ids
@@ -163,25 +192,37 @@ async def block(tablewright: Tablewright, table: Table, proposal_id: str, row_id
     ]
 
 
-async def proposed_in(
-    tablewright: Tablewright, proposal_id: str, row_ids: Sequence[RowId]
-) -> dict[RowId, dict[str, Cell]]:
-    """The open cells of a proposal in these rows."""
-    found: dict[RowId, dict[str, Cell]] = {}
+async def open_operations(
+    tablewright: Tablewright, proposal_id: str, *, row_ids: Sequence[RowId] | None = None, field: str = ""
+) -> AsyncIterator[Operation]:
+    """What of a proposal, if there is one, waits for a decision."""
     after = (0, "")
-    while True:
-        page = await tablewright.operations(proposal_id, after=after, limit=PAGE, row_ids=row_ids)
+    while proposal_id:
+        page = await tablewright.operations(proposal_id, after=after, limit=PAGE, row_ids=row_ids, field=field)
         for operation in page:
             if operation.decision == "open":
-                found.setdefault(operation.row_id, {})[operation.field] = operation.cell
+                yield operation
         if len(page) < PAGE:
-            return found
+            return
         after = (page[-1].row_id, page[-1].field)
+
+
+async def status_of(tablewright: Tablewright, proposal_id: str) -> Literal["open", "building", "decided"]:
+    """Cheaper than the proposal's head, for which all of its cells are counted."""
+    for status, even_unfinished in STATUSES:
+        try:
+            await tablewright.open_cells(proposal_id, NOTHING, even_unfinished=even_unfinished)
+        except UsageError:
+            continue
+        return status
+    return "decided"
 
 
 def shown_row(row: Row, names: Sequence[str], proposed: dict[str, Cell]) -> dict[str, Any]:
     cells = {name: shown(row.cell(name)) for name in names if name in row.cells}
-    cells |= {name: shown(cell, proposed=True) for name, cell in proposed.items()}
+    for name, cell in proposed.items():
+        if is_over(cell.updated_at, row.cell(name).updated_at):
+            cells[name] = shown(cell, proposed=True)
     return {"id": row.id, "cells": cells}
 
 
@@ -197,8 +238,9 @@ def shown(cell: Cell, *, proposed: bool = False) -> dict[str, Any]:
         view["disputed"] = True
     if cell.value is None and cell.status == "FAILED":
         view["why"] = (cell.reason or "error").replace("_", " ")
-    if view["text"] != content and len(content) <= 5_000:
-        view["whole"] = content
+    if view["text"] != content:
+        # What could not be written back in its place is edited in a window, where it can be shortened.
+        view |= {"whole": content} if len(content) <= LONGEST_TEXT else {"cut": True}
     return view
 
 

@@ -25,17 +25,19 @@ async def health_page() -> None:
     seen = await visit_now()
     found: list[Check] = []
     checks, workers = ui.refreshable(show_checks), ui.refreshable(show_workers)
-    schedules = ui.refreshable(lambda: show_schedules(found))
+    schedules = ui.refreshable(show_schedules)
 
     async def look() -> None:
         """After the page is there: whoever is asked may take a while."""
         if seen.person.may_administer:
             button.disable()
-            found[:] = await doctor(seen.tablewright.settings)
+            try:
+                found[:] = await doctor(seen.tablewright.settings)
+            finally:
+                button.enable()
             checks.refresh()
-            button.enable()
         await workers.refresh()
-        await schedules.refresh()
+        await schedules.refresh(looked=True)
 
     with journey("Health", here="/health"):
         with card("Checks"):
@@ -52,7 +54,7 @@ async def health_page() -> None:
             await workers()
         with card("Schedules"):
             heading("Schedules")
-            await schedules()
+            await schedules(looked=False)
         if seen.person.may_administer:
             show_settings(seen.tablewright.settings)
     ui.timer(0.1, look, once=True)
@@ -83,9 +85,10 @@ async def show_workers() -> None:
     grid(["Kind", "Machine", "Process", "Since"], lines, "Processes at work")
 
 
-async def show_schedules(found: Sequence[Check]) -> None:
+async def show_schedules(*, looked: bool) -> None:
     """After the checks: the queue's database, which has them, is slow to open."""
-    if not found:
+    if not looked:
+        quiet("Looking …")
         return
     now = await visit_now()
     names = {each.id: each.name for each in await now.tablewright.tables()}

@@ -109,3 +109,11 @@ def to_the_newest() -> None:
     ui.run_javascript(
         "setTimeout(() => [...document.querySelectorAll('.tw-talk > *')].at(-1)?.scrollIntoView({block: 'start'}), 150)"
     )
+
+
+def to_the_line() -> None:
+    """So that whoever has the answer can go on typing, unless they are elsewhere by now."""
+    ui.run_javascript(
+        "setTimeout(() => document.activeElement === document.body "
+        "&& document.querySelector('.tw-say input')?.focus({preventScroll: true}), 150)"
+    )

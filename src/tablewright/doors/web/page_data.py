@@ -32,9 +32,9 @@ async def rows(
     proposal: str = "",
     only: Only = "",
     find: Annotated[str, Query(max_length=200)] = "",
-    sort: Annotated[str, Query(max_length=200)] = "",
+    sort: Annotated[str, Query(max_length=300)] = "",
     descending: bool = False,
-    view: int = 0,
+    view: Annotated[str, Query(max_length=60)] = "",
 ) -> Response:
     table = await visit.table(table_id)
     if proposal:

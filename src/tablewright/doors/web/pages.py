@@ -53,6 +53,7 @@ def mount(app: FastAPI) -> None:
         tailwind=False,
         storage_secret=secrets.token_urlsafe(32),
         show_welcome_message=False,
+        language="en-US",
         gzip_middleware_factory=Compression,
         reconnect_timeout=20,
     )

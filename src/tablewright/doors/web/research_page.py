@@ -8,7 +8,7 @@ from nicegui import ui
 
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import about, empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
 from tablewright.doors.web.live import Undertaking, download, undertakings, with_page
 from tablewright.doors.web.plain import (
     Shown,
@@ -122,8 +122,7 @@ def question_form() -> None:
 
 async def start(now: Visit, research: Research, minutes: float | None = None) -> str:
     """As a durable run: it goes on whoever looks, and whichever worker does it."""
-    spec = {"research": research.id, "minutes": minutes, "question": research.brief.question}
-    return await now.tablewright.jobs.begin("research", research.table_id, spec)
+    return await now.tablewright.start_research(research.id, minutes=minutes)
 
 
 # ── one piece of research ────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,6 +157,7 @@ class OpenResearch:
         self.shown_at = 0.0
 
     async def show(self) -> None:
+        about(self.research.table_id)
         await self.look_for_run()
         self.head = ui.refreshable(self.show_head)
         self.state = ui.refreshable(self.show_state)
@@ -247,6 +247,7 @@ class OpenResearch:
 
     async def stop(self) -> None:
         now = await visit_to_change()
+        await visible(now, self.research.id)
         if self.run is not None:
             await now.tablewright.jobs.cancel(self.run.id)
             say("It stops; whole rounds are kept.")
@@ -257,8 +258,9 @@ class OpenResearch:
         ui.navigate.reload()
 
     async def download(self, ending: str) -> None:
-        tablewright, research_id = (await visit_now()).tablewright, self.research.id
-        await download(lambda path: tablewright.write_report(research_id, path), f"research-{research_id}.{ending}")
+        now = await visit_now()
+        research_id = (await visible(now, self.research.id)).id
+        await download(lambda path: now.tablewright.write_report(research_id, path), f"research-{research_id}.{ending}")
 
     def show_rounds(self) -> None:
         if not self.research.rounds:

@@ -3,18 +3,32 @@ say so; then everything is, in one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import ParamSpec
 
-import msgspec
-from nicegui import ui
+from nicegui import context, ui
 
 from tablewright.app import CellAt, Operation, ProposalHead, Review, Selection, Tablewright
 from tablewright.doors.web.evidence_panel import Acts, read_passages, show_evidence
-from tablewright.doors.web.frame import empty_state, frame, or_missing, say, tell, text, visit_now, visit_to_change
+from tablewright.doors.web.frame import (
+    about,
+    empty_state,
+    frame,
+    or_missing,
+    say,
+    tell,
+    text,
+    visit_now,
+    visit_to_change,
+)
 from tablewright.doors.web.grid_rows import mark
+from tablewright.doors.web.verdicts import Verdict, Verdicts, verdicts_of
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import PENDING, Cell, Field, Row, Table
 from tablewright.table.text import cell_text, plural, shortened
+
+P = ParamSpec("P")
 
 PAGE = 30
 KEYS = (
@@ -26,15 +40,14 @@ KEYS = (
     ("u", "undecide"),
     ("Enter", "apply"),
 )
+ACTS = (
+    ("Accept", "check", "a", "unelevated"),
+    ("Refuse", "close", "r", "outline"),
+    ("Edit", "edit", "e", "outline"),
+    ("Undecide", "undo", "u", "flat"),
+)
 SIGNS = {"high": "✓", "medium": "◐", "low": "?", "failed": "✗"}
 WORDS = {"accepted": "accept", "refused": "refuse", "edited": "edit"}
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """What is to become of a cell; `own` is what the person wrote in its place."""
-
-    word: str
-    own: Cell | None = None
 
 
 @ui.page("/review/{proposal_id}", title="Review · Tablewright")
@@ -49,16 +62,26 @@ async def review_page(proposal_id: str) -> None:
             ui.label(said if visit.person.may_change else "Only editors decide on proposals.")
             ui.link("To the table", f"/tables/{table.id}")
         return
-    await ReviewPage(head, table, await visit.tablewright.open_cells(head.id)).build()
+    cells = await visit.tablewright.open_cells(head.id)
+    await ReviewPage(head, table, cells, verdicts_of(visit, head.id)).build()
 
 
 class ReviewPage:
-    def __init__(self, head: ProposalHead, table: Table, cells: list[CellAt]) -> None:
+    """One open page. `verdicts` are kept for as long as they are not applied, also when the page is loaded anew."""
+
+    def __init__(self, head: ProposalHead, table: Table, cells: list[CellAt], verdicts: Verdicts) -> None:
         self._head = head
         self._table = table
         self._cells = sorted(cells)
-        self._verdicts: dict[CellAt, Verdict] = {}
-        self._cursor = 0
+        self._verdicts = verdicts
+        for at in verdicts.keys() - {*cells}:  # decided by somebody else meanwhile
+            del verdicts[at]
+        self._cursor = next((number for number, at in enumerate(self._cells) if at not in verdicts), 0)
+        self._client = context.client
+        self._in_turn = asyncio.Lock()
+        self._waiting = 0
+        self._detailed: CellAt | None = None
+        self._window: ui.dialog | None = None
         self._shown: dict[CellAt, Operation] = {}
         self._rows: dict[int, Row] = {}
         self._lines: dict[CellAt, ui.element] = {}
@@ -67,23 +90,41 @@ class ReviewPage:
     async def build(self) -> None:
         ui.add_head_html('<script src="/page-files/review.js"></script>')
         with frame("Review", here="/", wide=True):
+            about(self._table.id)
             with ui.element("div").classes("tw-bar"):
                 with ui.element("div").classes("tw-grow tw-title"):
                     ui.link(self._table.name, f"/tables/{self._table.id}").classes("tw-small")
                     ui.label("Review what was found").classes("tw-h1").props("role=heading aria-level=1")
                 self._summary = ui.label().classes("tw-muted").props("role=status")
-                ui.button("Apply", icon="done_all", on_click=self._apply).props("unelevated")
+                ui.button("Apply", icon="done_all", on_click=self._doing(self._apply)).props("unelevated")
             self._build_bulk()
             with ui.element("div").classes("tw-review"):
                 with ui.element("div").classes("tw-review-list"):
-                    self._list = ui.element("div").props('role=listbox aria-label="Proposed cells"')
+                    self._list = ui.element("div").props(
+                        'id=tw-proposed role=listbox tabindex=0 aria-label="Proposed cells"'
+                    )
                     with ui.element("div").classes("tw-row tw-pager"):
-                        ui.button("Earlier", icon="chevron_left", on_click=lambda: self._turn(-1)).props("flat dense")
+                        ui.button("Earlier", icon="chevron_left", on_click=self._doing(self._turn, -1)).props(
+                            "flat dense"
+                        )
                         self._place = ui.label().classes("tw-muted tw-small")
-                        ui.button("Later", on_click=lambda: self._turn(1)).props("flat dense icon-right=chevron_right")
-                self._detail = ui.element("aside").classes("tw-review-detail").props('aria-label="Evidence"')
-        ui.on("review_key", lambda event: self._press(event.args))
-        await self._show_page()
+                        ui.button("Later", on_click=self._doing(self._turn, 1)).props(
+                            "flat dense icon-right=chevron_right"
+                        )
+                with ui.element("aside").classes("tw-review-detail").props('aria-label="Evidence"'):
+                    self._build_acts()
+                    self._detail = ui.element("div")
+        ui.on("review_key", lambda event: self._doing(self._press, event.args)())
+        await self._doing(self._show_page)()
+        ui.run_javascript("tablewright.toTheList()")
+
+    def _build_acts(self) -> None:
+        """Not built anew with each cell, so that whoever presses one of them can press it again."""
+        with ui.element("div").classes("tw-row tw-decide"):
+            for label, icon, key, look in ACTS:
+                ui.button(label, icon=icon, on_click=self._doing(self._press, key)).props(
+                    f"{look} dense padding='4px 10px'"
+                )
 
     def _build_bulk(self) -> None:
         names = [field.name for field in self._head.fields] or sorted({name for _, name in self._cells})
@@ -98,15 +139,15 @@ class ReviewPage:
                 shown = ui.label().classes("tw-strong")
                 shown.bind_text_from(self._bound, "value", lambda value: f"{value:.2f}")
                 ui.label("sure:").classes("tw-small")
-                ui.button("Accept", on_click=self._accept_sure).props("outline dense padding='2px 10px'")
+                ui.button("Accept", on_click=self._doing(self._accept_sure)).props("outline dense padding='2px 10px'")
             with ui.element("div").classes("tw-row"):
                 self._column = (
                     ui.select(names, value=names[0], label="Column").props("outlined dense").classes("tw-pick")
                 )
-                ui.button("Accept column", on_click=lambda: self._column_all("accepted")).props(
+                ui.button("Accept column", on_click=self._doing(self._column_all, "accepted")).props(
                     "outline dense padding='2px 10px'"
                 )
-                ui.button("Refuse column", on_click=lambda: self._column_all("refused")).props(
+                ui.button("Refuse column", on_click=self._doing(self._column_all, "refused")).props(
                     "outline dense padding='2px 10px'"
                 )
             with ui.element("div").classes("tw-row tw-keys tw-small").props('aria-label="Keys"'):
@@ -140,7 +181,8 @@ class ReviewPage:
         last = min(self._first + PAGE, len(self._cells))
         self._place.set_text(f"{self._first + 1:,} to {last:,} of {len(self._cells):,}")
         self._summarise()
-        await self._show_cursor()
+        self._show_cursor()
+        self._detailed = None
 
     def _show_line(self, at: CellAt) -> None:
         operation = self._shown.get(at)
@@ -161,7 +203,7 @@ class ReviewPage:
                 f" {proposed.confidence:.2f}" if proposed.value is not None and proposed.confidence is not None else ""
             )
             ui.label(f"{SIGNS.get(kind, '')}{sure}").classes(f"tw-chip tw-{kind}")
-        line.on("click", lambda: self._go(self._cells.index(at)))
+        line.on("click", self._doing(self._go_to, at))
         self._lines[at] = line
         self._dress(at)
 
@@ -186,16 +228,39 @@ class ReviewPage:
 
     # ── moving and deciding ──────────────────────────────────────────────────────────────────────────────────────────
 
+    def _doing(
+        self, act: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs
+    ) -> Callable[[], Awaitable[None]]:
+        """One after the other, in the order in which they were asked for: a key that is held down comes faster than a
+        page of lines is read. The evidence is shown where they come to rest."""
+
+        async def done() -> None:
+            self._waiting += 1
+            try:
+                async with self._in_turn:
+                    with self._client:  # what was pressed may be gone by now
+                        try:
+                            await act(*args, **kwargs)
+                        finally:
+                            if self._waiting == 1:
+                                await self._show_detail()
+            finally:
+                self._waiting -= 1
+
+        return done
+
     async def _press(self, key: str) -> None:
+        if self._window is not None:
+            return
         match key:
             case "j" | "ArrowDown":
                 await self._go(self._cursor + 1)
             case "k" | "ArrowUp":
                 await self._go(self._cursor - 1)
             case "a":
-                await self._decide("accepted")
+                await self._decide(self._at, Verdict(word="accepted"))
             case "r":
-                await self._decide("refused")
+                await self._decide(self._at, Verdict(word="refused"))
             case "e":
                 await self._edit()
             case "u":
@@ -213,39 +278,41 @@ class ReviewPage:
             await self._show_page()
             return
         self._dress(before)
-        await self._show_cursor()
+        self._show_cursor()
+
+    async def _go_to(self, at: CellAt) -> None:
+        if at in self._lines:  # else the page was turned meanwhile
+            await self._go(self._cells.index(at))
 
     async def _turn(self, by: int) -> None:
         await self._go(self._first + by * PAGE)
 
-    async def _show_cursor(self) -> None:
-        at = self._at
-        self._dress(at)
-        line = self._lines[at]
+    def _show_cursor(self) -> None:
+        self._dress(self._at)
+        line = self._lines[self._at]
+        self._list.props["aria-activedescendant"] = line.html_id
         ui.run_javascript(f"getHtmlElement({line.id})?.scrollIntoView({{block: 'nearest'}})")
-        operation = self._shown.get(at)
-        if operation is None:
-            self._detail.clear()
+
+    async def _show_detail(self) -> None:
+        at, operation = self._at, self._shown.get(self._at)
+        if at == self._detailed:
             return
-        passages = await read_passages((await visit_now()).tablewright, operation.cell)
-        if at != self._at:  # another key was quicker
-            return
+        passages = await read_passages((await visit_now()).tablewright, operation.cell) if operation else {}
+        self._detailed = at
         self._detail.clear()
+        if operation is None:
+            return
         with self._detail:
             now = self._row(at).cell(at[1])
             if now.value is not None:
                 text(f"Now: {cell_text(now)}", "tw-muted tw-panel-now")
-            acts = Acts(
-                close=lambda: None,
-                accept=lambda: self._decide("accepted"),
-                refuse=lambda: self._decide("refused"),
-            )
             title = f"{self._name(at)} · row {at[0]}"
+            acts = Acts(close=lambda: None)
             show_evidence(title, self._field(at[1]), operation.cell, operation.steps, passages, acts, proposed=True)
 
-    async def _decide(self, word: str) -> None:
-        self._verdicts[self._at] = Verdict(word=word)
-        self._dress(self._at)
+    async def _decide(self, at: CellAt, verdict: Verdict) -> None:
+        self._verdicts[at] = verdict
+        self._dress(at)
         self._summarise()
         await self._go(self._cursor + 1)
 
@@ -255,13 +322,17 @@ class ReviewPage:
             return
         field = self._field(at[1])
         tablewright = (await visit_to_change()).tablewright
-        with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        value = cell_text(operation.cell)
+        known = self._verdicts.get(at)
+        if known is not None and known.own is not None:
+            value = cell_text(known.own)
+        with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
             text(f"Your value for {field.name}", "tw-h2")
             text(f"{self._name(at)}; {field.type}{', ' + field.unit if field.unit else ''}", "tw-muted")
-            value = cell_text(operation.cell)
-            given = ui.input("Value", value=value).props("outlined autofocus")
+            given = ui.textarea("Value", value=value) if "\n" in value else ui.input("Value", value=value)
+            given.props("outlined autofocus")
 
-            def take() -> None:
+            async def take() -> None:
                 try:
                     own = tablewright.changes.own_value(
                         given.value or "", field, run_id=self._head.run_id, attempt=operation.cell.attempt
@@ -269,19 +340,20 @@ class ReviewPage:
                 except TablewrightError as error:
                     tell(error)
                     return
-                window.submit(own)
+                close()
+                await self._doing(self._decide, at, Verdict(word="edited", own=own))()
 
-            given.on("keydown.enter", take)
+            def close() -> None:
+                self._window = None
+                window.delete()
+                self._client.run_javascript("tablewright.toTheList()")
+
+            given.on("keydown.ctrl.enter" if "\n" in value else "keydown.enter", take)
             with ui.element("div").classes("tw-row tw-end"):
-                ui.button("Cancel", on_click=lambda: window.submit(None)).props("flat")
+                ui.button("Cancel", on_click=close).props("flat")
                 ui.button("Use it", on_click=take).props("unelevated")
-        own = await window
-        window.delete()
-        if own is not None:
-            self._verdicts[at] = Verdict(word="edited", own=own)
-            self._dress(at)
-            self._summarise()
-            await self._go(self._cursor + 1)
+        window.on("hide", close)
+        self._window = window
 
     async def _accept_sure(self) -> None:
         tablewright = (await visit_to_change()).tablewright
@@ -309,6 +381,7 @@ class ReviewPage:
         visit = await visit_to_change()
         await visit.table(self._table.id)
         done = await visit.tablewright.changes.decide(self._head.id, self._review())
+        self._verdicts.clear()
         accepted = done.cells - done.edited
         said = f"{accepted:,} accepted, {done.edited:,} edited, {done.refused:,} refused."
         if done.conflicts:
@@ -320,8 +393,7 @@ class ReviewPage:
         if head.status != "open":
             ui.navigate.to(f"/tables/{self._table.id}")
             return
-        self._cells = sorted(await visit.tablewright.open_cells(head.id))
-        self._verdicts, self._cursor = {}, 0
+        self._cells, self._cursor = sorted(await visit.tablewright.open_cells(head.id)), 0
         await self._show_page()
 
     def _review(self) -> Review:

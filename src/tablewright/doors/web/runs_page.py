@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from nicegui import ui
@@ -11,7 +12,7 @@ from nicegui.element import Element
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.charts import MOST_ROWS, cost_chart, coverage_chart, domains_chart, figures_of
-from tablewright.doors.web.frame import empty_state, heading, or_missing, say, visit_now, visit_to_change
+from tablewright.doors.web.frame import about, empty_state, heading, or_missing, say, visit_now, visit_to_change
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.plain import (
     Shown,
@@ -35,6 +36,7 @@ from tablewright.table.feed import Event, Progress
 from tablewright.table.text import cell_text, shortened
 
 AT_ONCE = 30
+CHARTED = 300
 FEED = 200
 """The last events that a run's page begins with."""
 KINDS = {"enrich": "Fill cells", "ingest": "Read documents", "recheck": "Recheck", "refresh": "Refresh"}
@@ -78,38 +80,47 @@ class RunList:
         self.names: dict[str, str] = {}
 
     async def show(self) -> None:
-        await self.read()
+        self.runs = await newest(self.seen, AT_ONCE)
+        await self.read_names()
+        await self.report(before={})
+        self.listed = ui.refreshable(self.show_list)
+        with card("All runs"):
+            self.listed()
+        ui.timer(1.5, self.look)
+        if self.runs:
+            await self.show_charts()
+
+    async def read_names(self) -> None:
+        self.names = {each.id: each.name for each in await self.seen.tablewright.tables()}
+
+    async def report(self, before: Mapping[str, Run]) -> None:
+        """On those that have changed."""
+        for run in self.runs:
+            if run != before.get(run.id):
+                self.reports[run.id] = await self.seen.tablewright.jobs.report(run)
+
+    async def look(self) -> None:
+        """Whatever has begun is among the newest; of what was there before, only what goes on can have changed."""
+        self.seen = await visit_now()
+        jobs, before = self.seen.tablewright.jobs, {run.id: run for run in self.runs}
+        known = {run.id: run for run in await jobs.all(limit=AT_ONCE)}
+        if not self.seen.person.may_administer:
+            for run in self.runs:
+                with suppress(NotFound):  # gone with its table
+                    known.setdefault(run.id, await jobs.get(run.id) if run.status == "running" else run)
+        self.runs = newest_of(self.seen, known.values(), AT_ONCE)
+        if self.runs != [*before.values()]:
+            if {run.id for run in self.runs} - before.keys():
+                await self.read_names()
+            await self.report(before)
+            self.listed.refresh()
+
+    def show_list(self) -> None:
         if not self.runs:
             with empty_state("No runs yet", "directions_run"):
                 ui.label("A run begins when you fill a column, read documents or research a question.")
                 ui.link("Go to the tables", "/")
             return
-        self.listed = ui.refreshable(self.show_list)
-        with card("All runs"):
-            self.listed()
-        ui.timer(1.5, self.look)
-        await self.show_charts()
-
-    async def read(self) -> None:
-        self.names = {each.id: each.name for each in await self.seen.tablewright.tables()}
-        runs = await self.seen.tablewright.jobs.all(limit=AT_ONCE)
-        self.runs = [run for run in runs if may_see(self.seen, run)]
-        for run in self.runs:
-            if run.status == "running" or run.id not in self.reports:
-                self.reports[run.id] = await self.seen.tablewright.jobs.report(run)
-
-    async def look(self) -> None:
-        before = [(run.id, run.status, run.done, run.last_event, run.stopping) for run in self.runs]
-        self.runs = [run for run in await self.seen.tablewright.jobs.all(limit=AT_ONCE) if may_see(self.seen, run)]
-        if before == [(run.id, run.status, run.done, run.last_event, run.stopping) for run in self.runs]:
-            return
-        changed = {each[0]: each for each in before}
-        for run in self.runs:
-            if changed.get(run.id) != (run.id, run.status, run.done, run.last_event, run.stopping):
-                self.reports[run.id] = await self.seen.tablewright.jobs.report(run)
-        self.listed.refresh()
-
-    def show_list(self) -> None:
         columns = ["Run", "Table", "Status", "Progress", "Cost", "Begun"]
         grid(columns, [self.line(run) for run in self.runs], "Runs")
 
@@ -142,7 +153,7 @@ class RunList:
     async def show_charts(self) -> None:
         with card("Cost over time"):
             heading("Cost over time")
-            cost_chart([run for run in await self.seen.tablewright.jobs.all(limit=300) if may_see(self.seen, run)])
+            cost_chart(await newest(self.seen, CHARTED))
         tables = {id: safe(name, 80) for id, name in self.names.items() if self.seen.person.sees(id)}
         if not tables:
             return
@@ -187,6 +198,22 @@ def may_see(seen: Visit, run: Run) -> bool:
     return seen.person.sees(run.table_id) if run.table_id else True
 
 
+async def newest(seen: Visit, most: int) -> list[Run]:
+    """Whoever sees few tables is not to miss their runs because others have newer ones: theirs are read by table."""
+    jobs = seen.tablewright.jobs
+    known = {run.id: run for run in await jobs.all(limit=most)}
+    if len(known) == most and not seen.person.may_administer:
+        for table_id in seen.person.tables:
+            with suppress(NotFound):
+                known |= {run.id: run for run in await jobs.all(table_id, limit=most)}
+    return newest_of(seen, known.values(), most)
+
+
+def newest_of(seen: Visit, runs: Iterable[Run], most: int) -> list[Run]:
+    """Of those that the person sees."""
+    return sorted((run for run in runs if may_see(seen, run)), key=lambda run: run.started_at, reverse=True)[:most]
+
+
 def name_of(run: Run) -> str:
     return KINDS.get(run.kind, run.kind.capitalize())
 
@@ -225,7 +252,9 @@ class OpenRun:
         self.run = run
 
     async def show(self) -> None:
+        about(self.run.table_id)
         self.report = await self.seen.tablewright.jobs.report(self.run, reasons=True)
+        self.is_open = await self.awaits_review()
         tables = {each.id: each.name for each in await self.seen.tablewright.tables()}
         self.table_name = tables.get(self.run.table_id, "")
         ui.link("← All runs", "/runs")
@@ -256,9 +285,14 @@ class OpenRun:
         report = await self.seen.tablewright.jobs.report(run, reasons=ended)
         before, self.run, self.report = self.report, run, report
         if report["status"] != before["status"]:
+            self.is_open = await self.awaits_review()
             self.head.refresh()
         if report != before:
             self.state.refresh()
+
+    async def awaits_review(self) -> bool:
+        proposal_id = self.report["proposal_id"]
+        return bool(proposal_id) and (await self.seen.tablewright.proposal(proposal_id)).status == "open"
 
     def show_head(self) -> None:
         """Apart from what changes all the time: nobody wants a button replaced under the finger."""
@@ -297,12 +331,12 @@ class OpenRun:
 
     def buttons(self) -> None:
         report = self.report
-        if report["proposal_id"] and report["status"] not in ("running", "stopping"):
-            ui.link("Review what it proposes", f"/review/{report['proposal_id']}")
         if self.run.kind == "research" and "research" in self.run.spec:
             ui.link("Open the research", f"/research/{self.run.spec['research']}")
         if not self.seen.person.may_change:
             return
+        if self.is_open:
+            ui.link("Review what it proposes", f"/review/{report['proposal_id']}")
         if report["status"] == "running":
             ui.button("Stop", icon="stop", on_click=self.stop).props("outline color=negative")
         if report["status"] in CAN_GO_ON:

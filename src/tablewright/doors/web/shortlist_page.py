@@ -9,15 +9,16 @@ from nicegui import ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.advice_view import show_reply
-from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import about, empty_state, heading, or_missing, visit, visit_now, visit_to_change
 from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
 from tablewright.doors.web.living_table import LivingTable
 from tablewright.doors.web.plain import Shown, bar, card, chip, grid, journey, quiet, row, safe, said, saying, when
 from tablewright.doors.web.talks import Talk, talk_of
-from tablewright.errors import NotFound
+from tablewright.errors import NotFound, UsageError
 from tablewright.table.feed import Progress
 from tablewright.table.model import Step
 from tablewright.table.shortlist import Phase, ShortlistState
+from tablewright.table.text import shortened
 
 LONGEST = 4_000
 AT_ONCE = 30
@@ -143,6 +144,7 @@ class Advice:
         return undertakings(self.seen).under_way(key_of(self.state.id))
 
     async def show(self) -> None:
+        about(self.state.table_id)
         self.turns = ui.refreshable(self.show_turns)
         self.doing = ui.refreshable(self.show_doing)
         with ui.element("div").classes("tw-split"):
@@ -200,10 +202,13 @@ class Advice:
         self.bar.props(remove="indeterminate") if fraction is not None else self.bar.props("indeterminate")
 
     async def say(self, words: str) -> None:
-        if self.is_busy:
-            return
         now = await visit_to_change()
         await visible(now, self.state.id)
+        if self.is_busy:
+            raise UsageError(
+                f"“{shortened(words, 80)}” was not said: the last message is still being answered.",
+                advice="Say it when the reply is there.",
+            )
         send(now, self.state.id, words)
         self.was_busy = True
         self.doing.refresh()
@@ -222,6 +227,7 @@ class Advice:
             self.was_busy = False
             self.state = await self.seen.tablewright.shortlist(self.state.id)
             self.table.id = self.state.table_id
+            about(self.state.table_id)
             self.turns.refresh()
             self.doing.refresh()
             await self.table.update()

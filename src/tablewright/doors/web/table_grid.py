@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ class TableGrid:
     def __init__(self, table: Table, extra: Sequence[Field], wanted: Wanted, *, rows: int, may_edit: bool) -> None:
         self._may_edit = may_edit
         self._client = context.client
-        self.wanted = wanted
+        self.wanted = msgspec.structs.replace(wanted, view=new_view())
         ui.add_head_html('<script src="/page-files/grid.js"></script>')
         self.element = ui.aggrid(
             {
@@ -31,6 +32,8 @@ class TableGrid:
                 ":datasource": f"(tablewright.grid.start({json.dumps(self._query())}), tablewright.grid.datasource())",
                 ":getRowId": "(params) => String(params.data.id)",
                 ":onCellClicked": "tablewright.grid.open",
+                ":onCellDoubleClicked": "tablewright.grid.doubled",
+                ":onCellEditingStopped": "tablewright.grid.settled",
                 ":onCellFocused": "tablewright.grid.focused",
                 ":onCellKeyDown": "tablewright.grid.pressed",
                 ":onGridReady": "tablewright.grid.ready",
@@ -60,7 +63,7 @@ class TableGrid:
         self.element.props('role=region aria-label="Rows of the table"')
 
     def show_columns(self, table: Table, extra: Sequence[Field]) -> None:
-        self.element.run_grid_method("setGridOption", "columnDefs", self._columns(table, extra))
+        self._call("columns", self._columns(table, extra))
 
     def look(self, *, only: Only | None = None, find: str | None = None, proposal_id: str | None = None) -> None:
         """At other rows, or at the same anew."""
@@ -69,13 +72,13 @@ class TableGrid:
             only=self.wanted.only if only is None else only,
             find=self.wanted.find if find is None else find,
             proposal_id=self.wanted.proposal_id if proposal_id is None else proposal_id,
-            view=self.wanted.view + 1,
+            view=new_view(),
         )
         self._call("look", self._query())
 
     def refresh(self) -> None:
         """The rows that are shown, as they are now, in their place."""
-        self.wanted = msgspec.structs.replace(self.wanted, view=self.wanted.view + 1)
+        self.wanted = msgspec.structs.replace(self.wanted, view=new_view())
         self._call("refresh", self._query())
 
     def update(self, cells: Mapping[RowId, Mapping[str, Cell]], *, proposed: bool = False) -> None:
@@ -90,11 +93,17 @@ class TableGrid:
         """Whole rows, in place of what the browser has of them."""
         self._call("update", [{**row, "whole": True} for row in rows])
 
-    def panel(self, is_open: bool) -> None:
-        self._client.run_javascript(f"tablewright.grid.panel({json.dumps(is_open)})")
+    def show_panel(self, heading: ui.label, *, to_it: bool) -> None:
+        """The panel is open; `to_it`: whoever uses the keyboard goes on at its heading."""
+        self._call("showPanel", heading.id, to_it)
 
-    def _call(self, name: str, value: Any) -> None:
-        self._client.run_javascript(f"tablewright.grid.{name}({self.element.id}, {json.dumps(value)})")
+    def leave_panel(self) -> None:
+        """It was closed: whoever was in it goes on in the cell from which it was opened."""
+        self._call("leavePanel")
+
+    def _call(self, name: str, *values: Any) -> None:
+        given = ", ".join(json.dumps(value) for value in (self.element.id, *values))
+        self._client.run_javascript(f"tablewright.grid.{name}({given})")
 
     def _query(self) -> dict[str, Any]:
         wanted = self.wanted
@@ -130,8 +139,18 @@ class TableGrid:
             ":valueGetter": "tablewright.grid.valueOf",
             ":valueSetter": "tablewright.grid.edited",
             "cellClass": "tw-box",
-            "editable": self._may_edit and table.field(field.name) is not None,
+            **self._editing(field, table),
             "width": 210 if is_key else WIDTHS.get(field.type, 215),
             "headerClass": "tw-asked" if field.is_asked else "",
             **({"pinned": "left", "lockPinned": True} if is_key else {}),
         }
+
+    def _editing(self, field: Field, table: Table) -> dict[str, Any]:
+        if not self._may_edit or table.field(field.name) is None:
+            return {"editable": False}
+        return {":editable": "tablewright.grid.editable", ":cellEditorSelector": "tablewright.grid.editorOf"}
+
+
+def new_view() -> str:
+    """Unlike all others: what was sorted or found is remembered, and whoever looks anew shall not get it again."""
+    return secrets.token_hex(6)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from tablewright.app import Change, Rollback, Tablewright
-from tablewright.doors.web.frame import say, text, visit_now, visit_to_change
+from tablewright.app import Change, Rollback
+from tablewright.doors.web.frame import say, text, visit_now
 from tablewright.doors.web.plain import when
+from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.table.model import Table
 from tablewright.table.text import plural
 
@@ -45,8 +46,8 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
         if may_change and change.number > 1:
 
             async def undo() -> None:
-                tablewright = await writing(table)
-                tell_undone(await tablewright.changes.undo_change(table.id, change.number))
+                changes = (await visit_to_write(table.id)).tablewright.changes
+                tell_undone(await changes.undo_change(table.id, change.number))
                 window.submit(True)
 
             ui.button("Undo", icon="undo", on_click=undo).props(
@@ -55,19 +56,13 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
         if may_change:
 
             async def go_back() -> None:
-                tablewright = await writing(table)
-                tell_undone(await tablewright.changes.go_back(table.id, str(change.number)))
+                changes = (await visit_to_write(table.id)).tablewright.changes
+                tell_undone(await changes.go_back(table.id, str(change.number)))
                 window.submit(True)
 
             ui.button("Back to here", icon="restore", on_click=go_back).props(
                 f'flat dense padding="2px 8px" aria-label="Go back to change {change.number}"'
             )
-
-
-async def writing(table: Table) -> Tablewright:
-    visit = await visit_to_change()
-    await visit.table(table.id)
-    return visit.tablewright
 
 
 def tell_undone(done: Rollback) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
-from nicegui import background_tasks, context, ui
+from nicegui import context, ui
 
-from tablewright.app import Progress
-from tablewright.doors.web.frame import say, tell, visit_now, visit_to_change
+from tablewright.app import Progress, Run
+from tablewright.doors.web.frame import say, visit_now
+from tablewright.doors.web.live import with_page
+from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.errors import NotFound
 from tablewright.table.model import Cell, RowId
 from tablewright.table.text import plural, shortened
 
+NEWEST = 20
+"""Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
 SHOW_EVERY = 0.2
 """Seconds for which finished cells are gathered before they are shown together."""
 ENDINGS = {
@@ -51,41 +56,36 @@ class RunBar:
     def is_running(self) -> bool:
         return bool(self._run_id)
 
-    async def pick_up(self) -> bool:
-        """Watches the run that goes on, if there is one that is not watched yet."""
+    async def pick_up(self, runs: Sequence[Run]) -> bool:
+        """Watches the newest of them that goes on, if none is watched yet; whether there is one. What it has told by
+        now is not told again: it is in the proposal."""
         if self._run_id:
             return False
         jobs = (await visit_now()).tablewright.jobs
-        newest = next(iter(await jobs.all(self._table_id, limit=1)), None)
-        if newest is None or newest.status != "running" or await jobs.is_interrupted(newest):
-            return False
-        self._run_id = newest.id
-        self._show(Progress(stage="starting", done=newest.done, total=newest.total))
-        self._bar.set_visibility(True)
-        background_tasks.create(self._watch(newest.id), name=f"watch {newest.id}")
-        return True
+        for run in runs:
+            if run.status == "running" and not await jobs.is_interrupted(run) and not self._run_id:
+                self._run_id = run.id
+                self._show(Progress(stage="starting", done=run.done, total=run.total))
+                self._bar.set_visibility(True)
+                with_page(self._watch(run.id, after=run.last_event))
+                return True
+        return False
 
-    async def _watch(self, run_id: str) -> None:
-        with self._client.content:
-            tablewright = (await visit_now()).tablewright
-            shower = asyncio.create_task(self._show_found())
-            try:
-                async for event in tablewright.jobs.watch(run_id):
-                    if self._client.is_deleted:
-                        return
-                    self._take(event.progress)
-                await self._end(run_id)
-            except Exception as error:
-                tell(error)
-            finally:
-                shower.cancel()
-                self._run_id = ""
+    async def _watch(self, run_id: str, *, after: int) -> None:
+        shower = asyncio.create_task(self._show_found())
+        try:
+            jobs = (await visit_now()).tablewright.jobs
+            async for event in jobs.watch(run_id, after=after):
+                self._take(event.progress)
+            run = await jobs.get(run_id)
+        except NotFound:  # its table was removed, which the page says
+            return
+        finally:
+            shower.cancel()
+            self._run_id = ""
+            if not self._client.is_deleted:
+                self._flush()
                 self._bar.set_visibility(False)
-
-    async def _end(self, run_id: str) -> None:
-        self._flush()
-        run = await (await visit_now()).tablewright.jobs.get(run_id)
-        self._run_id = ""
         say(
             ENDINGS.get(run.status, f"The run is {run.status}.") + (f"\n{run.error}" if run.error else ""),
             good=run.status == "done",
@@ -115,8 +115,7 @@ class RunBar:
             self._on_cells(found)
 
     async def _ask_to_stop(self) -> None:
-        visit = await visit_to_change()
-        await visit.table(self._table_id)
+        visit = await visit_to_write(self._table_id)
         if self._run_id:
             self._label.set_text("Stopping; what was found is kept …")
             await visit.tablewright.jobs.cancel(self._run_id)

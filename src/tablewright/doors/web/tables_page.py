@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import tempfile
 from importlib.resources import as_file, files
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import msgspec
 from nicegui import events, ui
+from nicegui.elements.upload_files import FileUpload
 
 from tablewright.app import FileOptions, Imported, TableSummary
+from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import empty_state, frame, heading, say, text, visit_now, visit_to_change
 from tablewright.doors.web.plain import when
+from tablewright.doors.web.uploads import file_drop
 from tablewright.table.text import plural
 
 LARGEST = 200 * 1024 * 1024
@@ -28,7 +31,7 @@ async def tables_page() -> None:
             show_tables(tables)
             if visit.person.may_change:
                 heading("Another one")
-                show_drop("Drop a CSV or Excel file here, or click + to choose one")
+                show_drop()
                 with ui.element("div").classes("tw-row"):
                     ui.button("Try it with a sample table", icon="science", on_click=bring_sample).props("outline")
         elif visit.person.may_change:
@@ -47,7 +50,7 @@ def show_first_visit(visit: Visit) -> None:
         ui.button("Try it with a sample table", icon="science", on_click=bring_sample).props("unelevated size=lg")
         ui.label(sample_outlook(visit.tablewright.settings.search)).classes("tw-muted tw-small")
         ui.label("or").classes("tw-muted")
-        show_drop("Drop a CSV or Excel file here, or click + to choose one")
+        show_drop()
 
 
 def sample_outlook(search: str) -> str:
@@ -63,11 +66,9 @@ def sample_outlook(search: str) -> str:
     )
 
 
-def show_drop(label: str) -> None:
-    upload = ui.upload(
-        label=label, auto_upload=True, max_files=1, max_file_size=LARGEST, on_upload=take_file, on_rejected=refuse_file
-    )
-    upload.props(f'accept="{KINDS}" flat bordered aria-label="{label}"').classes("tw-drop")
+def show_drop() -> None:
+    label = "Drop a CSV or Excel file here, or click to choose one"
+    file_drop(label, KINDS, largest=LARGEST, several=False, take=take_file, refuse=refuse_file).classes("tw-drop")
 
 
 def refuse_file() -> None:
@@ -83,12 +84,18 @@ async def bring_sample() -> None:
 
 
 async def take_file(event: events.UploadEventArguments) -> None:
+    try:
+        await import_upload(event.file)
+    finally:
+        event.sender.run_method("reset")  # it takes one file at a time, and now the next
+
+
+async def import_upload(file: FileUpload) -> None:
     visit = await visit_to_change()
-    name = PurePath(event.file.name.replace("\\", "/")).name or "table.csv"
     with tempfile.TemporaryDirectory(prefix="tablewright-upload-") as folder:
-        path = Path(folder) / f"upload{PurePath(name).suffix.lower()}"
-        await event.file.save(path)
-        options = FileOptions(name=PurePath(name).stem)
+        path = Path(folder) / safe_name(file.name, "table")
+        await file.save(path)
+        options = FileOptions(name=path.stem)
         imported = await visit.tablewright.import_file(path, options)
         await visit.own(imported.table.id)
         while (answer := await show_understood(imported, options)) != options:

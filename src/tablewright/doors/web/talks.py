@@ -3,12 +3,10 @@ as the server does, for whoever opens the conversation again."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from pathlib import Path
-from typing import Any
-from weakref import WeakKeyDictionary
 
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.remembered import Remembered
 from tablewright.table.shortlist import ChatReply
 
 REMEMBERED = 100
@@ -31,13 +29,8 @@ class Talk:
             self.files[number] = (path.name, path.read_bytes())
 
 
-_talks: WeakKeyDictionary[Any, OrderedDict[str, Talk]] = WeakKeyDictionary()
+_talks = Remembered(Talk, most=REMEMBERED)
 
 
 def talk_of(seen: Visit, shortlist_id: str) -> Talk:
-    talks = _talks.setdefault(seen.tablewright.jobs, OrderedDict())
-    talk = talks.setdefault(shortlist_id, Talk())
-    talks.move_to_end(shortlist_id)
-    while len(talks) > REMEMBERED:
-        talks.popitem(last=False)
-    return talk
+    return _talks.of(seen, shortlist_id)

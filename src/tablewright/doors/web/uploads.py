@@ -1,23 +1,76 @@
-"""Files that people hand in: kept in the home folder under their content, then read into the collection."""
+"""Files that people hand in: where they drop them; those for the collection are kept in the home folder under their
+content, then read."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from nicegui import events, ui
 from nicegui.elements.upload_files import FileUpload
 
 from tablewright.doors.api.uploads import FOLDER, safe_name
 from tablewright.doors.server.context import Visit
+from tablewright.doors.web.frame import say
 from tablewright.doors.web.live import Undertaking, undertakings
+from tablewright.doors.web.plain import inline
 
 if TYPE_CHECKING:
     from tablewright.app import Ingested
 
 KEY = "ingest"
+ON_THEIR_WAY = """
+<div><div v-for="file in props.files" :key="file.__key" class="tw-file">
+  <span>{{ file.name }}</span>
+  <span class="tw-muted">{{ file.__status === "uploaded" ? "arrived" : file.__progressLabel }}</span>
+</div></div>
+"""
+
+
+def file_drop(
+    label: str,
+    kinds: str,
+    *,
+    largest: int,
+    several: bool,
+    take: Callable[[events.UploadEventArguments], Awaitable[None]],
+    refuse: Callable[[], None],
+) -> ui.upload:
+    """Where files are dropped or chosen. The framework's own buttons have no names, so these are ours."""
+
+    def lost() -> None:
+        say("It did not arrive; the connection broke, or it was stopped. Choose it again.", good=False)
+        uploader.run_method("removeQueuedFiles")
+
+    uploader = ui.upload(
+        multiple=several,
+        auto_upload=True,
+        max_files=None if several else 1,
+        max_file_size=largest,
+        on_upload=take,
+        on_rejected=refuse,
+    ).props(f'flat accept="{kinds}"')
+    with uploader.add_slot("header"), ui.element("div").classes("tw-row"):
+        with ui.element("label").classes("tw-choose"):
+            ui.icon("upload_file", size="24px").props('aria-hidden="true"')
+            inline(label)
+            chosen = ui.element("input").props(f'type=file accept="{kinds}"').classes("q-uploader__input absolute-full")
+            chosen.props.set_bool("multiple", several)
+            chosen.on("change", js_handler="(event) => props.addFiles([...event.target.files])")
+        stop = ui.button("Stop", icon="close", on_click=lambda: uploader.run_method("abort")).props("flat dense")
+        stop.set_visibility(False)
+    uploader.add_slot("list", ON_THEIR_WAY)
+    uploader.on("start", lambda: stop.set_visibility(True), args=[])
+    uploader.on("finish", lambda: stop.set_visibility(False), args=[])
+    uploader.on("failed", lost, args=[])
+    return uploader
+
+
+# ── for the collection ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _waiting: WeakKeyDictionary[Any, list[Path]] = WeakKeyDictionary()
 

@@ -12,11 +12,13 @@ window.tablewright.switchTheme = () => {
   Quasar.Dark.set(dark);
 };
 
-// A quote may stand far down in the passage around it.
+// A quote may stand far down in the passage around it. What scrolls must be reached with the keyboard, too.
 window.tablewright.showQuotes = () =>
   setTimeout(() => {
     for (const mark of document.querySelectorAll(".tw-quote .tw-mark")) {
-      mark.parentElement.scrollTop = Math.max(0, mark.offsetTop - 48);
+      const passage = mark.parentElement;
+      passage.scrollTop = Math.max(0, mark.offsetTop - 48);
+      if (passage.scrollHeight > passage.clientHeight) passage.tabIndex = 0;
     }
   }, 30);
 

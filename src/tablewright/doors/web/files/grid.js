@@ -12,8 +12,14 @@ window.tablewright.grid = (() => {
     own: ["", ""],
     empty: ["", "empty"],
   };
+  const NUMBER = "tw:number";
+  const PAUSES = [300, 1_000, 3_000]; // milliseconds before rows that did not come are asked for again
+  const MOST_PASTED = 950_000; // characters: the connection refuses messages of a million
+  const MOST_TYPED = 100_000;
   let moved = 0;
-  const state = { wanted: {}, panelOpen: false };
+  // `next` is what is to be wanted as soon as no cell is being edited, `later` what is done then; `sort` counts sorts.
+  const state = { api: null, wanted: {}, next: {}, later: new Map(), by: "[]", sort: 0, failed: false,
+                  panelOpen: false, inPanel: false, opened: null };
 
   const cellOf = (params) => params.data?.cells?.[params.column.getColId()];
 
@@ -47,93 +53,217 @@ window.tablewright.grid = (() => {
   const numberOf = (params) => params.data?.id ?? "";
   const valueOf = (params) => cellOf(params)?.whole ?? cellOf(params)?.text ?? "";
 
+  // ── rows ──
+
+  function say(...parts) {
+    document.getElementById("tw-found")?.replaceChildren(...parts);
+  }
+
+  function sayFailed() {
+    state.failed = true;
+    const again = document.createElement("button");
+    again.type = "button";
+    again.className = "tw-again";
+    again.textContent = "Try again";
+    again.onclick = () => {
+      state.failed = false;
+      say("Looking …");
+      state.api?.refreshInfiniteCache();
+    };
+    say("Rows could not be loaded. ", again);
+  }
+
+  const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+  // A server that is busy or starts anew is asked again; one that says no is not.
+  async function load(address, isWanted) {
+    for (let tried = 0; ; tried++) {
+      let answer = null;
+      try {
+        answer = await fetch(address, { credentials: "same-origin" });
+        if (answer.ok) return await answer.json();
+      } catch {
+        answer = null;
+      }
+      const saidNo = answer && answer.status < 500 && answer.status !== 429;
+      if (saidNo || tried >= PAUSES.length || !isWanted()) throw new Error("no rows");
+      await pause(PAUSES[tried]);
+    }
+  }
+
+  function addressOf({ table, view, ...rest }, params) {
+    const query = new URLSearchParams({ start: params.startRow, end: params.endRow, ...rest, view: `${view}.${state.sort}` });
+    const [by] = params.sortModel;
+    if (by) {
+      query.set("sort", by.colId);
+      query.set("descending", by.sort === "desc");
+    }
+    return `/page-data/tables/${encodeURIComponent(table)}/rows?${query}`;
+  }
+
+  const datasource = () => ({
+    getRows(params) {
+      const by = JSON.stringify(params.sortModel);
+      if (by !== state.by) Object.assign(state, { by, sort: state.sort + 1, failed: false });
+      const { wanted, sort } = state;
+      const isWanted = () => state.wanted === wanted && state.sort === sort;
+      load(addressOf(wanted, params), isWanted).then(
+        ({ rows, total }) => {
+          params.successCallback(rows, total);
+          if (isWanted() && !state.failed) say(`${total.toLocaleString("en")} ${total === 1 ? "row" : "rows"}`);
+        },
+        () => {
+          params.failCallback();
+          if (isWanted()) sayFailed();
+        },
+      );
+    },
+  });
+
+  // Under an open editor the rows stay where they are: they would take it along, and what is typed, to another row.
+  function whenIdle(name, act) {
+    if (state.api?.getEditingCells().length) state.later.set(name, act);
+    else act();
+  }
+
+  function settled() {
+    const acts = [...state.later];
+    state.later.clear();
+    setTimeout(() => acts.forEach(([name, act]) => whenIdle(name, act)));
+  }
+
+  function want() {
+    state.wanted = state.next;
+    state.failed = false;
+  }
+
+  // ── cells ──
+
+  // Of what is cut the browser has the beginning only, so it is edited in a window that has all of it.
+  const editable = (params) => !cellOf(params)?.cut;
+
+  function editorOf(params) {
+    if (!/[\r\n]/.test(valueOf(params))) return { component: "agTextCellEditor" };
+    return { component: "agLargeTextCellEditor", popup: true, params: { maxLength: MOST_TYPED, rows: 8, cols: 56 } };
+  }
+
   function edited(params) {
     const field = params.column.getColId();
     const text = params.newValue ?? "";
-    if (text === valueOf(params)) return false;
+    if (text === valueOf(params).replace(/\r\n?/g, "\n")) return false;
     params.data.cells[field] = { ...(params.data.cells[field] || {}), text, whole: undefined, why: undefined, saving: true };
     emitEvent("grid_edit", { row_id: params.data.id, field, text });
     return true;
   }
 
-  const datasource = () => ({
-    getRows(params) {
-      const { table, ...rest } = state.wanted;
-      const query = new URLSearchParams({ start: params.startRow, end: params.endRow, ...rest });
-      const [by] = params.sortModel;
-      if (by) {
-        query.set("sort", by.colId);
-        query.set("descending", by.sort === "desc");
-      }
-      fetch(`/page-data/tables/${encodeURIComponent(table)}/rows?${query}`, { credentials: "same-origin" })
-        .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(answer.status))))
-        .then(({ rows, total }) => {
-          params.successCallback(rows, total);
-          const found = document.getElementById("tw-found");
-          if (found) found.textContent = `${total.toLocaleString("en")} ${total === 1 ? "row" : "rows"}`;
-        })
-        .catch(() => params.failCallback());
-    },
-  });
+  function editedApart(params) {
+    if (!params.colDef.editable || editable(params)) return false;
+    emitEvent("grid_edit_apart", { row_id: params.data.id, field: params.column.getColId() });
+    return true;
+  }
 
-  const open = (params) => {
+  const doubled = (params) => editedApart(params);
+
+  function open(params, byKey = false) {
     const field = params.column.getColId();
-    if (!params.data || field === "tw:number") return;
+    if (!params.data || field === NUMBER) return;
     clearTimeout(moved);
-    state.opened = `${params.data.id} ${field}`;
-    emitEvent("grid_open", { row_id: params.data.id, field });
-  };
+    state.opened = { row_id: params.data.id, field };
+    emitEvent("grid_open", { ...state.opened, by_key: byKey });
+  }
 
   function focused(params) {
     if (!state.panelOpen || params.rowIndex == null || !params.column) return;
     clearTimeout(moved);
     moved = setTimeout(() => {
-      const node = params.api.getDisplayedRowAtIndex(params.rowIndex);
-      if (`${node?.data?.id} ${params.column.getColId()}` !== state.opened) open({ data: node?.data, column: params.column });
+      const data = params.api.getDisplayedRowAtIndex(params.rowIndex)?.data;
+      const isOpen = data?.id === state.opened?.row_id && params.column.getColId() === state.opened?.field;
+      if (!isOpen) open({ data, column: params.column });
     }, 180);
   }
 
   function pressed(params) {
-    if (params.event.key === " " && !params.api.getEditingCells().length) {
+    const { key } = params.event;
+    if (params.api.getEditingCells().length) return;
+    if (key === " ") {
       params.event.preventDefault();
-      open(params);
+      open(params, true);
+    } else if ((key === "Enter" || key === "F2") && editedApart(params)) {
+      params.event.preventDefault();
     }
   }
 
+  // ── pasting ──
+
+  // Those that are shown from a row on, without a gap; only some of the rows are here.
+  function shownFrom(api, first, most) {
+    const here = new Map();
+    api.forEachNode((node) => node.data && node.rowIndex >= first && here.set(node.rowIndex, node.data.id));
+    const ids = [];
+    while (ids.length < most && here.has(first + ids.length)) ids.push(here.get(first + ids.length));
+    return ids;
+  }
+
   function pasted(api, event) {
-    if (api.getEditingCells().length || event.target.closest("input, textarea")) return;
+    if (api.getEditingCells().length || event.target.closest?.("input, textarea, .q-dialog")) return;
     const text = event.clipboardData.getData("text/plain");
     if (!text.trim()) return;
     event.preventDefault();
     const at = api.getFocusedCell();
-    const node = at ? api.getDisplayedRowAtIndex(at.rowIndex) : null;
-    emitEvent("grid_paste", { text: text.slice(0, 2_000_000), row_id: node?.data?.id ?? null,
-                              field: at && at.column.getColId() !== "tw:number" ? at.column.getColId() : null });
+    const columns = api.getAllDisplayedColumns().map((column) => column.getColId()).filter((id) => id !== NUMBER);
+    const block = {
+      text,
+      fields: columns.slice(Math.max(0, columns.indexOf(at?.column.getColId()))),
+      row_ids: at ? shownFrom(api, at.rowIndex, text.split(/\r\n|\r|\n/).length) : [],
+      is_sorted: state.by !== "[]",
+    };
+    // It is written as JSON twice on its way.
+    const isTooLong = text.length > MOST_PASTED || JSON.stringify(JSON.stringify(block)).length > MOST_PASTED;
+    emitEvent("grid_paste", isTooLong ? { is_too_long: true } : block);
+  }
+
+  // ── the panel beside it ──
+
+  // It takes a moment until it is there and can be seen.
+  function focusSoon(id, tries = 20) {
+    const element = getHtmlElement(id);
+    element?.focus();
+    if (document.activeElement !== element && tries) setTimeout(() => focusSoon(id, tries - 1), 50);
   }
 
   const apiOf = (id) => getElement(id)?.api;
 
   return {
-    draw, numberOf, valueOf, edited, datasource, open, focused, pressed,
-    start(wanted) { state.wanted = wanted; },
+    draw, numberOf, valueOf, edited, editable, editorOf, datasource, doubled, focused, pressed, settled,
+    open: (params) => open(params),
+    start(wanted) { state.wanted = state.next = wanted; },
     ready(params) {
+      state.api = params.api;
       if (window.innerWidth < 600) {
         const key = params.api.getColumns()[1];
-        const state = [{ colId: "tw:number", hide: true }, { colId: key?.getColId(), width: 150 }];
-        params.api.applyColumnState({ state });
+        params.api.applyColumnState({ state: [{ colId: NUMBER, hide: true }, { colId: key?.getColId(), width: 150 }] });
       }
       document.addEventListener("paste", (event) => pasted(params.api, event));
+      document.addEventListener("focusin", (event) => { state.inPanel = Boolean(event.target.closest?.(".tw-panel")); });
+    },
+    columns(id, columns) {
+      whenIdle("columns", () => getElement(id)?.run_grid_method("setGridOption", "columnDefs", columns));
     },
     // Look anew at the same or at other rows; what is shown stays until the answer is there.
     look(id, wanted) {
-      state.wanted = wanted;
-      const found = document.getElementById("tw-found");
-      if (found) found.textContent = "Looking …";
-      apiOf(id)?.setGridOption("datasource", datasource());
+      state.next = wanted;
+      whenIdle("look", () => {
+        want();
+        say("Looking …");
+        apiOf(id)?.setGridOption("datasource", datasource());
+      });
     },
     refresh(id, wanted) {
-      state.wanted = wanted;
-      apiOf(id)?.refreshInfiniteCache();
+      state.next = wanted;
+      whenIdle("refresh", () => {
+        want();
+        apiOf(id)?.refreshInfiniteCache();
+      });
     },
     update(id, rows) {
       const api = apiOf(id);
@@ -144,6 +274,17 @@ window.tablewright.grid = (() => {
         node.setData({ ...node.data, cells });
       }
     },
-    panel(isOpen) { state.panelOpen = isOpen; },
+    // What is shown in it may have been built anew under the focus, which is then nowhere.
+    showPanel(id, heading, toIt) {
+      state.panelOpen = true;
+      if (toIt || (state.inPanel && document.activeElement === document.body)) focusSoon(heading);
+    },
+    leavePanel(id) {
+      state.panelOpen = false;
+      if (!state.inPanel || !state.opened) return;
+      state.inPanel = false;
+      const node = apiOf(id)?.getRowNode(String(state.opened.row_id));
+      if (node) apiOf(id).setFocusedCell(node.rowIndex, state.opened.field);
+    },
   };
 })();

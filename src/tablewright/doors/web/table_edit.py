@@ -1,0 +1,88 @@
+"""What is written into a table from its page: who may by now, and the windows in which a cell is spoken about."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from nicegui import ui
+
+from tablewright.doors.server.context import Visit
+from tablewright.doors.web.frame import tell, text, visit_to_change
+from tablewright.errors import TablewrightError, UsageError
+from tablewright.table.coerce import LONGEST_TEXT
+from tablewright.table.model import Field
+from tablewright.table.text import shortened
+
+MOST = 100_000
+"""Characters of a cell that can be edited here: each change of them travels whole."""
+
+
+async def visit_to_write(table_id: str) -> Visit:
+    """Whoever has the page open, for what writes or costs money: they may change things, and still see the table."""
+    visit = await visit_to_change()
+    await visit.table(table_id)
+    return visit
+
+
+def refuse_too_long(texts: Iterable[str]) -> None:
+    """Of what is typed in, no more than so much is kept. Rather than the beginning of a text, nothing is written."""
+    longest = max((len(each.strip()) for each in texts), default=0)
+    if longest > LONGEST_TEXT:
+        raise UsageError(
+            f"A text that is typed in has at most {LONGEST_TEXT:,} characters; this one has {longest:,}.",
+            kept="Nothing was changed.",
+            advice="Shorten it, or bring it with a file: imported texts may be longer.",
+        )
+
+
+async def ask_value(name: str, field: Field, content: str, save: Callable[[str], Awaitable[None]]) -> None:
+    """The whole text of a cell, to be written anew; what the column does not take can be mended."""
+    if len(content) > MOST:
+        raise UsageError(
+            f"This text has {len(content):,} characters, too many to be edited here.",
+            advice="Export the table, edit the file and import it.",
+        )
+    with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
+        text(f"Edit {shortened(field.name, 60)}", "tw-h2")
+        text(f"{shortened(name, 80)}; {field.type}{', ' + field.unit if field.unit else ''}", "tw-muted tw-small")
+        given = ui.textarea("Value", value=content).props(f"outlined autofocus rows=8 debounce=200 maxlength={MOST}")
+
+        async def take() -> None:
+            try:
+                await save(given.value or "")
+            except TablewrightError as error:
+                tell(error)
+                return
+            window.submit(True)
+
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Cancel", on_click=lambda: window.submit(False)).props("flat")
+            ui.button("Save", on_click=take).props("unelevated")
+    await window
+    window.delete()
+
+
+async def ask_reason() -> str | None:
+    """What is wrong with a cell; None where it is not flagged after all."""
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        ui.label("What is wrong with it?").classes("tw-h2")
+        reason = ui.input("Reason", placeholder="for example: this is another company").props("autofocus outlined")
+        ui.label("It keeps its value and its evidence, and is looked for again by the next run.").classes("tw-muted")
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Cancel", on_click=window.close).props("flat")
+            ui.button("Flag it", icon="flag", on_click=lambda: window.submit(True)).props("unelevated")
+        reason.on("keydown.enter", lambda: window.submit(True))
+    said = (reason.value or "").strip() if await window else None
+    window.delete()
+    return said
+
+
+async def sure(question: str, yes: str) -> bool:
+    with ui.dialog() as dialog, ui.card().classes("tw-dialog"):
+        text(question)
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Cancel", on_click=lambda: dialog.submit(False)).props("flat autofocus")
+            ui.button(yes, on_click=lambda: dialog.submit(True)).props("unelevated color=negative")
+    said = bool(await dialog)
+    dialog.delete()
+    return said

@@ -1,0 +1,236 @@
+"""What becomes of an open page: when its person may do or see less, when it is loaded anew, when something fails."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.doors.web import frame
+from tablewright.table.access import Person, Role
+from tablewright.table.fieldspec import parse_field
+from tests.doors.server.serving import TOKEN, Served, served
+
+from .conftest import PATIENCE, NewPage, playwright
+
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """In this process, so that a test can have it look often, or fail."""
+    with served(tmp_path_factory.mktemp("home"), token=TOKEN, pages=True, works=True) as running:
+        yield running
+
+
+async def enter(page: playwright.Page, server: Served, token: str, path: str) -> None:
+    await page.goto(f"{server.url}{path}")
+    await page.get_by_label("Your token").fill(token)
+    await page.get_by_role("button", name="Log in").click()
+    await page.wait_for_url(f"**{path}")
+    await page.wait_for_function("window.did_handshake === true")
+
+
+async def new_table(tablewright: Tablewright, name: str, *persons: str) -> str:
+    """That these see; its id."""
+    path = tablewright.settings.home_folder / "rows.csv"
+    path.write_text("Name\nAnn\n", encoding="utf-8")
+    table_id = (await tablewright.import_file(path, FileOptions(name=name))).table.id
+    for person in persons:
+        await tablewright.users.grant(person, table_id)
+    return table_id
+
+
+def table(server: Served, name: str, *persons: str) -> str:
+    return server.do(lambda tablewright: new_table(tablewright, name, *persons))
+
+
+def run(server: Served, table_id: str, count: int = 1) -> None:
+    async def work(*_: object) -> None:
+        await asyncio.sleep(0)
+
+    async def perform(tablewright: Tablewright) -> None:
+        for _ in range(count):
+            await tablewright.jobs.perform("recheck", table_id, {}, work)
+
+    server.do(perform)
+
+
+# ── who may do or see less ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("role", "tables", "all_of"),
+    [("editor", {"a", "b"}, True), ("admin", set(), True), ("editor", {"a"}, False), ("viewer", {"a", "b"}, False)],
+)
+def test_a_person_has_all_that_they_had(role: Role, tables: set[str], all_of: bool) -> None:
+    before = Person(id="u", name="ann", role="editor", tables=frozenset({"a", "b"}))
+    assert Person(id="u", name="ann", role=role, tables=frozenset(tables)).has_all_of(before) is all_of
+
+
+async def test_a_table_that_is_lost_takes_away_its_own_page_and_no_other(
+    server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frame, "LOOK", 0.1)
+    token = server.add_user("lea", "editor")
+    lost, kept = table(server, "Lost", "lea"), table(server, "Kept", "lea")
+    run(server, lost)
+    async with browser() as page:
+        await enter(page, server, token, "/research")
+        opened = {path: await page.context.new_page() for path in (f"/tables/{kept}", f"/tables/{lost}")}
+        for path, each in opened.items():
+            await each.goto(f"{server.url}{path}")
+            await expect(each.get_by_text("Ann", exact=True)).to_be_visible()
+        of_run = await page.context.new_page()
+        run_id = server.do(lambda tablewright: tablewright.jobs.all(lost))[0].id
+        await of_run.goto(f"{server.url}/runs/{run_id}")
+        await expect(of_run.get_by_role("link", name="Lost")).to_be_visible()
+        typed = page.get_by_label("What do you want to find out?")
+        await typed.fill("Half a question")
+        await opened[f"/tables/{kept}"].evaluate("window.untouched = true")
+        server.do(lambda tablewright: tablewright.users.revoke("lea", lost))
+        await expect(opened[f"/tables/{lost}"].get_by_text("There is no table")).to_be_visible()
+        await expect(of_run.get_by_text("There is no run")).to_be_visible()
+        assert await opened[f"/tables/{kept}"].evaluate("window.untouched")
+        await expect(typed).to_have_value("Half a question")
+        server.do(lambda tablewright: tablewright.users.change_role("lea", "viewer"))
+        await expect(typed).to_have_count(0)
+
+
+async def test_research_that_one_may_no_longer_see_is_not_stopped_or_taken_along(
+    server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frame, "LOOK", 600)
+    token = server.add_user("rob", "editor")
+
+    async def research(tablewright: Tablewright) -> tuple[str, str]:
+        begun = await tablewright.begin_research("Who founded Kestrelworks?", max_tasks=1)
+        await tablewright.users.grant("rob", begun.table_id)
+        await tablewright.run_research(begun.id)
+        return begun.id, begun.table_id
+
+    research_id, table_id = server.do(research)
+    async with browser() as page:
+        await enter(page, server, token, f"/research/{research_id}")
+        await expect(page.get_by_role("button", name="Markdown")).to_be_visible()
+        server.do(lambda tablewright: tablewright.users.revoke("rob", table_id))
+        await page.get_by_role("button", name="Markdown").click()
+        await expect(page.get_by_role("alert")).to_contain_text("There is no research")
+
+
+# ── what few see ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_runs_of_others_do_not_hide_ones_own_and_the_list_fills_by_itself(
+    server: Served, browser: NewPage
+) -> None:
+    token = server.add_user("eve", "editor")
+    own, others = table(server, "Of Eve", "eve"), table(server, "Of others")
+    async with browser() as page:
+        await enter(page, server, token, "/runs")
+        await expect(page.get_by_text("No runs yet")).to_be_visible()
+        run(server, own)
+        await expect(page.get_by_role("link", name="Of Eve")).to_be_visible()
+        run(server, others, 31)
+        await page.reload()
+        await expect(page.get_by_role("link", name="Of Eve")).to_be_visible()
+        await expect(page.get_by_text("Of others")).to_have_count(0)
+        await page.goto(f"{server.url}/health")
+        await expect(page.get_by_role("region", name="Schedules")).to_contain_text("Nothing is scheduled")
+
+
+async def test_only_who_may_decide_is_led_to_a_review_and_only_while_it_is_open(
+    server: Served, browser: NewPage
+) -> None:
+    editor, viewer = server.add_user("ed", "editor"), server.add_user("vi", "viewer")
+
+    async def propose(tablewright: Tablewright) -> tuple[str, str]:
+        table_id = await new_table(tablewright, "Proposed", "ed", "vi")
+        plan = await tablewright.plan_enrich(table_id, [parse_field("Copy={Name}")], "computation")
+        filled = await plan.run()
+        return filled.run_id, filled.proposal_id
+
+    run_id, proposal_id = server.do(propose)
+    review = "Review what it proposes"
+    async with browser() as page:
+        await enter(page, server, viewer, f"/runs/{run_id}")
+        await expect(page.get_by_role("link", name="Proposed")).to_be_visible()
+        await expect(page.get_by_role("link", name=review)).to_have_count(0)
+    async with browser() as page:
+        await enter(page, server, editor, f"/runs/{run_id}")
+        await expect(page.get_by_role("link", name=review)).to_be_visible()
+        server.do(lambda tablewright: tablewright.changes.apply(proposal_id))
+        await page.reload()
+        await expect(page.get_by_role("link", name="Proposed")).to_be_visible()
+        await expect(page.get_by_role("link", name=review)).to_have_count(0)
+
+
+# ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Gate:
+    """Answers wait for it, and fail if it is told so."""
+
+    def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
+        self._ask = ask
+        self.open = threading.Event()
+        self.broken = False
+
+    def through(self) -> Callable[..., Awaitable[Any]]:
+        async def ask(*args: Any, **kwargs: Any) -> Any:
+            await asyncio.to_thread(self.open.wait, 30)
+            if self.broken:
+                raise RuntimeError("nobody foresaw that")
+            return await self._ask(*args, **kwargs)
+
+        return ask
+
+
+async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
+    server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gate = Gate(Tablewright.ask)
+    monkeypatch.setattr(Tablewright, "ask", gate.through())
+    note = tmp_path / "note.txt"
+    note.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
+    server.do(lambda tablewright: tablewright.add_documents([note]))
+    token = server.add_user("ann", "editor")
+    async with browser() as page:
+        await enter(page, server, token, "/ask")
+        line = page.get_by_label("Your question")
+        await line.fill("How many documents are there?")
+        await line.press("Enter")
+        await expect(page.get_by_text("Looking through the documents")).to_be_visible()
+        await expect(line).to_be_hidden()
+        await page.reload()
+        await expect(page.get_by_text("How many documents are there?")).to_be_visible()
+        await expect(page.get_by_text("Looking through the documents")).to_be_visible()
+        gate.open.set()
+        answer = page.get_by_role("region", name="Answer")
+        await expect(answer).to_be_visible()
+        await expect(line).to_be_focused()
+        await page.wait_for_url(re.compile(r"conversation="))
+        await page.reload()
+        await expect(answer).to_be_visible()
+
+        gate.broken = True
+        await line.fill("When was the pump serviced?")
+        await line.press("Enter")
+        problem = page.get_by_role("region", name="Problem")
+        await expect(problem).to_contain_text("Something went wrong on the server")
+        await expect(page.get_by_text("When was the pump serviced?")).to_be_visible()
+        gate.broken = False
+        await problem.get_by_role("button", name="Ask it again").click()
+        await expect(answer).to_have_count(2)
+        await expect(problem).to_have_count(0)
+
+        await page.goto(f"{server.url}/ask")
+        await expect(page.get_by_text("For example:")).to_be_visible()
+        await expect(answer).to_have_count(0)

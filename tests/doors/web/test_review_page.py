@@ -1,0 +1,101 @@
+"""A review with many cells, with long values, on a phone, and by those who hear it rather than see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tablewright.table.fieldspec import parse_field
+
+from .conftest import PATIENCE, NewPage, Site, playwright
+from .test_tables_page import filled_table, new_table
+
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+
+async def computed(site: Site, folder: Path, content: str, field: str, name: str) -> tuple[str, str]:
+    """A table and a proposal of one computed cell per row: quickly made."""
+    table_id = await new_table(site, folder, content, name)
+    async with site.open() as tablewright:
+        filled = await (await tablewright.plan_enrich(table_id, [parse_field(field)], "computation")).run()
+    return table_id, filled.proposal_id
+
+
+async def test_a_key_held_down_across_pages_decides_each_cell_and_a_reload_forgets_none(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    rows = "Name,Price\n" + "".join(f"Item {number},{number}\n" for number in range(1, 71))
+    table_id, proposal_id = await computed(site, tmp_path, rows, "Double:number={Price} * 2", "To hold a key on")
+    async with browser() as page:
+        await page.goto(f"{site.url}/review/{proposal_id}")
+        status = page.get_by_role("status").first
+        await expect(page.locator(".tw-review-detail")).to_contain_text("Item 1 ")
+        for _ in range(64):
+            await page.keyboard.down("a")
+        await page.keyboard.up("a")
+        await expect(status).to_have_text("64 to accept, 6 open")
+        await expect(page.locator(".tw-cursor")).to_contain_text("Item 65")
+        await expect(page.locator(".tw-review-detail")).to_contain_text("Item 65 ")
+        await expect(page.get_by_role("alert")).to_have_count(0)
+
+        await page.reload()
+        await expect(status).to_have_text("64 to accept, 6 open")
+        await expect(page.locator(".tw-cursor")).to_contain_text("Item 65")
+        await page.keyboard.press("Enter")
+        await expect(status).to_have_text("6 open")
+        await page.reload()
+        await expect(status).to_have_text("6 open")
+    async with site.open() as tablewright:
+        values = [row.cell("Double").value for row in (await tablewright.load(table_id)).rows]
+    assert values == [2 * number for number in range(1, 65)] + [None] * 6
+
+
+async def test_line_breaks_of_a_value_survive_its_edit(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id, proposal_id = await computed(
+        site, tmp_path, 'Name,Note\nA,"one\ntwo"\n', "Copy={Note}", "With line breaks"
+    )
+    async with browser() as page:
+        await page.goto(f"{site.url}/review/{proposal_id}")
+        await expect(page.locator(".tw-review-detail")).to_contain_text("one")
+        await page.keyboard.press("e")
+        value = page.get_by_label("Value")
+        await expect(value).to_have_value("one\ntwo")
+        await value.press("Control+End")
+        await value.press("Enter")
+        await value.press_sequentially("three")
+        await page.get_by_role("button", name="Use it").click()
+        await expect(page.get_by_role("status").first).to_have_text("1 to edit, 0 open")
+        await page.keyboard.press("Enter")
+        await page.wait_for_url(f"**/tables/{table_id}")
+    async with site.open() as tablewright:
+        assert (await tablewright.load(table_id)).rows[0].cell("Copy").value == "one\ntwo\nthree"
+
+
+async def test_on_a_phone_every_decision_has_a_button_and_the_focus_stays(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    _, proposal_id = await filled_table(site, tmp_path, "To touch", apply=False)
+    async with browser(390, 844) as page:
+        await page.goto(f"{site.url}/review/{proposal_id}")
+        status, proposed = page.get_by_role("status").first, page.get_by_role("listbox", name="Proposed cells")
+        await expect(proposed).to_be_focused()
+        acts = page.get_by_role("complementary", name="Evidence")
+        await acts.get_by_role("button", name="Accept").click()
+        await expect(status).to_have_text("1 to accept, 3 open")
+        await expect(acts).to_contain_text("Halden")
+        await expect(page.locator("button:focus-within")).to_contain_text("Accept")
+        await acts.get_by_role("button", name="Edit").click()
+        await page.get_by_label("Value").fill("1963")
+        await page.get_by_role("button", name="Use it").click()
+        await expect(status).to_have_text("1 to accept, 1 to edit, 2 open")
+        await expect(proposed).to_be_focused()
+        await page.locator(".tw-line").first.click()
+        await expect(acts).to_contain_text("Brightwater")
+        await acts.get_by_role("button", name="Undecide").click()
+        await expect(status).to_have_text("1 to edit, 3 open")
+
+        told = await proposed.get_attribute("aria-activedescendant")
+        await expect(page.locator(f"#{told}")).to_contain_text("Brightwater")
+        await proposed.press("ArrowDown")
+        await expect(proposed).not_to_have_attribute("aria-activedescendant", told or "")
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 390

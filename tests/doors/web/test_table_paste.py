@@ -1,0 +1,107 @@
+"""Blocks from a spreadsheet: which cells of theirs go where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tablewright.doors.web.table_paste import as_rows, as_values, cells_of, fitted
+from tablewright.errors import UsageError
+from tablewright.table.model import Field, Table
+
+from .conftest import PATIENCE, NewPage, Site, playwright
+from .test_tables_page import cell, new_table, open_table
+
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+TABLE = Table(
+    id="t",
+    name="T",
+    fields=(Field(name="Price", type="number"), Field(name="Name"), Field(name="Colour")),
+    key_field="Name",
+)
+SHOWN = ("Name", "Price", "Colour", "Proposed")
+
+
+async def paste(page: playwright.Page, content: str) -> None:
+    await page.evaluate(
+        """(text) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", text);
+            document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true}));
+        }""",
+        content,
+    )
+
+
+def test_a_block_is_cut_as_spreadsheets_mean_it() -> None:
+    assert cells_of('a\t"two\nlines"\r\nc\td\r\n\r\n') == [["a", "two\nlines"], ["c", "d"]]
+
+
+def test_cells_go_into_the_columns_that_are_shown_or_those_that_the_first_line_names() -> None:
+    lines = [["Kettle", "12"]]
+    assert as_rows(fitted(TABLE, lines, SHOWN), lines) == [{"Name": "Kettle", "Price": "12"}]
+    assert as_rows(fitted(TABLE, lines, ("Colour", "Name")), lines) == [{"Colour": "Kettle", "Name": "12"}]
+    named = [["colour", "", "name"], ["red", "x", "Kettle"]]
+    assert as_rows(fitted(TABLE, named, SHOWN), named) == [{"Colour": "red", "Name": "Kettle"}]
+
+
+def test_one_line_that_reads_like_a_column_is_a_line() -> None:
+    lines = [["name"]]
+    assert as_rows(fitted(TABLE, lines, SHOWN), lines) == [{"Name": "name"}]
+
+
+def test_what_is_pasted_below_the_last_row_becomes_new_rows() -> None:
+    lines = [["red"], ["blue"]]
+    values, more = as_values(fitted(TABLE, lines, ("Colour",)), lines, [7])
+    assert values == {(7, "Colour"): "red"}
+    assert more == [{"Colour": "blue"}]
+
+
+def test_nothing_goes_into_a_column_that_is_only_proposed_and_what_is_too_wide_is_counted() -> None:
+    with pytest.raises(UsageError, match="no column 'Proposed' yet"):
+        fitted(TABLE, [["1", "red", "2"]], SHOWN[1:])
+    assert fitted(TABLE, [["red", "1"]], ("Colour",)).left_out == 1
+
+
+async def test_a_block_goes_into_the_rows_and_columns_that_are_seen(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    rows = "Name,Colour,Price\nAnn,red,3\nBob,blue,1\nCid,green,2\n"
+    table_id = await new_table(site, tmp_path, rows, "To paste into")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await page.get_by_role("columnheader", name="Price").click()
+        await expect(cell(page, 1, "Name")).to_contain_text("Bob")
+        await page.locator(".tw-sheet").evaluate(
+            "(sheet) => getElement(Number(sheet.id.slice(1))).api.moveColumns(['Price'], 2)"
+        )
+        await cell(page, 2, "Price").click()
+        await paste(page, "20\tlime\n10\tpink\n")
+        await page.get_by_role("button", name="Write from row 3, Price on").click()
+        await expect(cell(page, 1, "Colour")).to_contain_text("blue")
+        await expect(page.get_by_text("4 cells written.")).to_be_visible()
+
+        await cell(page, 3, "Price").click()
+        await paste(page, "1\n2\n")
+        await expect(page.get_by_role("button", name="Add 2 rows")).to_be_visible()
+        await expect(page.get_by_role("button", name="Write from")).to_have_count(0)
+        await page.get_by_role("button", name="Cancel").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+
+        await cell(page, 1, "tw:number").click()
+        await paste(page, "Eve")
+        await expect(page.get_by_role("button", name="Write from row 2, Name on")).to_be_visible()
+        await page.get_by_role("button", name="Cancel").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+
+        await paste(page, "x\t" * 330_000)
+        await expect(page.get_by_role("alert").filter(has_text="too much to be pasted at once")).to_be_visible()
+    async with site.open() as tablewright:
+        found = {
+            row.cell("Name").value: (row.cell("Price").value, row.cell("Colour").value)
+            for row in (await tablewright.load(table_id)).rows
+        }
+    assert found == {"Ann": (10, "pink"), "Bob": (1, "blue"), "Cid": (20, "lime")}

@@ -1,0 +1,162 @@
+"""Which rows the grid gets, in which order, and what it does when they do not come."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.doors.web.grid_rows import RowOrders, Wanted, block, find_rows, shown, status_of
+from tablewright.settings import Settings
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Cell
+
+from .conftest import PATIENCE, NewPage, Site, playwright
+from .test_tables_page import cell, new_table, open_table
+
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+DOUBLE = "Double:number={Price} * 2"
+ROWS = "**/page-data/tables/*/rows?*"
+
+
+@pytest.fixture
+async def tablewright(tmp_path: Path) -> AsyncIterator[Tablewright]:
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"), search="sample"), actor="test") as opened:
+        yield opened
+
+
+async def half_doubled(tablewright: Tablewright, folder: Path) -> tuple[str, str]:
+    """A table of prices, and a proposal: the double of the first is in the table, those of the others are proposed."""
+    path = folder / "rows.csv"
+    path.write_text("Name,Price\nAnn,11\nBob,12\nCid,13\nDot,none\n")
+    table_id = (await tablewright.import_file(path, FileOptions(name="Prices"))).table.id
+    fields = [parse_field(DOUBLE)]
+    first = await (await tablewright.plan_enrich(table_id, fields, "computation", row_ids=[1])).run()
+    await tablewright.changes.apply(first.proposal_id)
+    return table_id, (await (await tablewright.plan_enrich(table_id, fields, "computation")).run()).proposal_id
+
+
+async def test_what_was_sorted_stays_for_the_one_who_looks_and_is_sorted_anew_for_the_next(
+    tablewright: Tablewright, tmp_path: Path
+) -> None:
+    table_id, _ = await half_doubled(tablewright, tmp_path)
+    orders = RowOrders()
+    one, next_one = (Wanted(table_id=table_id, sort="Name", view=view) for view in ("one", "next"))
+    assert list(await orders.order(tablewright, one)) == [1, 2, 3, 4]
+    await tablewright.changes.set_value(table_id, 1, "Name", "Zoe")
+    assert list(await orders.order(tablewright, one)) == [1, 2, 3, 4]
+    assert list(await orders.order(tablewright, next_one)) == [2, 3, 4, 1]
+    plain = Wanted(table_id=table_id, view="one")
+    await tablewright.changes.write_values(table_id, {}, [{"Name": "Eve"}])
+    assert list(await orders.order(tablewright, plain)) == [1, 2, 3, 4, 5]
+
+
+async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(
+    tablewright: Tablewright, tmp_path: Path
+) -> None:
+    table_id, proposal_id = await half_doubled(tablewright, tmp_path)
+    await tablewright.changes.set_value(table_id, 2, "Double", "99")
+    table = await tablewright.table(table_id)
+    cells = [row["cells"]["Double"] for row in await block(tablewright, table, proposal_id, [1, 2, 3])]
+    assert [(each["text"], each.get("proposed", False)) for each in cells] == [
+        ("22", False),
+        ("99", False),
+        ("26", True),
+    ]
+
+    async def found(**wanted: str) -> list[int]:
+        return list(await find_rows(tablewright, Wanted(table_id=table_id, proposal_id=proposal_id, **wanted)))  # type: ignore[arg-type]
+
+    assert await found(find="26") == [3]
+    assert await found(find="24") == []
+    assert await found(find="99") == [2]
+    assert await found(sort="Double") == [1, 3, 2, 4]
+    assert await found(only="failed") == [4]
+    await tablewright.changes.set_value(table_id, 4, "Double", "1")
+    assert await found(only="failed") == []
+
+
+async def test_a_value_of_a_column_that_is_only_proposed_is_found(tablewright: Tablewright, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("Name,Price\nAnn,11\nBob,12\n")
+    table_id = (await tablewright.import_file(path, FileOptions(name="Prices"))).table.id
+    run = await tablewright.plan_enrich(table_id, [parse_field(DOUBLE)], "computation")
+    proposal_id = (await run.run()).proposal_id
+    wanted = Wanted(table_id=table_id, proposal_id=proposal_id, find="24")
+    assert list(await find_rows(tablewright, wanted)) == [2]
+    assert await status_of(tablewright, proposal_id) == "open"
+    await tablewright.changes.reject(proposal_id)
+    assert await status_of(tablewright, proposal_id) == "decided"
+    assert list(await find_rows(tablewright, wanted)) == []
+
+
+def test_what_the_browser_does_not_have_whole_is_marked_as_cut() -> None:
+    views = [shown(Cell(value=text, status="ENRICHED", confidence=1.0)) for text in ("a\nb", "x" * 400, "x" * 2_001)]
+    assert [(view.get("whole", ""), view.get("cut", False)) for view in views] == [
+        ("a\nb", False),
+        ("x" * 400, False),
+        ("", True),
+    ]
+
+
+async def test_a_click_on_a_head_and_a_page_loaded_anew_sort_by_what_is_there_now(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    table_id = await new_table(site, tmp_path, "Name,Staff\nAnn,1\nBob,2\nCid,3\n", "Sorted anew")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await page.get_by_role("button", name="Empty").click()
+        await expect(page.locator("#tw-found")).to_have_text("0 rows")
+        await page.goto("about:blank")
+        async with site.open() as tablewright:
+            await tablewright.changes.write_values(table_id, {}, [{"Name": "Dot"}])
+        await open_table(page, site, table_id)
+        await page.get_by_role("button", name="Empty").click()
+        await expect(page.locator("#tw-found")).to_have_text("1 row")
+        await expect(cell(page, 1, "Name")).to_contain_text("Dot")
+
+        await page.get_by_role("button", name="All rows").click()
+        head = page.get_by_role("columnheader", name="Staff")
+        await head.click()
+        await expect(cell(page, 1, "Name")).to_contain_text("Ann")
+        await cell(page, 1, "Staff").dblclick()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type("9")
+        await page.keyboard.press("Enter")
+        await expect(cell(page, 1, "Staff").locator(".tw-is-saving")).to_have_count(0)
+        await expect(cell(page, 1, "Name")).to_contain_text("Ann")
+        await head.click()
+        await expect(cell(page, 1, "Name")).to_contain_text("Ann")
+        await expect(cell(page, 2, "Name")).to_contain_text("Cid")
+        await head.click()
+        await expect(head).to_have_attribute("aria-sort", "none")
+        await head.click()
+        await expect(cell(page, 1, "Name")).to_contain_text("Bob")
+        await expect(cell(page, 3, "Name")).to_contain_text("Ann")
+
+
+async def test_rows_that_do_not_come_are_asked_for_again_and_in_the_end_missed(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    table_id = await new_table(site, tmp_path, "Name\nAnn\n", "Out of reach")
+    asked: list[int] = []
+
+    async def fail_once(route: playwright.Route) -> None:
+        asked.append(1)
+        await (route.fulfill(status=503) if len(asked) == 1 else route.continue_())
+
+    async with browser() as page:
+        await page.route(ROWS, fail_once)
+        await open_table(page, site, table_id)
+        assert len(asked) == 2
+        await page.unroute(ROWS)
+        await page.route(ROWS, lambda route: route.fulfill(status=403))
+        await page.get_by_role("button", name="Empty").click()
+        await expect(page.locator("#tw-found")).to_contain_text("Rows could not be loaded.")
+        await page.unroute(ROWS)
+        await page.get_by_role("button", name="Try again").click()
+        await expect(page.locator("#tw-found")).to_have_text("0 rows")

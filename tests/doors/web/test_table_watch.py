@@ -1,0 +1,99 @@
+"""What an open table learns of what happens elsewhere: runs, decisions, its own end, and who may no longer write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.doors.web import frame, table_page
+from tablewright.table.fieldspec import parse_field
+from tests.doors.server.serving import TOKEN, Served, served
+
+from .conftest import PATIENCE, NewPage, playwright
+from .test_open_pages import enter
+from .test_tables_page import cell
+
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """In this process, so that a test can have it look often, or never."""
+    with served(tmp_path_factory.mktemp("home"), token=TOKEN, pages=True, works=True) as running:
+        yield running
+
+
+async def propose(tablewright: Tablewright, name: str) -> tuple[str, str]:
+    """A table, and what is proposed for it."""
+    path = tablewright.settings.home_folder / "rows.csv"
+    path.write_text("Name,Price\nAnn,1\nBob,2\n", encoding="utf-8")
+    table_id = (await tablewright.import_file(path, FileOptions(name=name))).table.id
+    plan = await tablewright.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")], "computation")
+    return table_id, (await plan.run()).proposal_id
+
+
+async def test_a_proposal_and_a_table_that_end_elsewhere_end_here(server: Served, browser: NewPage) -> None:
+    table_id, proposal_id = server.do(lambda tablewright: propose(tablewright, "Ended"))
+    async with browser() as page:
+        await enter(page, server, TOKEN, f"/tables/{table_id}")
+        await expect(cell(page, 1, "Double")).to_contain_text("2")
+        server.do(lambda tablewright: tablewright.changes.reject(proposal_id))
+        await expect(page.locator(".tw-waiting")).to_be_hidden()
+        await expect(cell(page, 1, "Double")).to_have_count(0)
+
+        server.do(lambda tablewright: tablewright.remove_table(table_id))
+        await expect(page.get_by_role("heading", name="There is no table")).to_be_visible()
+        await expect(page.get_by_role("link", name="All tables", exact=True)).to_be_visible()
+        await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+async def test_a_run_that_goes_on_is_shown_behind_newer_ones_that_have_ended(server: Served, browser: NewPage) -> None:
+    table_id, _ = server.do(lambda tablewright: propose(tablewright, "At work"))
+    begun, ending = asyncio.Event(), asyncio.Event()
+
+    async def last(*_: object) -> None:
+        begun.set()
+        await ending.wait()
+
+    async def end_at_once(*_: object) -> None:
+        await asyncio.sleep(0)
+
+    async def begin(tablewright: Tablewright) -> asyncio.Task[None]:
+        going_on = asyncio.create_task(tablewright.jobs.perform("recheck", table_id, {}, last))
+        await begun.wait()
+        await tablewright.jobs.perform("recheck", table_id, {}, end_at_once)
+        return going_on
+
+    async def end(_: Tablewright) -> None:
+        ending.set()
+        await going_on
+
+    going_on = server.do(begin)
+    async with browser() as page:
+        await enter(page, server, TOKEN, f"/tables/{table_id}")
+        await expect(page.get_by_role("button", name="Stop")).to_be_visible()
+        server.do(end)
+        await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
+@pytest.mark.parametrize("act", ["Accept all", "Discard"])
+async def test_who_no_longer_sees_a_table_decides_nothing_in_it(
+    server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    monkeypatch.setattr(frame, "LOOK", 600)
+    monkeypatch.setattr(table_page, "LOOK_EVERY", 600)
+    name = f"who would {act.lower()}"
+    token = server.add_user(name, "editor")
+    table_id, proposal_id = server.do(lambda tablewright: propose(tablewright, f"Lost: {act}"))
+    server.do(lambda tablewright: tablewright.users.grant(name, table_id))
+    async with browser() as page:
+        await enter(page, server, token, f"/tables/{table_id}")
+        await expect(page.get_by_role("button", name=act)).to_be_visible()
+        server.do(lambda tablewright: tablewright.users.revoke(name, table_id))
+        await page.get_by_role("button", name=act).click()
+        await expect(page.get_by_role("alert")).to_contain_text("There is no table")
+    assert server.do(lambda tablewright: tablewright.proposal(proposal_id)).status == "open"
