@@ -12,6 +12,12 @@ from .test_tables_page import filled_table, new_table
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
 
+HOLD = """([key, times]) => {
+    for (let time = 0; time < times; time++) {
+        document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, repeat: time > 0}));
+    }
+}"""
+
 
 async def computed(site: Site, folder: Path, content: str, field: str, name: str) -> tuple[str, str]:
     """A table and a proposal of one computed cell per row: quickly made."""
@@ -30,13 +36,11 @@ async def test_a_key_held_down_across_pages_decides_each_cell_and_a_reload_forge
         await page.goto(f"{site.url}/review/{proposal_id}")
         status = page.get_by_role("status").first
         await expect(page.locator(".tw-review-detail")).to_contain_text("Item 1 ")
-        for _ in range(64):
-            await page.keyboard.down("a")
-        await page.keyboard.up("a")
+        await page.evaluate(HOLD, ["a", 64])
         await expect(status).to_have_text("64 to accept, 6 open")
         await expect(page.locator(".tw-cursor")).to_contain_text("Item 65")
         await expect(page.locator(".tw-review-detail")).to_contain_text("Item 65 ")
-        await expect(page.get_by_role("alert")).to_have_count(0)
+        assert await page.get_by_role("alert").all_inner_texts() == []
 
         await page.reload()
         await expect(status).to_have_text("64 to accept, 6 open")
