@@ -14,10 +14,10 @@ from sqlalchemy import create_engine, make_url, text
 
 from tablewright.store.store import Store
 
-# The same examples every time, so that a red run is the doing of the change. To look for new ones, other each time:
-# scripts/test --hypothesis-profile=explore
-settings.register_profile("repeatable", derandomize=True)
-settings.register_profile("explore", derandomize=False)
+# The same examples every time, and no limit on how long one takes, so that a red run is the doing of the change and not
+# of a busy machine. To look for new ones, other each time: scripts/test --hypothesis-profile=explore
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile("repeatable")
 
 
