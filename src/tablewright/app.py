@@ -247,6 +247,7 @@ class Tablewright:
         *,
         params: Mapping[str, str] | None = None,
         row_ids: Sequence[RowId] | None = None,
+        again: bool = False,
         max_rows: int | None = None,
         concurrency: int | None = None,
         retry: RetryPolicy | None = None,
@@ -254,7 +255,8 @@ class Tablewright:
         watch: Watch = ignore,
     ) -> Fill:
         """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
-        `await fill.estimate()` says before what it is likely to take.
+        `await fill.estimate()` says before what it is likely to take. With `again` it also looks for what earlier runs
+        did not find.
 
         Without `strategy` a formula is computed and a question answered from the web, or from the documents where
         `sources`, or the setting of that name, is only these."""
@@ -267,6 +269,7 @@ class Tablewright:
             params=params,
             open_tools=self._open_tools,
             row_ids=row_ids,
+            again=again,
             max_rows=max_rows,
             concurrency=concurrency or self.settings.rows_at_once,
             retry=retry or retry_policy(self.settings),

@@ -361,3 +361,21 @@ def test_what_a_model_says_twice_counts_once_and_a_price_is_no_feature() -> None
 def test_a_description_that_stands_nowhere_else_stays_with_the_product() -> None:
     step = accept("a laptop with touchscreen", product_type="laptop with touchscreen")
     assert "touchscreen" in str(step.requirements)
+
+
+def test_a_wish_that_a_model_also_ranks_leaves_open_what_matters_most() -> None:
+    step = accept(
+        "I want a kettle with variable temperature, under £50",
+        product_type="kettle",
+        must_haves=["variable temperature"],
+        priorities=["variable temperature"],
+    )
+    assert step.requirements.priorities == ()
+    assert step.questions
+    told = accept(
+        "a kettle with variable temperature, which matters most to me",
+        product_type="kettle",
+        must_haves=["variable temperature"],
+        priorities=["variable temperature"],
+    )
+    assert told.requirements.priorities == ("variable temperature",)

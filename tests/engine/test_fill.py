@@ -85,6 +85,19 @@ async def test_only_cells_that_need_work_are_worked_on(store: Store) -> None:
     assert (operation.row_id, operation.cell.attempt) == (3, 2)
 
 
+async def test_what_was_not_found_is_looked_for_again_only_when_asked(store: Store) -> None:
+    table = await sales(store)
+    await store.proposals.apply((await Fill(store, table, [TOTAL], ComputationStrategy()).run()).proposal_id)
+    better = parse_field("Total:number={Quantity} * 3")
+    untouched = await (await enrich.plan(store, table.id, [better], "computation")).run()
+    assert (untouched.found, untouched.skipped) == (0, 3)
+    others = await (await enrich.plan(store, table.id, [better], "computation", row_ids=[1, 3], again=True)).run()
+    assert others.found == 0
+    filled = await (await enrich.plan(store, table.id, [better], "computation", again=True)).run()
+    (operation,) = await store.proposals.operations(filled.proposal_id)
+    assert (operation.row_id, operation.cell.value, operation.cell.attempt) == (2, 3, 2)
+
+
 async def test_the_confidence_of_a_computed_value_is_that_of_its_least_sure_input(store: Store) -> None:
     table = await sales(store)
     unsure = parse_field("Weight:number=about {Quantity}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -96,9 +96,18 @@ class Jobs:
             await self._conductor.drain()
             await asyncio.gather(*self._background, return_exceptions=True)
 
-    async def all(self, table_id: str | None = None, *, limit: int = 50) -> list[Run]:
-        """The newest first."""
-        return [await self._up_to_date(run) for run in await self._store.runs.all(table_id, limit=limit)]
+    async def all(
+        self,
+        table_id: str | None = None,
+        *,
+        among: Collection[str] | None = None,
+        limit: int = 50,
+        before: tuple[str, str] | None = None,
+    ) -> list[Run]:
+        """The newest first, on from the one that began and is named as `before` says. With `among` only those of these
+        tables, and those that are about no table."""
+        found = await self._store.runs.all(table_id, among=among, limit=limit, before=before)
+        return [await self._up_to_date(run) for run in found]
 
     async def get(self, run_id: str) -> Run:
         """With what it has used up so far."""

@@ -44,6 +44,7 @@ async def plan(
     open_tools: OpenTools = no_tools,
     row_ids: Sequence[RowId] | None = None,
     only: Collection[CellAt] | None = None,
+    again: bool = False,
     max_rows: int | None = None,
     concurrency: int | None = None,
     retry: RetryPolicy = ONCE,
@@ -52,7 +53,8 @@ async def plan(
 ) -> Fill:
     """A run that is ready to start; what can never work is refused here, before anything is spent.
 
-    `usual` is the strategy for questions where none is named."""
+    `usual` is the strategy for questions where none is named. With `again` what earlier runs did not find is looked for
+    once more, beside what nobody has looked for yet."""
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
@@ -74,13 +76,28 @@ async def plan(
         params=params,
         tools=tools,
         row_ids=row_ids,
-        only=only,
+        only=await unfound(store, table, wanted, row_ids) if again else only,
         max_rows=max_rows,
         concurrency=concurrency,
         retry=retry,
         terms=terms,
         watch=watch,
     )
+
+
+async def unfound(
+    store: Store, table: Table, fields: Sequence[Field], row_ids: Sequence[RowId] | None = None
+) -> set[CellAt]:
+    """Which of these cells nobody has looked for yet, or nobody has found."""
+    among, names = None if row_ids is None else set(row_ids), {field.name for field in fields}
+    cells: set[CellAt] = set()
+    after = 0
+    while rows := (await store.tables.window(table.id, after=after, fields=names)).rows:
+        for row in rows:
+            if among is None or row.id in among:
+                cells |= {(row.id, name) for name in names if row.cell(name).is_unfound}
+        after = rows[-1].id
+    return cells
 
 
 async def reopen(

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Select, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, insert, or_, select, tuple_, update
 from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound, UsageError
@@ -210,13 +210,24 @@ class Runs:
         return await self._database.read(work)
 
     async def all(
-        self, table_id: str | None = None, *, status: RunStatus | None = None, limit: int = NEWEST
+        self,
+        table_id: str | None = None,
+        *,
+        among: Collection[str] | None = None,
+        status: RunStatus | None = None,
+        limit: int = NEWEST,
+        before: tuple[str, str] | None = None,
     ) -> list[Run]:
-        """The newest first."""
+        """The newest first, on from the one that began and is named as `before` says. With `among` only those of these
+        tables, and those that are about no table."""
 
         def work(connection: Connection) -> list[Run]:
-            runs = schema.runs
-            query = with_table().order_by(runs.c.started_at.desc()).limit(limit)
+            runs, tables = schema.runs, schema.tables
+            query = with_table().order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
+            if before is not None:
+                query = query.where(tuple_(runs.c.started_at, runs.c.id) < before)
+            if among is not None:
+                query = query.where(or_(tables.c.id.is_(None), tables.c.id.in_(among)))
             if table_id is not None:
                 query = query.where(runs.c.table_no == head(connection, table_id).no)
             if status is not None:

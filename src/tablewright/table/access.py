@@ -22,6 +22,11 @@ class Person(Noun, frozen=True):
     def sees(self, table_id: str) -> bool:
         return self.role == "admin" or table_id in self.tables
 
+    @property
+    def among(self) -> frozenset[str] | None:
+        """The tables to which their lists are limited; None for whoever sees all."""
+        return None if self.role == "admin" else self.tables
+
     def may_all_of(self, before: Person) -> bool:
         """Whether they may do all that they could, whatever they see."""
         return RANKS.index(self.role) >= RANKS.index(before.role)

@@ -107,6 +107,11 @@ class Cell(Noun, frozen=True):
         return self.status in NEEDS_WORK or (self.status == "FAILED" and self.reason == "over_budget")
 
     @property
+    def is_unfound(self) -> bool:
+        """Whether it needs work, or was looked for in vain."""
+        return self.needs_work or self.status == "FAILED"
+
+    @property
     def is_given(self) -> bool:
         """The owner's own value, as imported: no run and no later edit has touched it."""
         return self.status == "ENRICHED" and self.run_id is None and self.updated_at is None

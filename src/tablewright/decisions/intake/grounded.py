@@ -17,6 +17,10 @@ from tablewright.table.shortlist import PriceRange, Requirements
 
 _WISHES = ("must_haves", "nice_to_haves", "specifications")
 _DESCRIBED = re.compile(r",| (?:with|under|below|that|which|at most|up to|for (?:under|less|at most))\b", re.IGNORECASE)
+_RANKS = re.compile(
+    r"\b(?:matter|important|priorit|crucial|essential|especial|above all|key|most(?! £| \$| €| \d)|first|focus|value)",
+    re.IGNORECASE,
+)
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -41,12 +45,20 @@ def grounded(
             if name != "priorities" and any(same(item, other) for own in _WISHES for other in lists[own]):
                 continue
             lists["constraints" if is_negated else name].append(negative(item) if is_negated else item)
+    if not _RANKS.search(text):
+        lists["priorities"] = [item for item in lists["priorities"] if _is_ranked(item, lists, wants)]
     product = _bare(" ".join(filled.product_type.split()), [item for items in lists.values() for item in items])
     return Requirements(
         product_type=one_of(product.casefold()) if product and _stands_in(product, said) else "",
         budget=_budget(filled.budget, text, known.budget),
         **{name: tuple(dict.fromkeys(items))[:MOST_ITEMS] for name, items in lists.items()},
     )
+
+
+def _is_ranked(item: str, lists: dict[str, list[str]], wants: Wants) -> bool:
+    """A feature that is merely wished for is no answer to what matters most, which is still to be asked."""
+    is_wish = any(same(item, other) for own in _WISHES for other in lists[own])
+    return not is_wish or any(same(item, other) for other in wants.said.priorities)
 
 
 def _is_price(item: str) -> bool:

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.app import Fill, RetryPolicy, Run, retry_policy
-from tablewright.doors.api.answers import Json, Page, by_number, large, newest_first
+from tablewright.doors.api.answers import Json, Page, by_number, large, moment, newest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.fields import AskedField
@@ -29,7 +29,6 @@ from tablewright.table.usage import Usage
 
 router = APIRouter(tags=["runs"])
 
-MOST_RUNS = 2_000
 INSIDE = frozenset({"settings", "paths", "host"})
 """What a run remembers for its workers, and nobody else needs to know."""
 
@@ -118,6 +117,7 @@ class AskedRun(Body):
         None, min_length=1, max_length=100_000, description="Only the rows of these numbers."
     )
     max_rows: int | None = Value(None, ge=1, le=MOST_ROWS, description="Only the first rows.")
+    again: bool = Value(False, description="Whether to look again for what earlier runs did not find.")
     concurrency: int | None = Value(None, ge=1, le=1_000, description="Rows at once.")
     attempts: int | None = Value(None, ge=1, le=10, description="How often a row is tried while cells are weak.")
     threshold: float | None = Value(None, ge=0, le=1, description="The confidence under which a cell is weak.")
@@ -174,6 +174,7 @@ class AskedRun(Body):
             self.strategy,
             params=params,
             row_ids=self.rows,
+            again=self.again,
             max_rows=self.max_rows,
             concurrency=self.concurrency,
             retry=self.retry(retry_policy(tablewright.settings)),
@@ -217,8 +218,8 @@ async def start_run(visit: Visiting, table_id: TableId, asked: AskedRun, once: O
 async def list_runs(visit: Visiting, limit: Limit = SOME, after: After = "", table: OfTable = "") -> Json:
     """The newest first."""
     table_id = (await seen_table(visit, table)).id if table else None
-    runs = await visit.tablewright.jobs.all(table_id, limit=MOST_RUNS)
-    found = [run for run in runs if not run.table_id or visit.person.sees(run.table_id)]
+    among = visit.person.among
+    found = await visit.tablewright.jobs.all(table_id, among=among, limit=limit + 1, before=moment(after))
     some, more = newest_first(found, after, limit, lambda run: (run.started_at, run.id))
     return Json({"runs": [await run_shown(visit, run) for run in some], "next": more})
 

@@ -96,7 +96,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
     from tablewright.doors.cli import output
 
     console = output.stdout()
-    console.print(output.plain(reply.answer, 20_000), highlight=False, soft_wrap=True)
+    output.print_prose(reply.answer, 20_000)
     if reply.rows:
         links = {cited.number: link_to(cited) for cited in reply.citations}
         lines: list[list[str | Text]] = []
@@ -111,11 +111,7 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         for cited in reply.citations:
             page = f", page {cited.page}" if cited.page else ""
             quote = " ".join(cited.quote.split())
-            console.print(
-                output.plain(f"[source {cited.number}] {cited.title}{page} ({cited.path}): “{quote[:200]}”", 600),
-                highlight=False,
-                soft_wrap=True,
-            )
+            output.print_prose(f"[source {cited.number}] {cited.title}{page} ({cited.path}): “{quote[:200]}”", 600)
     if reply.ledger is not None:
         output.say(f"{str(reply.ledger).capitalize()}. Completeness: {reply.completeness}{because(reply.reason)}")
     for said in reply.relaxed:

@@ -49,6 +49,7 @@ def enrich(
     row: Annotated[
         list[int] | None, typer.Option("--row", min=1, help="Only the row of this number; repeatable.")
     ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Look again for what earlier runs did not find.")] = False,
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", min=1, max=1_000, help="Rows at once, instead of the strategy's own.")
     ] = None,
@@ -118,7 +119,15 @@ def enrich(
         )
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
-    asked = Asked(fields=fields, strategy=strategy, params=params, max_rows=rows, row_ids=row, concurrency=concurrency)
+    asked = Asked(
+        fields=fields,
+        strategy=strategy,
+        params=params,
+        max_rows=rows,
+        row_ids=row,
+        again=again,
+        concurrency=concurrency,
+    )
 
     async def work(tablewright: Tablewright) -> Filled | None:
         if estimate:
@@ -244,6 +253,7 @@ class Asked:
     params: dict[str, str] = dataclass_field(default_factory=dict)
     max_rows: int | None = None
     row_ids: list[int] | None = None
+    again: bool = False
     concurrency: int | None = None
 
 
@@ -301,6 +311,7 @@ async def planned(tablewright: Tablewright, table_id: str, asked: Asked, watch: 
         params=asked.params,
         max_rows=asked.max_rows,
         row_ids=asked.row_ids,
+        again=asked.again,
         concurrency=asked.concurrency,
         watch=watch,
     )

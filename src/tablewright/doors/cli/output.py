@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
@@ -83,6 +84,15 @@ def warn(sentences: Iterable[str]) -> None:
 
 def say(text: str) -> None:
     stderr().print(plain(text, 2_000), highlight=False, soft_wrap=True)
+
+
+def print_prose(text: str, limit: int, *, indent: int = 0, style: str = "") -> None:
+    """Sentences. In a terminal their lines break between words; elsewhere each stays one line, so that it is found."""
+    console, content = stdout(), plain(text, limit)
+    if console.is_terminal:
+        console.print(Padding.indent(content, indent), style=style, highlight=False)
+    else:
+        console.print(Text(" " * indent) + content, style=style, highlight=False, soft_wrap=True)
 
 
 def grid(title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text]], *, fold: bool = True) -> Grid:

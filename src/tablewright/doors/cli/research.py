@@ -189,17 +189,16 @@ def print_research(found: Research, out: Path | None) -> None:
 def print_answered(answered: Answered) -> None:
     from tablewright.doors.cli import output
 
-    console = output.stdout()
-    console.print(output.plain(f"› {answered.question}", 2_000), highlight=False, soft_wrap=True)
+    output.print_prose(f"› {answered.question}", 2_000)
     if not answered.sentences:
         where = "nor what a new search found" if answered.searched else ""
         said = f"Neither the stored evidence {where} says it." if where else "The stored evidence does not say it."
-        console.print(said, highlight=False, soft_wrap=True)
+        output.print_prose(said, 200)
         return
     for sentence in answered.sentences:
-        console.print(output.plain(cited(sentence), 4_000), highlight=False, soft_wrap=True)
+        output.print_prose(cited(sentence), 4_000)
     for reference in answered.references:
-        console.print(output.plain(f"[{reference.number}] {reference.title} — {reference.url}", 600), highlight=False)
+        output.print_prose(f"[{reference.number}] {reference.title} — {reference.url}", 600)
     output.say("From a new search." if answered.searched else "From the evidence that was stored.")
 
 

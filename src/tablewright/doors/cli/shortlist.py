@@ -52,7 +52,7 @@ def shortlist(
         async for said in messages(script):
             message = pressed(said, state.buttons)
             if script is not None and not json:
-                output.stdout().print(output.plain(f"› {said}", 4_000), highlight=False, soft_wrap=True)
+                output.print_prose(f"› {said}", 4_000)
             state, reply = await turned(tablewright, state.id, message)
             turns.append({"message": message, "reply": reply})
             if not json:
@@ -132,12 +132,12 @@ def print_reply(reply: ChatReply) -> None:
     for card in reply.cards:
         console.print(output.plain(f"{card.place}. {card.name}  (score {card.score:.2f})", 200), highlight=False)
         for said in card.said:
-            console.print(output.plain(f"   {said.text}", 1_000), highlight=False, soft_wrap=True)
+            output.print_prose(said.text, 1_000, indent=3)
         parts = "; ".join(f"{part.field} {part.score * part.weight:+.2f} ({part.why})" for part in card.parts)
         if parts:
-            console.print(output.plain(f"   {parts}", 2_000), style="dim", highlight=False, soft_wrap=True)
+            output.print_prose(parts, 2_000, indent=3, style="dim")
     for said in reply.said:
-        console.print(output.plain(said.text, 4_000), highlight=False, soft_wrap=True)
+        output.print_prose(said.text, 4_000)
     for offer in reply.listings:
         price = f" {offer.price}" if offer.price else ""
         stock = f", {offer.stock}" if offer.stock else ""

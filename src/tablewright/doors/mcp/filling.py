@@ -145,6 +145,7 @@ Strategy = Annotated[
 ]
 MaxRows = Annotated[int | None, Key(ge=1, description="Only the first so many rows; try a few before all.")]
 RowIds = Annotated[list[int] | None, Key(description="Only these rows.")]
+Again = Annotated[bool, Key(description="Whether to look again for what earlier runs did not find.")]
 RunId = Annotated[str, Key(description="The run's id.")]
 ProposalId = Annotated[str, Key(description="The proposal's id.")]
 Wait = Annotated[
@@ -176,10 +177,11 @@ class FillingTools:
         strategy: Strategy = "",
         max_rows: MaxRows = None,
         row_ids: RowIds = None,
+        again: Again = False,
     ) -> Estimated:
         """Say what filling these columns would take: model calls, searches, pages, dollars, time. Nothing is spent.
         Ask for it before `enrich` where a model is configured or the table is long."""
-        fill = await self._plan(table, columns, strategy, max_rows, row_ids)
+        fill = await self._plan(table, columns, strategy, max_rows, row_ids, again)
         return Estimated.model_validate(document(await fill.estimate()))
 
     async def enrich(
@@ -190,19 +192,21 @@ class FillingTools:
         strategy: Strategy = "",
         max_rows: MaxRows = None,
         row_ids: RowIds = None,
+        again: Again = False,
         wait: Wait = True,
     ) -> Enriched:
         """Fill columns of a table: each cell is searched for on the web (or in the user's documents, or computed),
-        read, and checked against the text it was read in. Only cells that are empty or doubted are worked on. May
-        cost money and take minutes; progress is told meanwhile. The table is not changed: what was found becomes a
-        proposal with its evidence, and `apply_proposal` writes it once the user agrees."""
+        read, and checked against the text it was read in. Only cells that nobody has looked for, or that are
+        doubted, are worked on; with `again` also what was not found. May cost money and take minutes; progress is told
+        meanwhile. The table is not changed: what was found becomes a proposal with its evidence, and `apply_proposal`
+        writes it once the user agrees."""
         if self._tablewright.acts(strategy):
             raise Forbidden(
                 f"{strategy} acts outside the table, so it is not started by an assistant.",
                 advice="The user can start it: tablewright enrich TABLE --strategy … --yes.",
             )
         async with self._desk.news(call) as watch:
-            fill = await self._plan(table, columns, strategy, max_rows, row_ids, watch)
+            fill = await self._plan(table, columns, strategy, max_rows, row_ids, again, watch)
             if not fill.asks_others:
                 return await self._enriched((await self._desk.apart(fill.run(), fill.cancel)).run_id)
         run_id = await self._desk.begun(self._tablewright.jobs.start(fill))
@@ -304,6 +308,7 @@ class FillingTools:
         strategy: str,
         max_rows: int | None,
         row_ids: list[int] | None,
+        again: bool,
         watch: Callable[[Progress], None] = lambda _: None,
     ) -> Fill:
         head = await self._tablewright.table(table)
@@ -318,7 +323,7 @@ class FillingTools:
             for asked in columns
         ]
         return await self._tablewright.plan_enrich(
-            head.id, fields, strategy, max_rows=max_rows, row_ids=row_ids, watch=watch
+            head.id, fields, strategy, max_rows=max_rows, row_ids=row_ids, again=again, watch=watch
         )
 
     async def _enriched(self, run_id: str) -> Enriched:

@@ -65,6 +65,8 @@ class Asking:
             self._most = ui.number("Only the first rows (try it small)", min=1, format="%d").props(
                 "outlined dense clearable"
             )
+            self._again = ui.checkbox("Look again for what was not found", value=self._row_ids is not None)
+            self._again.classes("tw-whole").set_visibility(given is not None and self._row_ids is None)
             if self._row_ids is not None:
                 self._most.set_visibility(False)
             if given is not None:
@@ -128,6 +130,7 @@ class Asking:
             [self._field()],
             self._strategy.value,
             row_ids=self._row_ids,
+            again=self._again.value,
             max_rows=int(most) if most and self._row_ids is None else None,
         )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any
 
 from nicegui import ui
@@ -100,15 +99,10 @@ class RunList:
                 self.reports[run.id] = await self.seen.tablewright.jobs.report(run)
 
     async def look(self) -> None:
-        """Whatever has begun is among the newest; of what was there before, only what goes on can have changed."""
+        """Reports are read anew only of what has changed."""
         self.seen = await visit_now()
-        jobs, before = self.seen.tablewright.jobs, {run.id: run for run in self.runs}
-        known = {run.id: run for run in await jobs.all(limit=AT_ONCE)}
-        if not self.seen.person.may_administer:
-            for run in self.runs:
-                with suppress(NotFound):  # gone with its table
-                    known.setdefault(run.id, await jobs.get(run.id) if run.status == "running" else run)
-        self.runs = newest_of(self.seen, known.values(), AT_ONCE)
+        before = {run.id: run for run in self.runs}
+        self.runs = await newest(self.seen, AT_ONCE)
         if self.runs != [*before.values()]:
             if {run.id for run in self.runs} - before.keys():
                 await self.read_names()
@@ -199,19 +193,8 @@ def may_see(seen: Visit, run: Run) -> bool:
 
 
 async def newest(seen: Visit, most: int) -> list[Run]:
-    """Whoever sees few tables is not to miss their runs because others have newer ones: theirs are read by table."""
-    jobs = seen.tablewright.jobs
-    known = {run.id: run for run in await jobs.all(limit=most)}
-    if len(known) == most and not seen.person.may_administer:
-        for table_id in seen.person.tables:
-            with suppress(NotFound):
-                known |= {run.id: run for run in await jobs.all(table_id, limit=most)}
-    return newest_of(seen, known.values(), most)
-
-
-def newest_of(seen: Visit, runs: Iterable[Run], most: int) -> list[Run]:
     """Of those that the person sees."""
-    return sorted((run for run in runs if may_see(seen, run)), key=lambda run: run.started_at, reverse=True)[:most]
+    return await seen.tablewright.jobs.all(among=seen.person.among, limit=most)
 
 
 def name_of(run: Run) -> str:

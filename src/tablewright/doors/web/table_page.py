@@ -271,7 +271,7 @@ class TablePage:
         idle = not self._run.is_running
         can_accept = can_decide and cell.value is not None
         can_flag = cell.value is not None and not proposed
-        can_fill = cell.needs_work and field.is_asked and idle and not proposed
+        can_fill = cell.is_unfound and field.is_asked and idle and not proposed
         return Acts(
             close=self._close,
             recheck=self._act(self._recheck, row.id, field.name) if cell.evidence and not proposed else None,
