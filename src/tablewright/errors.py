@@ -24,6 +24,9 @@ TablewrightError              something a person should read; says what happened
 
 from __future__ import annotations
 
+import traceback
+from pathlib import PurePath
+
 
 class TablewrightError(Exception):
     """`kept` says what survives, `advice` what to do next; both are whole sentences or empty."""
@@ -119,3 +122,11 @@ class OverBudget(ModelError, SearchError):
 
 class Cancelled(TablewrightError):
     exit_code = 130
+
+
+def unforeseen(error: BaseException) -> str:
+    """Of what kind it is and where it happened, for records that others read: what it says may be a secret."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "tablewright" in frame.filename] or frames
+    at = f" in {PurePath(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""
+    return f"An error that nobody foresaw: {type(error).__name__}{at}."

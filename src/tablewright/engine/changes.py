@@ -128,13 +128,24 @@ class Changes:
         return await self._store.history.go_back(table_id, at=utc(to), actor=self._actor)
 
 
+LONGEST_TYPED = 100_000
 _CHOSEN = re.compile(r"^a range\b|\bseveral\b")
 """What is noted where a text states more than one value and the first was taken."""
 
 
 def typed_value(text: str, field: Field) -> Coerced:
-    """The value of the field's type that the text is; a guess is refused, for a person can be asked again."""
-    typed = coerce(printable(text), field)
+    """The value of the field's type that the text is; a guess is refused, for a person can be asked again. A text is
+    what it is: who writes "none" or "Answer: 42" means that."""
+    said = printable(text)
+    if len(said) > LONGEST_TYPED:
+        raise UsageError(
+            f"A value that is typed in has at most {LONGEST_TYPED:,} characters; this one has {len(said):,}.",
+            kept="Nothing was changed.",
+            advice="Shorten it, or bring it with a file: imported texts may be longer.",
+        )
+    if field.type == "text":
+        return Coerced(value=said.strip(), raw_value=said, label="high")
+    typed = coerce(said, field)
     if typed.value is None:
         raise UsageError(f"{typed.raw_value!r} is not of type {field.type}: {typed.note}.", advice=wanted(field))
     if field.type == "select" and field.options and typed.value not in field.options:

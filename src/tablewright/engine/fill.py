@@ -14,19 +14,20 @@ import asyncio
 import math
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from tablewright.engine.cells import answered, is_well_formed, proposed_cell, well_formed
+from tablewright.engine.outbox import Batch, Outbox
 from tablewright.engine.outcome import Filled, bought, brief, cells_left, filled
+from tablewright.engine.parting import to_its_end
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import StoreError, TablewrightError
 from tablewright.store.operations import CellAt, Operation
-from tablewright.store.records import now
 from tablewright.store.runs import RunStatus
 from tablewright.store.slices import Slice, Tally, Todo
 from tablewright.store.store import Store
@@ -34,7 +35,6 @@ from tablewright.store.workers import this_process
 from tablewright.strategies.feedback import Repeatable
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
 from tablewright.strategies.tools import NO_TOOLS, Tools
-from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Stage
 from tablewright.table.model import Cell, Field, Finding, Noun, Reason, Row, RowId, Step, StepType, Table
 from tablewright.table.text import cell_text
@@ -43,15 +43,12 @@ from tablewright.table.usage import Meter, Usage, metered
 if TYPE_CHECKING:
     from tablewright.engine.estimate import Estimate
 
-BATCH = 2_000
-FLUSH_SECONDS = 1.0
+WINDOW = 2_000
 SLICE = 40
 SMALL_SLICE, SLICES = 5, 96
 """Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few. A small run has smaller ones, so
 that several workers have something to do, and none still has much when the others are done; but not smaller than what
 is done at once, or a worker would wait for the next."""
-TICK = 0.4
-"""Seconds after which those who watch a durable run are told what is new."""
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}
@@ -112,11 +109,8 @@ class Fill:
         self._watch = watch
         self._cancelled = self._draining = False
         self._workers: list[asyncio.Task[None]] = []
-        self._buffer: list[Operation] = []
-        self._being_written = 0
-        self._attempts: list[tuple[RowId, Attempt]] = []
-        self._flushed_at, self._now = time.monotonic(), now()
-        self._writing = asyncio.Lock()
+        self._outbox = Outbox(self._write)
+        self._run_id = self._proposal_id = ""
         self._total = 0
         self._counts: Counter[str] = Counter()
         self._meter = Meter()
@@ -125,7 +119,6 @@ class Fill:
         self._done_rows: list[RowId] = []
         self.written = Usage()
         """What it took, as far as that is written down with its slice."""
-        self._events: list[Progress] = []
 
     def cancel(self) -> None:
         self._cancelled = True
@@ -140,13 +133,11 @@ class Fill:
         answer = self._repeated(self._strategy.prepare(self._task, self._tools))
         started = time.monotonic()
         self._total = await self._expected_rows()
-        spec = self._spec()
-        self._run_id = await self._store.runs.start(self._table.id, "enrich", spec, owner=this_process())
-        self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
-        self._tell("starting")
         status: RunStatus = "failed"
         problem: str | None = None
         try:
+            await to_its_end(self._start())
+            self._tell("starting")
             with metered(self._meter):
                 await self._work(answer)
             status = "cancelled" if self._cancelled else "over_budget" if self._ran_out() else "done"
@@ -158,13 +149,22 @@ class Fill:
             raise
         finally:
             usage = self._meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
-            await self._flush()
             reasoning = self.summary(self._tally, cap=self._cap(), cancelled=self._cancelled)
-            await self._store.proposals.finish(self._proposal_id, reasoning)
-            spec |= bought(self._tally)
-            await self._store.runs.finish(self._run_id, status, usage, problem, spec=spec)
+            if self._proposal_id:
+                await to_its_end(self._end(status, reasoning, usage, problem))
         self._tell("cancelled" if self._cancelled else "complete", detail=reasoning)
         return filled(self._run_id, self._proposal_id, status, self._tally, usage, self._cap())
+
+    async def _start(self) -> None:
+        owner = this_process()
+        self._run_id = await self._store.runs.start(self._table.id, "enrich", self._spec(), owner=owner)
+        self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
+
+    async def _end(self, status: RunStatus, reasoning: str, usage: Usage, problem: str | None) -> None:
+        await self._outbox.flush()
+        await self._store.proposals.finish(self._proposal_id, reasoning)
+        spec = self._spec() | bought(self._tally)
+        await self._store.runs.finish(self._run_id, status, usage, problem, spec=spec)
 
     async def begin(self, owner: str, **told: Any) -> str:
         """A durable run over the same rows; nothing of it is done yet. `told` is kept with what is to be done."""
@@ -191,24 +191,18 @@ class Fill:
         self._slice, self._gate = part, gate
         self._run_id, self._proposal_id = part.run_id, proposal_id
         self._total = await self._expected_rows()
-        ticking = asyncio.create_task(self._tick())
+        ticking = asyncio.create_task(self._outbox.tick())
         try:
             with metered(self._meter):
                 await self._work(answer)
         finally:
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
-            await self._flush()
+            await self._outbox.flush()
         if self._cancelled or self._draining:
             return False
-        await self._flush(finished=True)
+        await self._outbox.flush(finished=True)
         return True
-
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(TICK)
-            if self._events:
-                await self._flush()
 
     @property
     def asks_others(self) -> bool:
@@ -312,7 +306,7 @@ class Fill:
             answer,
             self._fields,
             self._retry,
-            record=lambda *attempt: self._attempts.append(attempt),
+            record=self._outbox.tried,
             is_spent=lambda: bool(self._cap()),
         )
 
@@ -352,15 +346,15 @@ class Fill:
         tables, table_id = self._store.tables, self._table.id
         left = self._total
         if self._row_ids is not None:
-            for start in range(0, left, BATCH):
-                wanted = self._row_ids[start : min(start + BATCH, left)]
+            for start in range(0, left, WINDOW):
+                wanted = self._row_ids[start : min(start + WINDOW, left)]
                 window = await tables.rows(table_id, wanted, fields=columns)
                 if window.rows:
                     yield [(self._reopened(row), window.as_of) for row in window.rows]
             return
         after = 0
         while left > 0:
-            window = await tables.window(table_id, after=after, limit=min(BATCH, left), fields=columns)
+            window = await tables.window(table_id, after=after, limit=min(WINDOW, left), fields=columns)
             if not window.rows:
                 return
             yield [(row, window.as_of) for row in window.rows]
@@ -403,7 +397,7 @@ class Fill:
             self._leave(row, open_fields, as_of)
             self._count_row(row)
             self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
-            await self._flush_in_time()
+            await self._outbox.flush_in_time()
             return
         told: list[tuple[Step, tuple[str, ...]]] = []
 
@@ -446,7 +440,7 @@ class Fill:
                 cells[name] = cell
         self._count_row(row)
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
-        await self._flush_in_time()
+        await self._outbox.flush_in_time()
 
     def _count_row(self, row: Row, as_what: str = "") -> None:
         self._counts.update(("rows", as_what) if as_what else ("rows",))
@@ -477,7 +471,7 @@ class Fill:
         """None where the present cell stays."""
         present = row.cell(field.name)
         attempt = present.attempt + finding.attempt
-        cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._now, cost=cost)
+        cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._outbox.now, cost=cost)
         stays = self._stays(present, cell)
         if cell.status == "ENRICHED":
             self._counts["found"] += 1
@@ -491,7 +485,7 @@ class Fill:
             return None
         if cell.value is not None:
             steps = (*steps, Step(type="answer", detail=answered(cell)))
-        self._buffer.append(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
+        self._outbox.add(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
         return cell
 
     def _stays(self, present: Cell, proposed: Cell) -> bool:
@@ -500,30 +494,6 @@ class Fill:
         if proposed.reason == "over_budget":
             return self._only is not None or present.value is not None
         return self._only is not None and self._asks_others and proposed.reason in UNANSWERED
-
-    async def _flush_in_time(self) -> None:
-        if len(self._buffer) + self._being_written >= BATCH or time.monotonic() - self._flushed_at > FLUSH_SECONDS:
-            await self._flush()
-
-    async def _flush(self, *, finished: bool = False) -> None:
-        """What is written is taken all at once, before anything is waited for: rows go on meanwhile, and one that is
-        said to be done has its cells written with it. Who is cancelled waits for what he has begun to write, so that no
-        older state can come after a newer one."""
-        async with self._writing:
-            batch, attempts, events = self._buffer, self._attempts, self._events
-            self._buffer, self._attempts, self._events = [], [], []
-            self._being_written = len(batch)
-            self._flushed_at, self._now, used = time.monotonic(), now(), self._meter.usage
-            writing = asyncio.ensure_future(self._write(batch, attempts, events, self._state(finished)))
-            try:
-                await asyncio.shield(writing)
-            finally:
-                await asyncio.wait([writing])
-                self._being_written = 0
-                if writing.exception() is None:
-                    self.written = used
-                else:
-                    self._buffer[:0], self._attempts[:0], self._events[:0] = batch, attempts, events
 
     def _state(self, finished: bool) -> Slice | None:
         if self._slice is None:
@@ -536,18 +506,16 @@ class Fill:
             usage=self._slice.usage + self._meter.usage,
         )
 
-    async def _write(
-        self,
-        batch: Sequence[Operation],
-        attempts: Sequence[tuple[RowId, Attempt]],
-        events: Sequence[Progress],
-        state: Slice | None,
-    ) -> None:
-        await self._store.attempts.add(self._run_id, attempts)
+    def _write(self, batch: Batch, finished: bool) -> Coroutine[Any, Any, None]:
+        return self._written_down(batch, self._state(finished), self._meter.usage)
+
+    async def _written_down(self, batch: Batch, state: Slice | None, used: Usage) -> None:
+        await self._store.attempts.add(self._run_id, batch.attempts)
         if state is None:
-            await self._store.proposals.add(self._proposal_id, batch)
+            await self._store.proposals.add(self._proposal_id, batch.cells)
         else:
-            await self._store.slices.keep(state, self._proposal_id, batch, events)
+            await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events)
+        self.written = used
 
     def summary(self, tally: Tally, *, cap: str = "", cancelled: bool = False) -> str:
         """What a run came to, in words."""
@@ -588,8 +556,5 @@ class Fill:
 
     def _keep_news(self, news: Progress) -> None:
         """For those who watch from elsewhere: each row with its values, and what is being done right now."""
-        if self._events and not self._events[-1].stage.startswith("row_"):
-            self._events.pop()
-        self._events.append(
-            msgspec.structs.replace(news, cells={name: brief(cell) for name, cell in news.cells.items()})
-        )
+        brief_cells = {name: brief(cell) for name, cell in news.cells.items()}
+        self._outbox.tell(msgspec.structs.replace(news, cells=brief_cells))

@@ -19,7 +19,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from tablewright.engine.fill import SLICE, USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled
-from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, UsageError
+from tablewright.engine.parting import to_its_end
+from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, UsageError, unforeseen
 from tablewright.jobs.charge import Charge
 from tablewright.jobs.gate import Gate
 from tablewright.jobs.whole import Doing, Whole, Work
@@ -135,7 +136,7 @@ class Conductor:
             problem = str(error)
         finally:
             if not self._draining:  # else it is left to whoever comes next
-                await self.end_as(self.id, run_id, "" if problem == STOPPED else problem)
+                await to_its_end(self.end_as(self.id, run_id, "" if problem == STOPPED else problem))
 
     async def fill_slice(self, run_id: str, number: int, owner: str) -> str:
         """Empty when it is done; else why not, in words. `owner` is whose run it is thought to be: what somebody else
@@ -155,7 +156,7 @@ class Conductor:
             return str(error)
         except Exception as error:
             log.exception("Slice %s of run %s failed.", number, run_id)
-            return f"{type(error).__name__}: {error}"
+            return unforeseen(error)
 
     async def _fill(self, ongoing: Ongoing, part: Slice) -> bool:
         tools = ongoing.tools

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from tablewright.errors import Cancelled, TablewrightError
+from tablewright.engine.parting import to_its_end
+from tablewright.errors import Cancelled, TablewrightError, unforeseen
 from tablewright.store.records import new_id
 from tablewright.store.runs import Run, RunStatus
 from tablewright.store.store import Store
@@ -112,17 +113,29 @@ class Whole:
             ) from None
         except Exception as error:
             status = "cancelled" if isinstance(error, Cancelled) else "failed"
-            problem = str(error) if isinstance(error, TablewrightError) else f"{type(error).__name__}: {error}"
+            problem = str(error) if isinstance(error, TablewrightError) else unforeseen(error)
             raise
         finally:
             doing.over.set()
-            await asyncio.gather(telling, return_exceptions=True)
             try:
-                if not self._draining:
-                    await self._store.runs.finish(run.id, status, used(), problem, spec=doing.spec, holder=holder)
+                await to_its_end(self._end(run.id, holder, doing, status, problem, used, telling))
             finally:
                 del self._doing[run.id]
                 self._when_done()
+
+    async def _end(
+        self,
+        run_id: str,
+        holder: str,
+        doing: Doing,
+        status: RunStatus,
+        problem: str | None,
+        used: Callable[[], Usage],
+        telling: asyncio.Task[None],
+    ) -> None:
+        await asyncio.gather(telling, return_exceptions=True)
+        if not self._draining:
+            await self._store.runs.finish(run_id, status, used(), problem, spec=doing.spec, holder=holder)
 
     async def _pass_on(self, run_id: str, holder: str, doing: Doing, used: Callable[[], Usage]) -> None:
         """Ends by itself: one who is broken off while he writes does not know whether it was written."""

@@ -72,15 +72,11 @@ async def test_long_text_and_text_of_many_lines_is_edited_whole(site: Site, brow
         await value.press("Control+End")
         await value.press_sequentially(" of it")
         await page.get_by_role("button", name="Save").click()
-        await expect(page.get_by_role("alert")).to_contain_text("at most 2,000 characters; this one has 7,509")
-        await expect(value).to_have_value(f"{long} of it")
-        await value.fill("in\nshort")
-        await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
-        await expect(page.locator(".tw-panel .tw-big")).to_have_text("in\nshort")
+        await expect(page.locator(".tw-panel .tw-big")).to_have_text(f"{long} of it")
     async with site.open() as tablewright:
         rows = (await tablewright.load(table_id)).rows
-    assert [row.cell("Note").value for row in rows] == ["one\ntwo\nthree", "in\nshort"]
+    assert [row.cell("Note").value for row in rows] == ["one\ntwo\nthree", f"{long} of it"]
 
 
 async def test_with_keys_alone_one_gets_to_the_evidence_and_back_to_the_cell(

@@ -8,7 +8,7 @@ from pydantic import Field as Value
 from tablewright.app import CellVersion, Change, StaleCell
 from tablewright.doors.api.answers import Json, Page, by_place, large
 from tablewright.doors.api.described import described
-from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text
+from tablewright.doors.api.inputs import SOME, After, Body, FieldName, Limit, RowNumber, TableId, Text, Typed
 from tablewright.doors.api.rows import Changed
 from tablewright.doors.api.seen import seen_field, seen_row, seen_table
 from tablewright.doors.server.context import Visit, Visiting
@@ -78,7 +78,7 @@ class StalePage(Page, frozen=True):
 class OwnValue(Body):
     """Typed as its column says: "12 March 2024", "1.5 kg", "yes". An empty text clears the cell."""
 
-    value: Text = Value(examples=["1987"])
+    value: Typed = Value(examples=["1987"])
 
 
 class Doubt(Body):

@@ -34,6 +34,7 @@ def an_id(of: str) -> Any:
 Name = Annotated[str, StringConstraints(max_length=300), AfterValidator(writable)]
 Written = Annotated[str, AfterValidator(writable)]
 Text = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(writable)]
+Typed = Annotated[str, StringConstraints(max_length=100_000), AfterValidator(writable)]
 Question = Annotated[str, StringConstraints(min_length=1, max_length=4_000), AfterValidator(writable)]
 
 TableId = Annotated[str, an_id("table")]

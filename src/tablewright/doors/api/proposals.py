@@ -11,7 +11,7 @@ from pydantic import Field as Value
 from tablewright.app import Applied, Operation, ProposalHead, Review, Selection
 from tablewright.doors.api.answers import Json, Page, large, newest_first, place, place_text
 from tablewright.doors.api.described import described
-from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, ProposalId, Text
+from tablewright.doors.api.inputs import MOST_ROWS, SOME, After, Body, Limit, Name, OfTable, ProposalId, Typed
 from tablewright.doors.api.seen import seen_field, seen_proposal, seen_table
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.table.model import Cell, Field, Noun
@@ -70,7 +70,7 @@ class Place(Body):
 
 
 class OwnCell(Place):
-    value: Text = Value(min_length=1, description="Your own value, in place of the proposed one.")
+    value: Typed = Value(min_length=1, description="Your own value, in place of the proposed one.")
 
 
 class Deciding(Body):

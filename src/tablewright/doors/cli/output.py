@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -197,13 +206,25 @@ def doing(news: News) -> str:
     return f"{STAGES[news.stage]} {plain(news.label, 40)}"
 
 
+class HowFar(ProgressColumn):
+    """How many are done and how long it will still take; where nobody knows how many there are, how long it took."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._done, self._left, self._elapsed = MofNCompleteColumn(), TimeRemainingColumn(), TimeElapsedColumn()
+
+    def render(self, task: Task) -> Text:
+        if task.total is None:
+            return self._elapsed.render(task)
+        return Text(" ").join((self._done.render(task), self._left.render(task)))
+
+
 def bar() -> Progress:
     """On stderr, and only when a person is watching."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        HowFar(),
         console=stderr(),
         transient=True,
         disable=not stderr().is_terminal or "--json" in sys.argv[1:],

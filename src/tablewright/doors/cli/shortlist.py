@@ -119,7 +119,7 @@ async def turned(tablewright: Tablewright, state_id: str, message: str) -> tuple
             watch=lambda news: progress.update(
                 bar, description=output.doing(news), completed=news.done, total=news.total
             ),
-            tell=lambda step: progress.update(bar, description=step.detail[:60]),
+            tell=lambda step: progress.reset(bar, description=output.plain(step.detail, 60).plain, total=None),
         )
 
 

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from tablewright.app import Operation, Selection, Tablewright
 from tablewright.errors import NotFound, UsageError
-from tablewright.table.coerce import LONGEST_TEXT
 from tablewright.table.model import Cell, Money, Noun, Row, RowId, Table
 from tablewright.table.text import cell_text, plural, shortened
 
@@ -21,6 +20,8 @@ OWN: tuple[Only, ...] = ("flagged", "stale")
 
 LONGEST = 300
 """Characters of a value in the grid; the panel shows all of it."""
+LONGEST_IN_PLACE = 2_000
+"""Characters of a text that is edited in the grid itself."""
 PAGE = 2_000
 KEPT = 24
 """Orders of rows that are remembered, of whatever tables."""
@@ -239,8 +240,8 @@ def shown(cell: Cell, *, proposed: bool = False) -> dict[str, Any]:
     if cell.value is None and cell.status == "FAILED":
         view["why"] = (cell.reason or "error").replace("_", " ")
     if view["text"] != content:
-        # What could not be written back in its place is edited in a window, where it can be shortened.
-        view |= {"whole": content} if len(content) <= LONGEST_TEXT else {"cut": True}
+        # A very long text does not travel with its row: it is read, and edited in a window, when it is asked for.
+        view |= {"whole": content} if len(content) <= LONGEST_IN_PLACE else {"cut": True}
     return view
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import tell, text, visit_to_change
 from tablewright.errors import TablewrightError, UsageError
-from tablewright.table.coerce import LONGEST_TEXT
 from tablewright.table.model import Field
 from tablewright.table.text import shortened
 
@@ -22,17 +21,6 @@ async def visit_to_write(table_id: str) -> Visit:
     visit = await visit_to_change()
     await visit.table(table_id)
     return visit
-
-
-def refuse_too_long(texts: Iterable[str]) -> None:
-    """Of what is typed in, no more than so much is kept. Rather than the beginning of a text, nothing is written."""
-    longest = max((len(each.strip()) for each in texts), default=0)
-    if longest > LONGEST_TEXT:
-        raise UsageError(
-            f"A text that is typed in has at most {LONGEST_TEXT:,} characters; this one has {longest:,}.",
-            kept="Nothing was changed.",
-            advice="Shorten it, or bring it with a file: imported texts may be longer.",
-        )
 
 
 async def ask_value(name: str, field: Field, content: str, save: Callable[[str], Awaitable[None]]) -> None:

@@ -13,7 +13,7 @@ from tablewright.doors.web import ask_column, table_history, table_paste
 from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import empty_state, frame, or_missing, say, text, visit_now, what_next
 from tablewright.doors.web.grid_rows import ONLY, Wanted, block, is_over, operation_of, status_of
-from tablewright.doors.web.table_edit import ask_reason, ask_value, refuse_too_long, sure, visit_to_write
+from tablewright.doors.web.table_edit import ask_reason, ask_value, sure, visit_to_write
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.table_paste import Pasted
 from tablewright.doors.web.table_run import NEWEST, RunBar
@@ -383,7 +383,6 @@ class TablePage:
             raise
         table = await visit.tablewright.table(self._table.id)
         try:
-            refuse_too_long([content])
             written = await visit.tablewright.changes.set_value(table.id, row_id, name, content)
         finally:
             proposal_id = self._proposal.id if self._proposal else ""

@@ -11,7 +11,7 @@ from nicegui import ui
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.grid_rows import Wanted
-from tablewright.doors.web.table_edit import refuse_too_long, visit_to_write
+from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field, Noun, RowId, Table
 from tablewright.table.text import plural, shortened
@@ -107,7 +107,6 @@ async def offer(table_id: str, wanted: Wanted, pasted: Pasted) -> bool:
     lines = cells_of(pasted.text)
     if not lines:
         return False
-    refuse_too_long(cell for line in lines for cell in line)
     table = await visit.tablewright.table(table_id)
     fit = fitted(table, lines, pasted.fields)
     below = [] if fit.names else await rows_below(visit, table, wanted, pasted, len(lines))

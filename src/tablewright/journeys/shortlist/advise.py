@@ -86,6 +86,7 @@ class Advising:
         if not ranking.ranked:
             return self._state, self._none_left(table, ranking)
         asked = ExplainTradeoffs(table=table, ranking=ranking, requirements=self._state.requirements, most=TOP)
+        self._tell(Step(type="thinking", detail="Weighing the trade-offs."))
         advice: Advice = (await decide(Explain(), asked, self._tools.model, self._tell)).decided
         shown = [each.row_id for each in ranking.ranked[:TOP]]
         rows = {row.id: row for row in table.rows}

@@ -102,6 +102,7 @@ class _Search:
             broader=broader,
             most=self._left // 2 if broader else QUERIES,
         )
+        self._tell(Step(type="thinking", detail="Planning the searches."))
         planned: Sequence[ExploreQuery] = (await decide(Explore(), asked, self._tools.model, self._tell)).decided
         notes = await self._run([each.text for each in planned], "x")
         self.failed += [note.error for note in notes if note.error]
@@ -131,6 +132,7 @@ class _Search:
 
     async def products(self) -> Sequence[Product]:
         asked = FindProducts(requirements=self._requirements, sources=tuple(self.library.pages.values()), most=MOST)
+        self._tell(Step(type="thinking", detail=f"Looking for products in {len(self.library.pages)} pages."))
         found: Sequence[Product] = (await decide(FindThem(), asked, self._tools.model, self._tell)).decided
         return found
 

@@ -284,6 +284,7 @@ class Shortlist:
     async def _proposed(self, state: ShortlistState, found: Explored, count: int) -> tuple[ShortlistState, ChatReply]:
         pages = tuple(found.library.pages.values())
         asked = ProposeFields(requirements=state.requirements, sources=pages)
+        self._tell(Step(type="thinking", detail="Choosing what to compare them by."))
         fields: tuple[Field, ...] = (await decide(Propose(), asked, self._tools.model, self._tell)).decided
         state = msgspec.structs.replace(state, proposed=fields, waiting="fields")
         return state, await self._fields_reply(state, (f"{count} {plural('candidate', count)} found.", *found.notes))

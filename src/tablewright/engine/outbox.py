@@ -1,0 +1,88 @@
+"""What a run has found, tried and told, and has not written down yet."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from tablewright.engine.parting import to_its_end
+from tablewright.store.operations import Operation
+from tablewright.store.records import now
+from tablewright.table.attempts import Attempt
+from tablewright.table.feed import Progress
+from tablewright.table.model import RowId
+
+LARGEST = 2_000
+EVERY = 1.0
+TICK = 0.25
+"""Seconds after which those who watch a durable run are told what is new."""
+
+
+@dataclass
+class Batch:
+    """What is written together: a row that is said to be done has its cells with it."""
+
+    cells: list[Operation] = field(default_factory=list)
+    attempts: list[tuple[RowId, Attempt]] = field(default_factory=list)
+    events: list[Progress] = field(default_factory=list)
+
+
+Write: TypeAlias = Callable[[Batch, bool], Coroutine[Any, Any, None]]
+"""How all of it is written, and whether it is the last. What it says of the run beside is that of the call, not of the
+moment in which the database answers: rows go on meanwhile."""
+
+
+class Outbox:
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._waiting = Batch()
+        self._being_written = 0
+        self._flushed_at, self.now = time.monotonic(), now()
+        self._writing = asyncio.Lock()
+
+    def add(self, cell: Operation) -> None:
+        self._waiting.cells.append(cell)
+
+    def tried(self, row_id: RowId, attempt: Attempt) -> None:
+        self._waiting.attempts.append((row_id, attempt))
+
+    def tell(self, news: Progress) -> None:
+        """What somebody does at the moment replaces what they did before; each row that is over is told."""
+        events = self._waiting.events
+        if events and not events[-1].stage.startswith("row_"):
+            events.pop()
+        events.append(news)
+
+    async def flush_in_time(self) -> None:
+        late = time.monotonic() - self._flushed_at > EVERY
+        if late or len(self._waiting.cells) + self._being_written >= LARGEST:
+            await self.flush()
+
+    async def tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            if self._waiting.events:
+                await self.flush()
+
+    async def flush(self, *, finished: bool = False) -> None:
+        """What is written is taken all at once, before anything is waited for. Who is cancelled waits for what he has
+        begun to write, so that no older state can come after a newer one."""
+        async with self._writing:
+            taken, self._waiting = self._waiting, Batch()
+            self._being_written = len(taken.cells)
+            self._flushed_at, self.now = time.monotonic(), now()
+            await to_its_end(self._kept(taken, self._write(taken, finished)))
+
+    async def _kept(self, taken: Batch, writing: Coroutine[Any, Any, None]) -> None:
+        """What could not be written is kept for the next time."""
+        try:
+            await writing
+        except BaseException:
+            waiting = self._waiting
+            waiting.cells[:0], waiting.attempts[:0], waiting.events[:0] = taken.cells, taken.attempts, taken.events
+            raise
+        finally:
+            self._being_written = 0

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from tablewright.engine.changes import Changes
+from tablewright.errors import UsageError
+from tablewright.store.store import Store
+from tablewright.table.model import Field, given
+
+
+@pytest.mark.parametrize("typed", ["none", "N/A", "Answer: 42", "The note is: done", "word " * 1_500 + "end", "a\nb"])
+async def test_a_text_that_a_person_types_is_kept_as_it_stands(store: Store, typed: str) -> None:
+    table = await store.tables.create("notes", (Field(name="Name"), Field(name="Note")), [(given("Ann"),)])
+    written = await Changes(store, "me").set_value(table.id, 1, "Note", f" {typed} ")
+    assert written.cell.value == typed
+    assert (await store.tables.load(table.id)).rows[0].cell("Note").value == typed
+
+
+async def test_what_is_too_long_to_be_typed_is_refused_and_nothing_is_changed(store: Store) -> None:
+    fields = (Field(name="Name"), Field(name="Note"))
+    table = await store.tables.create("notes", fields, [(given("Ann"), given("short"))])
+    changes = Changes(store, "me")
+    with pytest.raises(UsageError, match=r"at most 100,000 characters; this one has 100,001"):
+        await changes.write_values(table.id, {(1, "Name"): "Bea", (1, "Note"): "x" * 100_001})
+    row = (await store.tables.load(table.id)).rows[0]
+    assert (row.cell("Name").value, row.cell("Note").value) == ("Ann", "short")
