@@ -379,3 +379,16 @@ def test_a_wish_that_a_model_also_ranks_leaves_open_what_matters_most() -> None:
         priorities=["variable temperature"],
     )
     assert told.requirements.priorities == ("variable temperature",)
+
+
+def test_what_is_preferred_or_matters_most_is_no_must_have_whatever_a_model_says() -> None:
+    step = accept(
+        "Build quality, prefer stainless steel",
+        KETTLE,
+        (MATTERS,),
+        must_haves=["build quality", "stainless steel"],
+        priorities=["build quality"],
+    )
+    assert step.requirements.must_haves == KETTLE.must_haves
+    assert step.requirements.nice_to_haves == ("stainless steel",)
+    assert step.requirements.priorities == ("build quality",)

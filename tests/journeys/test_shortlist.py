@@ -58,6 +58,28 @@ async def test_the_conversation_of_the_spec_up_to_the_shortlist(chat: Chat) -> N
     assert filled >= 0.8 * len(columns) * len(table.rows)
 
 
+async def test_whether_a_product_meets_the_requirements_is_worked_out_and_never_looked_for(chat: Chat) -> None:
+    await chat.say(FIRST, SECOND, CONFIRM, ENRICH)
+    table = await chat.table()
+    verdicts = {row.id: row.cell("Meets requirements") for row in table.rows}
+    assert {verdict.value for verdict in verdicts.values()} == {True, False, None}
+    for row in table.rows:
+        verdict, price, settings = verdicts[row.id], row.cell("Price"), row.cell("Temperature settings")
+        assert verdict.run_id is None
+        assert bool(verdict.evidence) == (verdict.value is not None)
+        if verdict.value is False:
+            assert "you asked for" in str(verdict.error) or "your budget" in str(verdict.error)
+        elif verdict.value is None:
+            assert str(verdict.error).startswith("not known:")
+            assert price.value is None or settings.value is None or "£" not in str(price.raw_value)
+        else:
+            assert price.value is not None
+    assert not any(field.name == "Meets requirements" for field in table.shown_fields)
+    await chat.say("actually my budget is £30", CONFIRM)
+    after = {row.id: row.cell("Meets requirements").value for row in (await chat.table()).rows}
+    assert any(verdicts[row_id].value is True and after[row_id] is False for row_id in verdicts)
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [

@@ -28,7 +28,17 @@ from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Requirements
 from tablewright.table.units import parse_unit
 
-__all__ = ["Propose", "ProposeFields", "field_from", "fields_from", "lacking", "modified", "refusals", "refused"]
+__all__ = [
+    "MEETS",
+    "Propose",
+    "ProposeFields",
+    "field_from",
+    "fields_from",
+    "lacking",
+    "modified",
+    "refusals",
+    "refused",
+]
 
 MOST = 10
 FEWEST_OF_CATEGORY = 3

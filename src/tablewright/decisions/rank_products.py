@@ -259,6 +259,9 @@ class _Scoring:
     def of(self, row: Row) -> Ranked:
         merged: dict[str, list[tuple[float, float, str]]] = {}
         unknown = dict.fromkeys(self.sifted.undecided.get(row.id, ()))
+        price = price_field(self.table)
+        uncompared = (price.name,) if price and row.id in self.sifted.uncompared else ()
+        doubts = tuple(dict.fromkeys((*unknown, *uncompared)))
         for each in self.counting:
             scored = self._scored(each, row)
             if scored is None:
@@ -276,6 +279,7 @@ class _Scoring:
             score=round(min(1.0, total), 4),
             parts=tuple(parts),
             unknown=tuple(unknown),
+            doubts=doubts,
         )
 
     def _part(self, field: str, scores: Sequence[tuple[float, float, str]]) -> Part:

@@ -124,6 +124,8 @@ class Ranked(Noun, frozen=True):
     parts: tuple[Part, ...] = ()
     unknown: tuple[str, ...] = ()
     """Fields that count and are not known of it."""
+    doubts: tuple[str, ...] = ()
+    """Those without which nobody knows whether it meets the requirements."""
 
 
 class Excluded(Noun, frozen=True):

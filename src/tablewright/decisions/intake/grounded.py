@@ -42,9 +42,10 @@ def grounded(
             is_negated = any(same(item, other) for other in excluded) or _is_negated(item, text)
             if not is_negated and (name == "constraints" or IS_NEGATIVE.match(item)):
                 continue
-            if name != "priorities" and any(same(item, other) for own in _WISHES for other in lists[own]):
+            place = "constraints" if is_negated else _softened(item, name, wants)
+            if place in _WISHES and any(same(item, other) for own in _WISHES for other in lists[own]):
                 continue
-            lists["constraints" if is_negated else name].append(negative(item) if is_negated else item)
+            lists[place].append(negative(item) if is_negated else item)
     if not _RANKS.search(text):
         lists["priorities"] = [item for item in lists["priorities"] if _is_ranked(item, lists, wants)]
     product = _bare(" ".join(filled.product_type.split()), [item for items in lists.values() for item in items])
@@ -53,6 +54,14 @@ def grounded(
         budget=_budget(filled.budget, text, known.budget),
         **{name: tuple(dict.fromkeys(items))[:MOST_ITEMS] for name, items in lists.items()},
     )
+
+
+def _softened(item: str, name: str, wants: Wants) -> str:
+    """What the message's own words mark as preferred, or as what matters, leaves out no product."""
+    if name not in ("must_haves", "specifications"):
+        return name
+    softer = ("nice_to_haves", "priorities")
+    return next((own for own in softer if any(same(item, other) for other in getattr(wants.said, own))), name)
 
 
 def _is_ranked(item: str, lists: dict[str, list[str]], wants: Wants) -> bool:

@@ -83,6 +83,7 @@ class Advising:
     async def present(self, *, heading: str = "", notes: Sequence[str] = ()) -> tuple[ShortlistState, ChatReply]:
         table = await self._shelf.table()
         ranking = rank(table, self._state.requirements)
+        await self._shelf.judge(table, ranking)
         if not ranking.ranked:
             return self._state, self._none_left(table, ranking)
         asked = ExplainTradeoffs(table=table, ranking=ranking, requirements=self._state.requirements, most=TOP)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from msgspec import structs
 
+from tablewright.decisions.propose_fields import MEETS
 from tablewright.decisions.reader.about import Subject, mentions
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
@@ -25,13 +27,13 @@ from tablewright.strategies.strategy import Strategy, find_strategy
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.dedupe import row_key
-from tablewright.table.edits import AddField, AddRow, ChangeField, Edit
+from tablewright.table.edits import AddField, AddRow, ChangeField, Edit, SetCell
 from tablewright.table.evidence import evidence_for
 from tablewright.table.feed import Progress
-from tablewright.table.model import Cell, Evidence, Field, Row, RowId, Table
+from tablewright.table.model import PENDING, Cell, Evidence, Field, Row, RowId, Table
 from tablewright.table.research import Wanted
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import Product
+from tablewright.table.shortlist import Excluded, Product, Ranked, Ranking
 from tablewright.table.text import cell_text
 
 KEY, MAKER, PAGE = "Product", "Maker", "Official page"
@@ -53,7 +55,8 @@ class Shelf:
     ) -> None:
         self.table_id = table_id
         self._store = store
-        self._tools = tools
+        # Data sheets are what the built-in reader reads best: a model is asked where it is not sure.
+        self._tools = replace(tools, cascade=True)
         self._actor = actor
         self._terms = terms
         self._watch = watch
@@ -114,7 +117,7 @@ class Shelf:
         asked = [
             field
             for field in table.fields
-            if field.name not in (KEY, MAKER, PAGE) and (not fields or field.name in fields)
+            if field.is_asked and field.name not in (KEY, MAKER, PAGE) and (not fields or field.name in fields)
         ]
         if not asked:
             return None
@@ -128,6 +131,21 @@ class Shelf:
                 if (cell := row.cell(field.name)).needs_work or (cell.status == "FAILED" and cell.attempt <= 1)
             }
         return await self._run(table, asked, find_strategy("pipeline"), only=only) if only else None
+
+    async def judge(self, table: Table, ranking: Ranking) -> None:
+        """Writes down of each product whether it meets the requirements: worked out from its cells, not looked for."""
+        if table.field(MEETS.name) is None:
+            return
+        rows = {row.id: row for row in table.rows}
+        verdicts = {each.row_id: refused(each, rows[each.row_id]) for each in ranking.excluded}
+        verdicts |= {each.row_id: met(each, rows[each.row_id]) for each in ranking.ranked}
+        edits: list[Edit] = []
+        for row_id, verdict in verdicts.items():
+            before = rows[row_id].cell(MEETS.name)
+            if (before.value, before.error) != (verdict.value, verdict.error):
+                edits.append(SetCell(row_id=row_id, field=MEETS.name, cell=verdict))
+        if edits:
+            await Changes(self._store, self._actor).edit(self.table_id, edits, "judged by the requirements")
 
     async def estimate(self, fields: Sequence[Field]) -> str:
         """What filling these fields is likely to take, in words."""
@@ -190,6 +208,31 @@ class Shelf:
 
     async def flag(self, row_id: RowId, field: str, why: str) -> None:
         await Changes(self._store, self._actor).flag(self.table_id, row_id, field, why)
+
+
+def refused(product: Excluded, row: Row) -> Cell:
+    decided = row.cell(product.field) if product.field else PENDING
+    return worked_out(False, [decided], product.reason)
+
+
+def met(product: Ranked, row: Row) -> Cell:
+    if product.doubts:
+        unknown = f"not known: {', '.join(product.doubts)}"
+        return Cell(status="FAILED", reason="not_found", error=unknown, updated_at=now())
+    counted = [cell for part in product.parts if (cell := row.cell(part.field)).value is not None]
+    return worked_out(True, counted, "")
+
+
+def worked_out(value: bool, inputs: Sequence[Cell], why: str) -> Cell:
+    """As sure as the least sure of the cells it follows from, and with their evidence."""
+    return Cell(
+        value=value,
+        status="ENRICHED",
+        confidence=min((cell.confidence for cell in inputs if cell.confidence is not None), default=1.0),
+        evidence=tuple(cell.evidence[0] for cell in inputs if cell.evidence),
+        updated_at=now(),
+        error=why or None,
+    )
 
 
 def page_of(row: Row) -> str:
