@@ -367,6 +367,14 @@ def test_a_models_field_that_nobody_speaks_of_gives_way_to_those_of_the_pages() 
     assert not {"Unit", "User"} & {*shown}
 
 
+def test_a_wish_that_a_model_makes_a_column_of_is_compared_by_the_column_that_shows_it() -> None:
+    asked = ProposeFields(requirements=KETTLE, sources=kettle_pages())
+    features = [ProposedField(name=name, type="boolean") for name in ("Variable temperature", "Stainless steel")]
+    shown = names(Propose().accept(asked, Proposed(fields=[*features, ProposedField(name="Capacity")])))
+    assert {"Temperature settings", "Material", "Capacity"} <= {*shown}
+    assert not {"Variable temperature", "Stainless steel"} & {*shown}
+
+
 def test_a_model_that_proposes_nothing_leaves_it_to_the_rule() -> None:
     with pytest.raises(Unusable) as problem:
         Propose().accept(ASKED, Proposed(fields=[]))

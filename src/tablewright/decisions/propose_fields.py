@@ -117,7 +117,8 @@ class Propose:
         pages, what neither they nor the buyer speak of is left out: it would stay empty."""
         problems = [problem for each in reply.fields if (problem := refused(each.name))]
         taken = [field for each in reply.fields if (field := _taken(each, asked.requirements.product_type))]
-        chosen = [field for field in taken if _is_spoken_of(field, asked)]
+        labels = labels_of(asked.sources)
+        chosen = [each for field in taken if _is_spoken_of(field, asked) for each in _as_judged(field, asked, labels)]
         if not chosen:
             said = problems[0] if problems else "No field was proposed."
             raise Unusable(f"{said} Name specifications that makers state.", usable=self.rule(asked))
@@ -192,6 +193,16 @@ def _as_stated(field: Field, product_type: str, labels: Sequence[Label]) -> Fiel
     if own and shows and pages_with(shows, labels) > pages_with(own, labels):
         return shows.as_field("user")
     return field
+
+
+def _as_judged(field: Field, asked: ProposeFields, labels: Sequence[Label]) -> list[Field]:
+    """A wish is compared by the column that shows it, "stainless steel" by the material, not by a second of its own."""
+    kind, wants = asked.requirements.product_type, asked.requirements
+    wishes = (*wants.must_haves, *wants.nice_to_haves, *wants.priorities)
+    if field_named(field.name, kind) is None and any(same(field.name, wish) for wish in wishes):
+        shown_by = [each for each in wanted_fields(field.name, kind) if field_named(each.name, kind)]
+        return shown_by or [field]
+    return [_as_stated(field, kind, labels)]
 
 
 def _qualification(wish: str) -> Field | None:

@@ -14,6 +14,7 @@ from tablewright.doors.cli.root import Json, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
+    from tablewright.table.model import Step
     from tablewright.table.shortlist import ChatReply, ShortlistState
 
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
@@ -113,13 +114,18 @@ async def turned(tablewright: Tablewright, state_id: str, message: str) -> tuple
 
     with output.bar() as progress:
         bar = progress.add_task("Thinking", total=None)
+
+        def tell(step: Step) -> None:
+            progress.reset(bar, description=output.plain(step.detail, 60).plain)
+            progress.tasks[0].total = None  # `reset` takes None for "as before"
+
         return await tablewright.shortlist_turn(
             state_id,
             message,
             watch=lambda news: progress.update(
                 bar, description=output.doing(news), completed=news.done, total=news.total
             ),
-            tell=lambda step: progress.reset(bar, description=output.plain(step.detail, 60).plain, total=None),
+            tell=tell,
         )
 
 

@@ -17,7 +17,7 @@ from tablewright.table.text import plural, shortened
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
-SHOW_EVERY = 0.2
+SHOW_EVERY = 0.05
 """Seconds for which finished cells are gathered before they are shown together."""
 ENDINGS = {
     "done": "The run is done.",
