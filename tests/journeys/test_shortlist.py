@@ -246,6 +246,12 @@ async def test_nothing_found_is_said_and_leads_back_to_the_requirements(tmp_path
     assert chat.state.phase == "intake"
 
 
+async def test_who_asks_for_a_few_is_not_told_that_there_are_few(chat: Chat) -> None:
+    tools = await chat.app._open_tools(("web",))
+    found = await shortlist.explore(Requirements(product_type="kettle"), tools, most=3, tell=lambda _: None)
+    assert (len(found.products), found.notes) == (3, ())
+
+
 async def test_a_search_that_fails_is_said(tmp_path: Path) -> None:
     async with small_web({"/": Page("Weather", "<p>Rain.</p>")}) as web:
         web.search_status = 403

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from openpyxl import load_workbook
 
 from tablewright.journeys.research.worker import Library
 from tablewright.journeys.shortlist.explorer import Explored
+from tablewright.store.records import now
 from tablewright.table.shortlist import (
     CONFIRM,
     EDIT,
@@ -90,13 +92,16 @@ async def test_which_value_is_wrong_is_asked_where_it_is_not_said(advised: Chat)
 
 
 async def test_links_are_of_shops_with_price_stock_and_time(advised: Chat) -> None:
+    before = now()
     reply = await advised.say("where can I buy the Hearthline Degree 15?")
+    assert all(before <= offer.at <= now() for offer in reply.listings), "asked now, also where the page was known"
+    hosts = [urlsplit(offer.url).hostname for offer in reply.listings]
+    assert len(hosts) == len(set(hosts))
     shops = {offer.shop: offer for offer in reply.listings}
     assert {"Copperpot", "Larderly"} <= set(shops)
     assert shops["Copperpot"].price is not None
     assert shops["Copperpot"].price.amount == 44.95
     assert shops["Copperpot"].stock
-    assert shops["Copperpot"].at
     assert not any("hearthline.example" in offer.url for offer in reply.listings)
 
 

@@ -18,7 +18,7 @@ from tablewright.decisions.shopping.button_words import drops
 from tablewright.errors import TablewrightError
 from tablewright.journeys.files import export_file
 from tablewright.journeys.shortlist.links import listings
-from tablewright.journeys.shortlist.shelf import KEY, MAKER, PAGE, Shelf
+from tablewright.journeys.shortlist.shelf import KEY, MAKER, PAGE, Shelf, is_open
 from tablewright.store.store import Store
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
@@ -293,7 +293,7 @@ def noted(note: str, table: Table) -> Said:
 
 def pending(table: Table) -> int:
     asked = [field.name for field in table.fields if field.name not in (KEY, MAKER, PAGE) and field.is_asked]
-    return sum(row.cell(name).status == "PENDING" for row in table.rows for name in asked)
+    return sum(is_open(row.cell(name)) for row in table.rows for name in asked)
 
 
 def naming(text: str, table: Table) -> Said:

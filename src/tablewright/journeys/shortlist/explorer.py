@@ -65,7 +65,7 @@ async def explore(
     await search.open_official(products)
     if search.failed and len(search.failed) == len(search.sent):
         notes.append(f"The search failed: {search.failed[0]}")
-    elif 0 < len(products) < FEW:
+    elif 0 < len(products) < min(FEW, most):
         was = "was" if len(products) == 1 else "were"
         notes.append(f"Only {len(products)} {was} found: there may be few of them.")
     return Explored(products=products, queries=tuple(search.sent), library=search.library, notes=tuple(notes))

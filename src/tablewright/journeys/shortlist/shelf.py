@@ -124,12 +124,7 @@ class Shelf:
         if only is None:
             await self._from_pages(table, asked)
             table = await self.table()
-            only = {
-                (row.id, field.name)
-                for row in table.rows
-                for field in asked
-                if (cell := row.cell(field.name)).needs_work or (cell.status == "FAILED" and cell.attempt <= 1)
-            }
+            only = {(row.id, field.name) for row in table.rows for field in asked if is_open(row.cell(field.name))}
         return await self._run(table, asked, find_strategy("pipeline"), only=only) if only else None
 
     async def judge(self, table: Table, ranking: Ranking) -> None:
@@ -208,6 +203,11 @@ class Shelf:
 
     async def flag(self, row_id: RowId, field: str, why: str) -> None:
         await Changes(self._store, self._actor).flag(self.table_id, row_id, field, why)
+
+
+def is_open(cell: Cell) -> bool:
+    """Whether it is still to be looked for: what a product's own page does not say is searched for once."""
+    return cell.needs_work or (cell.status == "FAILED" and cell.attempt <= 1)
 
 
 def refused(product: Excluded, row: Row) -> Cell:

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Takes the pictures of docs/images: a server of its own on the sample world, and Debian's Chromium that visits it.
+
+    .venv/bin/python scripts/pictures.py [NAME …]     all of them, or those of these names
+
+Each picture is what a person sees after doing what its function does, so they are done in order, and look at them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+WIDE, TALL, PHONE = (1280, 720), (1280, 860), (390, 780)
+FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+expect.set_options(timeout=60_000)
+
+
+class Tour:
+    def __init__(self, page: Page, url: str, folder: Path) -> None:
+        self.page = page
+        self.url = url
+        self.folder = folder
+        self.table = ""
+
+    def go(self, path: str) -> None:
+        self.page.goto(self.url + path)
+        self.page.wait_for_function("window.did_handshake === true")
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def say(self, label: str, words: str) -> None:
+        self.page.get_by_label(label).fill(words)
+        self.page.keyboard.press("Enter")
+
+    def tables_first_visit(self) -> None:
+        self.go("/")
+        expect(self.page.get_by_text("Try it with a sample table")).to_be_visible()
+
+    def table_(self) -> None:
+        self.press("Try it with a sample table")
+        self.page.wait_for_url("**/tables/*")
+        self.table = self.page.url.removeprefix(self.url)
+        self.ask("Staff", "number", "How many people does {Company} employ?")
+        self.press("Accept all")
+        expect(self.page.locator(".tw-waiting")).to_be_hidden()
+        self.ask("Founded", "number", "What year was {Company} founded?")
+        expect(self.page.get_by_role("alert")).to_have_count(0)
+
+    def ask(self, name: str, kind: str, question: str) -> None:
+        self.press("Ask a column")
+        dialog = self.page.get_by_role("dialog")
+        dialog.get_by_label("Name of the column").fill(name)
+        dialog.get_by_label("Type").click()
+        self.page.get_by_role("option", name=kind, exact=True).click()
+        dialog.get_by_label("Question or formula").fill(question)
+        dialog.get_by_role("button", name="Start").click()
+        expect(self.page.locator(".tw-waiting")).to_contain_text("proposed")
+        self.page.locator(".tw-run").wait_for(state="hidden")
+
+    def evidence(self) -> None:
+        self.page.locator(".ag-row[row-index='3'] [col-id='Staff']").click()
+        expect(self.page.locator(".tw-panel mark").first).to_be_visible()
+
+    def review(self) -> None:
+        self.go(self.table)
+        self.press("Review")
+        expect(self.page.get_by_text("Review what was found")).to_be_visible()
+        for key in ("a", "a", "r"):
+            self.page.keyboard.press(key)
+        expect(self.page.locator(".tw-panel mark").first).to_be_visible()
+
+    def phone(self) -> None:
+        self.go(self.table)
+        expect(self.page.locator(".ag-row .tw-value").first).to_be_visible()
+
+    def documents(self) -> None:
+        papers = self.folder / "papers"
+        subprocess.run([sys.executable, "-m", "tablewright.sample", "--papers", str(papers)], check=True)
+        paths = sorted(path for path in papers.rglob("*") if path.is_file())
+        broken = self.folder / "contract-scan.pdf"
+        broken.write_bytes(paths[0].read_bytes()[:300] if paths[0].suffix == ".pdf" else b"%PDF-1.4 cut short")
+        self.go("/documents")
+        self.page.set_input_files("input[type=file]", [str(path) for path in (*paths, broken)])
+        expect(self.page.get_by_text("not read:")).to_be_visible()
+
+    def ask_(self) -> None:
+        self.go("/ask")
+        self.say("Your question", "all receipts that contain tires")
+        expect(self.page.get_by_role("log").get_by_role("region", name="Answer")).to_be_visible()
+
+    def research(self) -> None:
+        self.go("/research")
+        question = "Identify 5 AI business models with pricing and case studies"
+        self.page.get_by_label("What do you want to find out?").fill(question)
+        self.press("Begin")
+        expect(self.page.get_by_role("region", name="Report", exact=True)).to_be_visible()
+
+    def shortlist(self) -> None:
+        self.go("/shortlist")
+        self.say("A product, and what matters", "I want a kettle with variable temperature, under £50")
+        expect(self.page.get_by_text("What matters most")).to_be_visible()
+        self.say("Your message", "Build quality, prefer stainless steel")
+        self.press("Confirm Requirements")
+        self.press("Enrich Now")
+        expect(self.page.get_by_role("article")).to_have_count(5)
+
+    def runs(self) -> None:
+        self.go("/runs")
+        expect(self.page.locator("canvas").first).to_be_visible()
+
+    def health(self) -> None:
+        self.go("/health")
+        expect(self.page.get_by_text("Database").first).to_be_visible()
+
+
+STOPS = (
+    ("tables-first-visit", WIDE, Tour.tables_first_visit),
+    ("table", WIDE, Tour.table_),
+    ("evidence", WIDE, Tour.evidence),
+    ("review", WIDE, Tour.review),
+    ("phone", PHONE, Tour.phone),
+    ("documents", TALL, Tour.documents),
+    ("ask", TALL, Tour.ask_),
+    ("research", TALL, Tour.research),
+    ("shortlist", TALL, Tour.shortlist),
+    ("runs", (1280, 1500), Tour.runs),
+    ("health", TALL, Tour.health),
+)
+
+
+def main(wanted: set[str]) -> None:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        sys.exit("Chromium is not installed (apt install chromium).")
+    with tempfile.TemporaryDirectory(prefix="tablewright-pictures-") as name:
+        folder = Path(name)
+        environ = {**os.environ, "TABLEWRIGHT_HOME": str(folder / "home"), "TABLEWRIGHT_SEARCH": "sample"}
+        log = folder / "log"
+        with log.open("w") as output:
+            command = [str(Path(sys.executable).with_name("tablewright")), "serve", "--port", "0"]
+            server = subprocess.Popen(command, env=environ, cwd=folder, stdout=output, stderr=output)
+        try:
+            while "http://" not in log.read_text():
+                if server.poll() is not None:
+                    sys.exit(log.read_text())
+                time.sleep(0.2)
+            url = "http://" + log.read_text().split("http://", 1)[1].split()[0].rstrip("./")
+            with sync_playwright() as driver:
+                browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
+                page = browser.new_page()
+                tour = Tour(page, url, folder)
+                for stop, (width, height), go in STOPS:
+                    page.set_viewport_size({"width": width, "height": height})
+                    go(tour)
+                    page.wait_for_timeout(1_200)  # until what moves has come to rest
+                    if not wanted or stop in wanted:
+                        page.screenshot(path=IMAGES / f"{stop}.png")
+                        print(stop)
+                browser.close()
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+if __name__ == "__main__":
+    main(set(sys.argv[1:]))
