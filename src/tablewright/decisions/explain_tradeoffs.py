@@ -235,9 +235,9 @@ class _Shown:
             extreme = max(sizes.values()) if end == "more" else min(sizes.values())
             if own == extreme and list(sizes.values()).count(extreme) == 1:
                 cells = tuple(ref(other, field) for other in self.rows if other.id in sizes)
-                yield _Edge(
-                    text=_superlative(field, end, told(row.cell(field.name), field)), cells=cells, field=field.name
-                )
+                among = "these" if len(sizes) == len(self.rows) else "those that can be compared"
+                text = _superlative(field, end, among, told(row.cell(field.name), field))
+                yield _Edge(text=text, cells=cells, field=field.name)
 
     def _near_limit(self, row: Row) -> Iterator[_Edge]:
         budget = self.asked.requirements.budget
@@ -340,12 +340,12 @@ def _said(text: str, edges: Sequence[_Edge]) -> Said:
     return Said(text=text, cells=tuple(dict.fromkeys(cell for edge in edges for cell in edge.cells)))
 
 
-def _superlative(field: Field, end: Direction, value: str) -> str:
+def _superlative(field: Field, end: Direction, among: str, value: str) -> str:
     word = end_told(field, end)
     return (
-        f"is the {word} of these ({value})"
+        f"is the {word} of {among} ({value})"
         if word in SAID_OF_PRODUCT
-        else f"has the {word} {field_told(field)} of these ({value})"
+        else f"has the {word} {field_told(field)} of {among} ({value})"
     )
 
 
