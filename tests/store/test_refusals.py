@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event
 
-from tablewright.engine.fill import BATCH, Fill
+from tablewright.engine.fill import Fill
+from tablewright.engine.outbox import LARGEST
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
@@ -59,7 +60,7 @@ class Disk:
 
 
 async def test_a_disk_that_fills_in_the_middle_of_a_run_costs_only_what_was_not_written(tmp_path: Path) -> None:
-    count = 4 * BATCH
+    count = 4 * LARGEST
     url = await made(tmp_path / "tablewright.db", count)
     async with await Store.open(url) as store:
         table, disk = await store.tables.find("t"), Disk(store)

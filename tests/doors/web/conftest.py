@@ -104,26 +104,52 @@ class NewPage(Protocol):
     ) -> AbstractAsyncContextManager[playwright.Page]: ...
 
 
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One browser for all tests of this process, at the address where it is told what to do: starting one for each took
+    longer than many a test."""
+    assert CHROMIUM is not None
+    profile = tmp_path_factory.mktemp("profile")
+    command = [CHROMIUM, "--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}", *FLAGS, "about:blank"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield wait_for_debugger(process, profile / "DevToolsActivePort")
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def wait_for_debugger(process: subprocess.Popen[bytes], told: Path) -> str:
+    until = time.monotonic() + STARTING
+    while time.monotonic() < until and process.poll() is None:
+        if told.exists() and len(lines := told.read_text().splitlines()) > 1:
+            return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
+        time.sleep(0.05)
+    raise AssertionError("Chromium did not start.")
+
+
 @pytest.fixture
-async def browser() -> AsyncIterator[NewPage]:
+async def browser(chromium: str) -> AsyncIterator[NewPage]:
     """Opens pages of any size. Whatever the browser complains about fails the test."""
     async with playwright.async_playwright() as driver:
-        chromium = await driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        connected = await driver.chromium.connect_over_cdp(chromium)
 
         @asynccontextmanager
         async def new_page(
             width: int = 1280, height: int = 800, *, dark: bool = False
         ) -> AsyncIterator[playwright.Page]:
-            context = await chromium.new_context(
+            context = await connected.new_context(
                 viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
             )
             page = await context.new_page()
             page.set_default_timeout(PATIENCE)
             complaints: list[str] = []
             page.on("pageerror", lambda error: complaints.append(str(error)))
-            yield page
-            await context.close()
+            try:
+                yield page
+            finally:
+                await context.close()
             assert complaints == []
 
         yield new_page
-        await chromium.close()
+        await connected.close()
