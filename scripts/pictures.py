@@ -69,7 +69,7 @@ class Tour:
 
     def evidence(self) -> None:
         self.page.locator(".ag-row[row-index='3'] [col-id='Staff']").click()
-        expect(self.page.locator(".tw-panel mark").first).to_be_visible()
+        expect(self.page.locator(".tw-quote").first).to_be_visible()
 
     def review(self) -> None:
         self.go(self.table)
@@ -77,7 +77,7 @@ class Tour:
         expect(self.page.get_by_text("Review what was found")).to_be_visible()
         for key in ("a", "a", "r"):
             self.page.keyboard.press(key)
-        expect(self.page.locator(".tw-panel mark").first).to_be_visible()
+        expect(self.page.locator(".tw-quote").first).to_be_visible()
 
     def phone(self) -> None:
         self.go(self.table)
