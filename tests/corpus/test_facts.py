@@ -221,7 +221,7 @@ async def test_every_receipt_is_decided_one_way_or_the_other(store: Store) -> No
     assert [(each.thing.document_id, each.reason) for each in result.undecided] == [("c", "total is not stated")]
     assert result.completeness == "incomplete"
     assert "1 of 3 do not say" in result.reason
-    assert "1 documents could not be read" in result.reason
+    assert "1 document could not be read" in result.reason
     (stated,) = result.matches[0].values
     assert (stated.label, stated.value.raw, stated.page) == ("Total", "RM 120.00", 1)
 

@@ -32,6 +32,7 @@ from tablewright.models.embedder import Embedder
 from tablewright.store.documents import Documents
 from tablewright.store.properties import LabelUse, PropertyAt
 from tablewright.table.corpus import Completeness, Condition, Document, Question, Typed
+from tablewright.table.text import plural
 
 DOUBT = "values that can be read in two ways were taken in the usual one"
 BY_WORDS = "where no label says it, the words of the text were taken"
@@ -352,7 +353,7 @@ def _completeness(
         most, times = reasons.most_common(1)[0]
         parts.append(f"{len(undecided)} of {decided + len(undecided)} do not say ({times}: {most})")
     if unreadable:
-        parts.append(f"{unreadable} documents could not be read")
+        parts.append(f"{unreadable} {plural('document', unreadable)} could not be read")
     if parts:
         return "incomplete", "; ".join(parts)
     parts = [f"{guess} ({times})" for guess, times in decision.guesses.most_common()]

@@ -54,6 +54,23 @@ async def test_a_key_held_down_across_pages_decides_each_cell_and_a_reload_forge
     assert values == [2 * number for number in range(1, 65)] + [None] * 6
 
 
+async def test_keys_that_come_before_the_page_is_joined_to_its_server_keep_their_order(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    _, proposal_id = await computed(site, tmp_path, "Name,P\nA,1\nB,2\nC,3\n", "Double:number={P} * 2", "Early keys")
+    async with browser() as page:
+        await page.goto(f"{site.url}/review/{proposal_id}")
+        await expect(page.locator(".tw-review-detail")).to_contain_text("A ")
+        await page.evaluate("window.did_handshake = false")
+        await page.evaluate(HOLD, ["a", 1])
+        await page.evaluate(
+            """() => { window.did_handshake = true; for (const key of ["r", "a"])
+                document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true})); }"""
+        )
+        await expect(page.get_by_role("status").first).to_have_text("2 to accept, 1 to refuse, 0 open")
+        await expect(page.locator(".tw-line", has_text="B ·")).to_contain_text("refuse")
+
+
 async def test_line_breaks_of_a_value_survive_its_edit(site: Site, browser: NewPage, tmp_path: Path) -> None:
     table_id, proposal_id = await computed(
         site, tmp_path, 'Name,Note\nA,"one\ntwo"\n', "Copy={Note}", "With line breaks"
