@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.fill import USUAL, WINDOW, Fill, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
@@ -89,15 +89,28 @@ async def unfound(
     store: Store, table: Table, fields: Sequence[Field], row_ids: Sequence[RowId] | None = None
 ) -> set[CellAt]:
     """Which of these cells nobody has looked for yet, or nobody has found."""
-    among, names = None if row_ids is None else set(row_ids), {field.name for field in fields}
-    cells: set[CellAt] = set()
+    names = {field.name for field in fields}
+    return {
+        (row.id, name)
+        async for rows in windows(store, table, names, row_ids)
+        for row in rows
+        for name in names
+        if row.cell(name).is_unfound
+    }
+
+
+async def windows(
+    store: Store, table: Table, fields: Collection[str], row_ids: Sequence[RowId] | None
+) -> AsyncIterator[Sequence[Row]]:
+    """These rows, or all, some at a time."""
+    if row_ids is not None:
+        for start in range(0, len(row_ids), WINDOW):
+            yield (await store.tables.rows(table.id, row_ids[start : start + WINDOW], fields=fields)).rows
+        return
     after = 0
-    while rows := (await store.tables.window(table.id, after=after, fields=names)).rows:
-        for row in rows:
-            if among is None or row.id in among:
-                cells |= {(row.id, name) for name in names if row.cell(name).is_unfound}
+    while rows := (await store.tables.window(table.id, after=after, limit=WINDOW, fields=fields)).rows:
+        yield rows
         after = rows[-1].id
-    return cells
 
 
 async def reopen(
@@ -183,11 +196,9 @@ def with_inputs(table: Table, fields: Sequence[Field]) -> list[Field]:
 
 
 async def is_empty(store: Store, table: Table, field: str) -> bool:
-    after = 0
-    while rows := (await store.tables.window(table.id, after=after)).rows:
+    async for rows in windows(store, table, {field}, None):
         if any(row.cell(field).value is not None for row in rows):
             return False
-        after = rows[-1].id
     return True
 
 
