@@ -148,7 +148,7 @@ def print_reply(reply: ChatReply) -> None:
         price = f" {offer.price}" if offer.price else ""
         stock = f", {offer.stock}" if offer.stock else ""
         at = f" ({output.when(offer.at)})" if offer.at else ""
-        console.print(output.plain(f"  {offer.shop}:{price}{stock}{at} {offer.url}", 600), highlight=False)
+        output.print_prose(f"{offer.shop}:{price}{stock}{at} {offer.url}", 600, indent=2)
     if reply.buttons:
         labels = "   ".join(f"[{number}] {label}" for number, label in enumerate(reply.buttons, start=1))
         console.print(output.plain(labels, 400), style="bold", highlight=False)
