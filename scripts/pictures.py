@@ -144,7 +144,7 @@ def main(wanted: set[str]) -> None:
         sys.exit("Chromium is not installed (apt install chromium).")
     with tempfile.TemporaryDirectory(prefix="tablewright-pictures-") as name:
         folder = Path(name)
-        environ = {**os.environ, "TABLEWRIGHT_HOME": str(folder / "home"), "TABLEWRIGHT_SEARCH": "sample"}
+        environ = {**os.environ, "TABLEWRIGHT_HOME": "data", "TABLEWRIGHT_SEARCH": "sample"}
         log = folder / "log"
         with log.open("w") as output:
             command = [str(Path(sys.executable).with_name("tablewright")), "serve", "--port", "0"]

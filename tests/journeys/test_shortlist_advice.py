@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,6 +14,7 @@ from openpyxl import load_workbook
 
 from tablewright.journeys.research.worker import Library
 from tablewright.journeys.shortlist.explorer import Explored
+from tablewright.journeys.shortlist.shelf import Shelf
 from tablewright.store.records import now
 from tablewright.table.shortlist import (
     CONFIRM,
@@ -356,3 +358,22 @@ async def test_what_the_rules_are_sure_of_asks_no_model(
         assert endpoint.asked == []
         await chat.say("the Heron, hmm")
         assert endpoint.asked
+
+
+async def test_what_only_its_own_page_was_read_for_is_still_to_be_looked_for(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cut_off(*_args: object, **_how: object) -> None:
+        """As where the time is over before anything was searched for."""
+
+    run = Shelf._run
+
+    async def from_pages_only(shelf: Shelf, *args: Any, **how: Any) -> Any:
+        return await (cut_off() if how.get("only") is not None else run(shelf, *args, **how))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Shelf, "_run", from_pages_only)
+        reply = await chat.say(FIRST, SECOND, CONFIRM, ENRICH)
+    assert reply.buttons == (GO_ON,)
+    assert "cells were not looked for in time" in reply.text
+    assert (await chat.say(GO_ON)).buttons == ()
