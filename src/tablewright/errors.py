@@ -25,7 +25,9 @@ TablewrightError              something a person should read; says what happened
 from __future__ import annotations
 
 import traceback
-from pathlib import PurePath
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
 
 
 class TablewrightError(Exception):
@@ -127,6 +129,6 @@ class Cancelled(TablewrightError):
 def unforeseen(error: BaseException) -> str:
     """Of what kind it is and where it happened, for records that others read: what it says may be a secret."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "tablewright" in frame.filename] or frames
-    at = f" in {PurePath(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(PACKAGE)] or frames
+    at = f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""
     return f"An error that nobody foresaw: {type(error).__name__}{at}."

@@ -392,3 +392,13 @@ def test_what_is_preferred_or_matters_most_is_no_must_have_whatever_a_model_says
     assert step.requirements.must_haves == KETTLE.must_haves
     assert step.requirements.nice_to_haves == ("stainless steel",)
     assert step.requirements.priorities == ("build quality",)
+
+
+def test_a_keyboard_is_no_word_of_ranking() -> None:
+    step = accept(
+        "a keyboard with quiet switches",
+        product_type="keyboard",
+        must_haves=["quiet switches"],
+        priorities=["quiet switches"],
+    )
+    assert step.requirements.priorities == ()

@@ -118,13 +118,14 @@ class Propose:
         problems = [problem for each in reply.fields if (problem := refused(each.name))]
         taken = [field for each in reply.fields if (field := _taken(each, asked.requirements.product_type))]
         labels = labels_of(asked.sources)
-        chosen = [each for field in taken if _is_spoken_of(field, asked) for each in _as_judged(field, asked, labels)]
+        judged = [_as_judged(field, asked, labels) if _is_spoken_of(field, asked) else [] for field in taken]
+        chosen = [each for fields in judged for each in fields]
         if not chosen:
             said = problems[0] if problems else "No field was proposed."
             raise Unusable(f"{said} Name specifications that makers state.", usable=self.rule(asked))
         users, hidden = _of_requirements(asked)
         wanted = [*users, *sorted(chosen, key=lambda field: field.role != "user")]
-        if len(chosen) < len(taken):
+        if judged != [[field] for field in taken]:  # some were left out, or gave way to another column
             wanted += _of_category(asked)
         fields = _composed(wanted, hidden, asked.most)
         if problems:

@@ -13,7 +13,7 @@ from tablewright.store.proposals import EVERYTHING, Applied, Review, Selection
 from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
-from tablewright.table.coerce import Coerced, coerce
+from tablewright.table.coerce import LONGEST_TYPED, Coerced, coerce
 from tablewright.table.dedupe import row_key
 from tablewright.table.edits import AddRow, Draft, Edit, FlagCell, SetCell
 from tablewright.table.model import PENDING, Cell, Field, Noun, RowId
@@ -128,7 +128,6 @@ class Changes:
         return await self._store.history.go_back(table_id, at=utc(to), actor=self._actor)
 
 
-LONGEST_TYPED = 100_000
 _CHOSEN = re.compile(r"^a range\b|\bseveral\b")
 """What is noted where a text states more than one value and the first was taken."""
 

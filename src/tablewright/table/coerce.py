@@ -24,9 +24,11 @@ from tablewright.table.quantities import read_money_value, read_number_value
 from tablewright.table.text import show
 from tablewright.table.urls import read_url
 
-__all__ = ["LONGEST_TEXT", "Coerced", "coerce", "is_not_found", "strip_preamble"]
+__all__ = ["LONGEST_TEXT", "LONGEST_TYPED", "Coerced", "coerce", "is_not_found", "strip_preamble"]
 
 LONGEST_TEXT = 2000
+LONGEST_TYPED = 100_000
+"""Characters of a value that a person types in."""
 _LOOKED_AT = 6_000  # characters of an answer; what follows cannot be one
 _LIST_HEAD = 20_000  # of a long list, where a preamble may stand and where the items are read again
 

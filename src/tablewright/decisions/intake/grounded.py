@@ -18,7 +18,7 @@ from tablewright.table.shortlist import PriceRange, Requirements
 _WISHES = ("must_haves", "nice_to_haves", "specifications")
 _DESCRIBED = re.compile(r",| (?:with|under|below|that|which|at most|up to|for (?:under|less|at most))\b", re.IGNORECASE)
 _RANKS = re.compile(
-    r"\b(?:matter|important|priorit|crucial|essential|especial|above all|key|most(?! £| \$| €| \d)|first|focus|value)",
+    r"\b(?:matter|important|priorit|crucial|essential|especial|above all|key\b|most(?! [£$€\d])|first|focus|value)",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
+from tablewright.table.coerce import LONGEST_TYPED
+
 MOST_ROWS = 2**31 - 1
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 SOME = 100
@@ -34,7 +36,7 @@ def an_id(of: str) -> Any:
 Name = Annotated[str, StringConstraints(max_length=300), AfterValidator(writable)]
 Written = Annotated[str, AfterValidator(writable)]
 Text = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(writable)]
-Typed = Annotated[str, StringConstraints(max_length=100_000), AfterValidator(writable)]
+Typed = Annotated[str, StringConstraints(max_length=LONGEST_TYPED), AfterValidator(writable)]
 Question = Annotated[str, StringConstraints(min_length=1, max_length=4_000), AfterValidator(writable)]
 
 TableId = Annotated[str, an_id("table")]

@@ -220,6 +220,8 @@ def met(product: Ranked, row: Row) -> Cell:
         unknown = f"not known: {', '.join(product.doubts)}"
         return Cell(status="FAILED", reason="not_found", error=unknown, updated_at=now())
     counted = [cell for part in product.parts if (cell := row.cell(part.field)).value is not None]
+    if not counted:
+        return Cell(status="FAILED", reason="not_applicable", error="no cell of it decides that", updated_at=now())
     return worked_out(True, counted, "")
 
 
