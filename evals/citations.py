@@ -125,7 +125,7 @@ def passage(sentences: Sequence[str]) -> ClaimPassage:
 
 async def judge(cases: Sequence[Case], name: str) -> list[Verdict]:
     if name == "none":
-        return [Judge().rule(case.asked).verdict for case in cases]
+        return [Judge().fallback(case.asked).verdict for case in cases]
     found: list[Verdict] = []
     steps: list[Step] = []
     with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as home:
@@ -134,7 +134,7 @@ async def judge(cases: Sequence[Case], name: str) -> list[Verdict]:
         async with model:
             for number, case in enumerate(cases, 1):
                 found.append((await decide(Judge(), case.asked, model, steps.append)).decided.verdict)
-                alone = Judge().rule(case.asked).verdict
+                alone = Judge().fallback(case.asked).verdict
                 print(f"{number} {case.label}: {found[-1]} (rule: {alone})", file=sys.stderr, flush=True)
     print(f"{len(steps)} answers could not be used", file=sys.stderr)
     return found

@@ -55,12 +55,12 @@ WHO_LEFT = AnswerQuestion(
 
 
 def best(question: str, *sources: Retrieved, via: str = "") -> str:
-    found = Answerer().rule(AnswerQuestion(question=question, sources=sources, via=via))
+    found = Answerer().fallback(AnswerQuestion(question=question, sources=sources, via=via))
     return found[0].text if found else ""
 
 
 def test_the_thing_that_was_found_is_read_about_and_nothing_else() -> None:
-    found = Answerer().rule(WHO_LEFT)[0]
+    found = Answerer().fallback(WHO_LEFT)[0]
     assert found.text == "Tom Aske"
     assert found.source == 2
     assert BAND.text[found.start : found.end] == "The guitarist Tom Aske left the band in 1999."
@@ -108,7 +108,7 @@ def test_a_question_that_names_its_thing_is_answered_without_a_link() -> None:
 
 
 def test_a_cell_of_the_row_that_is_meant_can_be_the_answer() -> None:
-    found = Answerer().rule(AnswerQuestion(question="Which band has the song Church of Static?", sources=(VIDEOS,)))
+    found = Answerer().fallback(AnswerQuestion(question="Which band has the song Church of Static?", sources=(VIDEOS,)))
     assert [each.text for each in found] == ["Velvet Dam"]
     assert VIDEOS.text[found[0].start : found[0].end] == "1996 | Velvet Dam | Church of Static"
 

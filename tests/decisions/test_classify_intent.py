@@ -88,7 +88,7 @@ CASES = [
 
 
 def read(message: str, kind: str = KETTLES) -> IntentRead:
-    return Classify().rule(structs.replace(TABLES[kind], message=message))
+    return Classify().fallback(structs.replace(TABLES[kind], message=message))
 
 
 @pytest.mark.parametrize(("kind", "intent", "message"), CASES)
@@ -125,7 +125,7 @@ def test_the_pronoun_of_a_demand_means_no_product() -> None:
 
 def test_what_was_named_last_is_meant() -> None:
     asked = structs.replace(TABLES[KETTLES], message="is it in stock?", history=("the Stagg?", "and the Tsuru?"))
-    assert Classify().rule(asked).products == ("Hoshizuki Tsuru 800",)
+    assert Classify().fallback(asked).products == ("Hoshizuki Tsuru 800",)
 
 
 def test_a_product_that_is_not_in_the_table_is_handed_on_as_it_was_said() -> None:
@@ -246,17 +246,17 @@ async def test_a_model_cannot_turn_a_plain_command_into_another(endpoint: Endpoi
 def test_a_product_that_is_not_in_the_table_is_refused() -> None:
     reply = Reading(intent="question", products=["Dualit Classic"])
     with pytest.raises(Unusable, match="no product of the table"):
-        Classify().accept(asked("the kettle, you know"), reply)
+        Classify().check(asked("the kettle, you know"), reply)
 
 
 def test_only_words_of_the_message_become_columns_and_changes() -> None:
     reply = Reading(intent="new_fields", new_fields=["lid", "user rating"], changes="under £10")
-    found = Classify().accept(asked("the lid, hmm"), reply)
+    found = Classify().check(asked("the lid, hmm"), reply)
     assert (found.new_fields, found.changes) == (("lid",), "")
 
 
 def test_an_unclear_message_always_has_a_question() -> None:
-    assert Classify().accept(asked("the kettle, you know"), Reading(intent="unclear")).question
+    assert Classify().check(asked("the kettle, you know"), Reading(intent="unclear")).question
 
 
 def test_the_prompt_shows_names_and_columns_only_inside_blocks() -> None:

@@ -77,7 +77,7 @@ def test_the_name_of_a_column_cannot_give_orders() -> None:
     ],
 )  # fmt: skip
 def test_an_expression_that_says_what_the_words_say_is_taken(asked: str, said: str, expression: str) -> None:
-    assert Translate().accept(formula(asked), Translation(expression=said)).expression == expression
+    assert Translate().check(formula(asked), Translation(expression=said)).expression == expression
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_expression_that_says_what_the_words_say_is_taken(asked: str, said: s
 )
 def test_an_expression_that_shows_its_mistake_is_not_taken(asked: str, said: str, problem: str) -> None:
     with pytest.raises(Unusable) as caught:
-        Translate().accept(formula(asked), Translation(expression=said))
+        Translate().check(formula(asked), Translation(expression=said))
     assert problem in str(caught.value)
     assert caught.value.usable is not None, "a second one that is no better means that no expression was found"
 
@@ -126,7 +126,7 @@ def test_an_expression_that_shows_its_mistake_is_not_taken(asked: str, said: str
     ],
 )
 def test_some_words_need_no_model(asked: str, expression: str) -> None:
-    assert Translate().rule(formula(asked)).expression == expression
+    assert Translate().fallback(formula(asked)).expression == expression
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def row(asked: str, values: Mapping[str, Value]) -> WorkOut:
 
 
 def worked(asked: str, values: Mapping[str, Value], value: str, expression: str = "") -> Worked:
-    return Work().accept(row(asked, values), WorkedOut(value=value, expression=expression))
+    return Work().check(row(asked, values), WorkedOut(value=value, expression=expression))
 
 
 def refused(asked: str, values: Mapping[str, Value], value: str, expression: str = "") -> str:

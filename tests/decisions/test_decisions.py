@@ -90,7 +90,7 @@ async def test_where_the_model_fails_the_rule_answers_and_the_trace_says_degrade
     assert outcome.decided["Founded"][0].value == "1987"
     assert outcome.degraded
     assert [step.data.get("degraded") for step in steps] == [True]
-    assert "built-in rule decides" in steps[0].detail
+    assert "Decided without the model" in steps[0].detail
 
 
 # ── extract fields ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -182,7 +182,7 @@ PLAN = PlanPatterns(key="Company", fields=(FOUNDED, CITY), columns=("Country",),
 
 
 def test_the_rule_plans_one_query_for_a_few_fields_and_one_that_tells_namesakes_apart() -> None:
-    assert Plan().rule(PLAN) == ("%entity Founded year Headquarters city headquartered", "%entity {Country}")
+    assert Plan().fallback(PLAN) == ("%entity Founded year Headquarters city headquartered", "%entity {Country}")
 
 
 async def test_patterns_without_the_entity_are_refused(model: LanguageModel, endpoint: Endpoint) -> None:
@@ -203,7 +203,7 @@ CHOOSE = ChoosePages(subject=ACME, fields=(FOUNDED,), offers=OFFERS, most=2)
 
 
 def test_the_rule_opens_pages_about_the_row_and_no_others() -> None:
-    assert Choose().rule(CHOOSE) == ("http://acme.example/", "http://c.example/")
+    assert Choose().fallback(CHOOSE) == ("http://acme.example/", "http://c.example/")
 
 
 async def test_a_model_can_only_choose_what_was_offered(model: LanguageModel, endpoint: Endpoint) -> None:
@@ -214,11 +214,11 @@ async def test_a_model_can_only_choose_what_was_offered(model: LanguageModel, en
 
 def test_a_refined_query_uses_another_name_of_the_field() -> None:
     asked = RefineQuery(subject=ACME, field=CITY, tried=("Acme Turbines headquarters",))
-    query = Refine().rule(asked)
+    query = Refine().fallback(asked)
     assert query.startswith("Acme Turbines ")
     assert query != "Acme Turbines headquarters"
     tried = (*asked.tried, query)
-    assert Refine().rule(RefineQuery(subject=ACME, field=CITY, tried=tried)) not in tried
+    assert Refine().fallback(RefineQuery(subject=ACME, field=CITY, tried=tried)) not in tried
 
 
 async def test_a_query_that_was_tried_is_not_sent_again(model: LanguageModel, endpoint: Endpoint) -> None:
@@ -236,10 +236,10 @@ def test_coverage_is_rated_by_what_is_answered_and_how_surely() -> None:
     sure = Answered(field="A", value="x", confidence=0.9, sources=2)
     empty = Answered(field="B")
     disputed = Answered(field="C", value="y", confidence=0.6, sources=1, conflict=True)
-    assert Judge().rule(coverage(sure)).rating == "high"
-    assert Judge().rule(coverage(sure, empty)).rating == "medium"
-    assert Judge().rule(coverage(empty)).rating == "low"
-    assert Judge().rule(coverage(sure, empty, disputed)).weak == ("B", "C")
+    assert Judge().fallback(coverage(sure)).rating == "high"
+    assert Judge().fallback(coverage(sure, empty)).rating == "medium"
+    assert Judge().fallback(coverage(empty)).rating == "low"
+    assert Judge().fallback(coverage(sure, empty, disputed)).weak == ("B", "C")
 
 
 async def test_a_model_cannot_call_an_empty_row_covered(model: LanguageModel, endpoint: Endpoint) -> None:

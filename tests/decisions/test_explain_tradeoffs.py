@@ -41,7 +41,7 @@ def card_texts(advice: Advice, place: int) -> list[str]:
 
 
 def test_a_card_says_what_is_gained_and_what_is_given_up() -> None:
-    advice = Explain().rule(ASKED)
+    advice = Explain().fallback(ASKED)
     assert card_texts(advice, 1) == [
         "Quillon Degree 15 has the longest warranty of these (5 years), but costs £47.50, near your limit of £50."
     ]
@@ -49,7 +49,7 @@ def test_a_card_says_what_is_gained_and_what_is_given_up() -> None:
 
 
 def test_a_card_says_what_is_not_known_and_what_is_in_doubt() -> None:
-    advice = Explain().rule(ASKED)
+    advice = Explain().fallback(ASKED)
     assert card_texts(advice, 3)[1] == "Its capacity (1 l) was flagged as wrong."
     assert card_texts(advice, 4)[1] == "Its price is not known."
     assert card_texts(advice, 5)[1] == (
@@ -58,7 +58,7 @@ def test_a_card_says_what_is_not_known_and_what_is_in_doubt() -> None:
 
 
 def test_the_first_two_are_compared_and_the_choice_is_left_to_the_person() -> None:
-    texts = [said.text for said in Explain().rule(ASKED).said]
+    texts = [said.text for said in Explain().fallback(ASKED).said]
     assert texts == [
         "Quillon Degree 15 has the longer warranty (5 years against 2 years); "
         "Tarnbeck Ember 2 has the larger capacity (1.7 l against 1.5 l).",
@@ -84,7 +84,7 @@ def test_the_first_two_are_compared_and_the_choice_is_left_to_the_person() -> No
 )
 def test_every_sentence_is_borne_by_its_cells_and_sells_nothing(table: Table, requirements: Requirements) -> None:
     asked = asked_of(table, requirements)
-    advice = Explain().rule(asked)
+    advice = Explain().fallback(asked)
     assert advice.cards
     for said in all_said(advice):
         assert bears(said, table, requirements_told(requirements)) == "", said.text
@@ -95,7 +95,7 @@ def test_every_sentence_is_borne_by_its_cells_and_sells_nothing(table: Table, re
 
 def test_prices_of_different_currencies_are_not_compared() -> None:
     asked = asked_of(KETTLES, Requirements(priorities=("price",)), most=8)
-    told = list(all_said(Explain().rule(asked)))
+    told = list(all_said(Explain().fallback(asked)))
     assert not any("price of these" in said.text for said in told), "some of these cannot be compared"
     cited = {cell for said in told for cell in said.cells if "price of those that can be compared" in said.text}
     assert CellRef(row_id=1, field="Price") in cited
@@ -103,7 +103,9 @@ def test_prices_of_different_currencies_are_not_compared() -> None:
 
 
 def test_a_card_has_its_place_its_score_and_its_official_page() -> None:
-    advice = Explain().rule(asked_of(CARS, Requirements(must_haves=("diesel",), priorities=("low mileage",)), most=1))
+    advice = Explain().fallback(
+        asked_of(CARS, Requirements(must_haves=("diesel",), priorities=("low mileage",)), most=1)
+    )
     (card,) = advice.cards
     assert (card.place, card.name, card.official_url) == (1, "Alderon Roamer 1.6", "https://alderon.example/r")
     assert card.parts
@@ -111,7 +113,7 @@ def test_a_card_has_its_place_its_score_and_its_official_page() -> None:
 
 
 def test_where_nothing_is_left_the_reason_is_told() -> None:
-    advice = Explain().rule(asked_of(CARS, Requirements(specifications=("newer than 2030",))))
+    advice = Explain().fallback(asked_of(CARS, Requirements(specifications=("newer than 2030",))))
     assert [said.text for said in advice.said] == [
         "None of the 5 products found meets every requirement, most often for year.",
         "Which requirement could be relaxed?",
@@ -119,13 +121,13 @@ def test_where_nothing_is_left_the_reason_is_told() -> None:
 
 
 def test_an_empty_table_is_no_advice() -> None:
-    advice = Explain().rule(asked_of(structs.replace(KETTLES, rows=()), WANTED))
+    advice = Explain().fallback(asked_of(structs.replace(KETTLES, rows=()), WANTED))
     assert not advice.cards
     assert "No products were found" in advice.said[0].text
 
 
 def test_the_limits_of_the_data_are_kept() -> None:
-    assert "Prices in EUR could not be compared with the budget." in Explain().rule(ASKED).notes
+    assert "Prices in EUR could not be compared with the budget." in Explain().fallback(ASKED).notes
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -160,13 +162,13 @@ async def test_a_model_may_reword(model: LanguageModel, endpoint: Endpoint) -> N
     outcome = await decide(Explain(), TWO, model, print)
     assert not outcome.degraded
     assert card_texts(outcome.decided, 1) == [good.text]
-    assert card_texts(outcome.decided, 2) == card_texts(Explain().rule(TWO), 2)
+    assert card_texts(outcome.decided, 2) == card_texts(Explain().fallback(TWO), 2)
 
 
 async def test_a_model_that_makes_something_up_twice_is_not_believed(model: LanguageModel, endpoint: Endpoint) -> None:
     endpoint.otherwise = answer({"sentences": [MADE_UP.model_dump(), SELLS.model_dump()]})
     outcome = await decide(Explain(), TWO, model, print)
-    assert outcome.decided == Explain().rule(TWO)
+    assert outcome.decided == Explain().fallback(TWO)
     assert len(endpoint.asked) == 2
 
 
@@ -176,4 +178,4 @@ async def test_a_model_that_makes_something_up_twice_is_not_believed(model: Lang
 def test_what_is_wrong_with_a_sentence_is_said(sentence: Sentence, problem: str) -> None:
     wrong = sentence.model_copy(update={"cells": [1, 6]})
     with pytest.raises(Unusable, match=problem):
-        Explain().accept(TWO, Sentences(sentences=[wrong]))
+        Explain().check(TWO, Sentences(sentences=[wrong]))

@@ -53,7 +53,7 @@ async def _opened(folder: Path) -> tuple[Retrieved, ...]:
 
 
 def found(things: str, *sources: Retrieved, question: str = "") -> tuple[Named, ...]:
-    return Find().rule(FindCandidates(things=things, question=question or things, sources=sources))
+    return Find().fallback(FindCandidates(things=things, question=question or things, sources=sources))
 
 
 def names(things: str, *sources: Retrieved, question: str = "") -> list[str]:
@@ -256,4 +256,4 @@ async def test_an_answer_of_which_nothing_stands_is_asked_for_again_and_then_the
 
 def test_a_model_that_names_nothing_leaves_what_the_rule_finds(pages: tuple[Retrieved, ...]) -> None:
     asked = FindCandidates(things="AI providers", question="AI providers with pricing", sources=pages)
-    assert Find().accept(asked, Listing(things=[])) == Find().rule(asked) != ()
+    assert Find().check(asked, Listing(things=[])) == Find().fallback(asked) != ()

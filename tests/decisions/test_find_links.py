@@ -52,11 +52,11 @@ WHO_LEFT = FindLinks(question="Who left the musicians with the song Church of St
 
 
 def names(question: str, *sources: Retrieved) -> list[str]:
-    return [link.name for link in LinkFinder().rule(FindLinks(question=question, sources=sources))]
+    return [link.name for link in LinkFinder().fallback(FindLinks(question=question, sources=sources))]
 
 
 def test_the_row_that_holds_what_the_question_says_names_the_thing() -> None:
-    link = LinkFinder().rule(WHO_LEFT)[0]
+    link = LinkFinder().fallback(WHO_LEFT)[0]
     assert link.name == "Velvet Dam"
     assert link.question == "Who left Velvet Dam in 1999?"
     assert link.query.startswith("Velvet Dam left")
@@ -86,7 +86,7 @@ def test_what_a_page_says_of_a_cell_tells_which_row_is_meant() -> None:
 
 
 def test_a_page_that_says_what_the_question_describes_is_a_link_itself() -> None:
-    found = LinkFinder().rule(
+    found = LinkFinder().fallback(
         FindLinks(question="Who is mayor of the suburb 8.8 km from the centre?", sources=(SUBURB,))
     )
     assert found[0].name == "Palmers Hollow"
@@ -154,7 +154,7 @@ async def test_a_wrong_quote_is_replaced_by_the_line_of_the_name(model: Language
 
 async def test_a_name_that_no_text_has_is_no_link(model: LanguageModel, endpoint: Endpoint) -> None:
     endpoint.otherwise = answer({"links": [{"name": "Radio Quarry", "quote": "Radio Quarry"}]})
-    assert (await decide(LinkFinder(), WHO_LEFT, model, pytest.fail)).decided == LinkFinder().rule(WHO_LEFT)
+    assert (await decide(LinkFinder(), WHO_LEFT, model, pytest.fail)).decided == LinkFinder().fallback(WHO_LEFT)
     assert "no text has the name Radio Quarry" in str(endpoint.asked[-1])
 
 
@@ -163,5 +163,5 @@ async def test_without_an_answer_of_the_model_the_rule_decides(model: LanguageMo
     told: list[Step] = []
     outcome = await decide(LinkFinder(), WHO_LEFT, model, told.append)
     assert outcome.degraded
-    assert outcome.decided == LinkFinder().rule(WHO_LEFT)
+    assert outcome.decided == LinkFinder().fallback(WHO_LEFT)
     assert told

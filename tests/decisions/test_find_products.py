@@ -62,14 +62,14 @@ async def _explored(
             for most in (6, 9):
                 missing = dict.fromkeys(each.maker or each.name for each in products if not each.official_url)
                 asked = PlanExploration(requirements=requirements, brands=tuple(missing), tried=tried, most=most)
-                queries = [query.text for query in Explore().rule(asked)]
+                queries = [query.text for query in Explore().fallback(asked)]
                 tried += tuple(queries)
                 for query in queries:
                     for hit in (await web.search(Query(text=query))).hits[:6]:
                         page = await web.open(hit.origin)
                         if isinstance(page, Retrieved):
                             pages[page.origin] = page
-                products = FindThem().rule(FindProducts(requirements=requirements, sources=tuple(pages.values())))
+                products = FindThem().fallback(FindProducts(requirements=requirements, sources=tuple(pages.values())))
             found[name] = (tuple(pages.values()), products)
     return found
 
@@ -81,7 +81,7 @@ def page(url: str, title: str, text: str, *links: str) -> Retrieved:
 
 def found(*sources: Retrieved, type: str = "electric kettle", most: int = 50) -> tuple[Product, ...]:
     asked = FindProducts(requirements=Requirements(product_type=type), sources=sources, most=most)
-    return FindThem().rule(asked)
+    return FindThem().fallback(asked)
 
 
 def names(*sources: Retrieved, type: str = "electric kettle") -> list[str]:
@@ -255,7 +255,7 @@ async def test_a_model_adds_names_whose_quote_stands_to_what_the_rule_finds(
     said = {each.name for each in outcome.decided}
     assert "Brill Duo" in said
     assert "Osk Mini" not in said
-    assert {each.name for each in FindThem().rule(ASKED)} < said
+    assert {each.name for each in FindThem().fallback(ASKED)} < said
 
 
 async def test_an_answer_of_which_nothing_stands_leaves_the_rule_s_products(
@@ -263,5 +263,5 @@ async def test_an_answer_of_which_nothing_stands_leaves_the_rule_s_products(
 ) -> None:
     endpoint.otherwise = answer({"things": [{"text": 1, "name": "Osk Mini", "quote": "I kept my Osk Mini"}]})
     outcome = await decide(FindThem(), ASKED, model, pytest.fail)
-    assert outcome.decided == FindThem().rule(ASKED)
+    assert outcome.decided == FindThem().fallback(ASKED)
     assert len(endpoint.asked) == 2

@@ -21,12 +21,12 @@ from tablewright.table.corpus import Question
 
 from .test_question import PAPERS, TODAY, demand
 
-RECEIPTS = Understand().rule(Ask(text='Which receipts are from "ACME" since 2022?', today=TODAY, **PAPERS))
-WIDTH = Understand().rule(Ask(text="What is the width of the X-200?", today=TODAY))
+RECEIPTS = Understand().fallback(Ask(text='Which receipts are from "ACME" since 2022?', today=TODAY, **PAPERS))
+WIDTH = Understand().fallback(Ask(text="What is the width of the X-200?", today=TODAY))
 
 
 def followed(text: str, last: Question | None = RECEIPTS, **around: Any) -> Followed:
-    return FollowUp().rule(Message(text=text, today=TODAY, last=last, **(PAPERS | around)))
+    return FollowUp().fallback(Message(text=text, today=TODAY, last=last, **(PAPERS | around)))
 
 
 @pytest.mark.parametrize(
@@ -124,13 +124,13 @@ def test_without_a_last_question_everything_is_a_new_one() -> None:
 def test_a_model_may_resolve_what_the_rule_does_not() -> None:
     asked = Message(text="And the other one?", today=TODAY, last=WIDTH, summary="Compared the X-200 and the X-300.")
     reply = Meant(kind="new question", question="What is the width of the X-300?")
-    assert FollowUp().accept(asked, reply).text == "What is the width of the X-300?"
+    assert FollowUp().check(asked, reply).text == "What is the width of the X-300?"
 
 
 def test_a_name_that_nobody_said_is_refused() -> None:
     asked = Message(text="And the other one?", today=TODAY, last=WIDTH)
     with pytest.raises(Unusable, match="X-900"):
-        FollowUp().accept(asked, Meant(kind="new question", question="What is the width of the X-900?"))
+        FollowUp().check(asked, Meant(kind="new question", question="What is the width of the X-900?"))
 
 
 def test_a_model_is_needed_only_where_a_pronoun_is_left() -> None:
@@ -145,7 +145,7 @@ def test_a_model_is_needed_only_where_a_pronoun_is_left() -> None:
 def test_the_newest_exchange_comes_first_and_old_ones_are_forgotten() -> None:
     summary = ""
     for number in range(40):
-        question = Understand().rule(Ask(text=f"Which receipts are from Shop {number}?", today=TODAY))
+        question = Understand().fallback(Ask(text=f"Which receipts are from Shop {number}?", today=TODAY))
         summary = rolling_summary(summary, question, f"There are {number} receipts [source 1]. The sum is {number}.50.")
     first, *others = summary.splitlines()
     assert first == "Asked: Which receipts are from Shop 39? Answer: There are 39 receipts. The sum is 39.50."

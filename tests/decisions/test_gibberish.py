@@ -24,11 +24,11 @@ def test_odd_words_are_words(said: str) -> None:
 
 
 def test_gibberish_is_no_product_no_wish_and_no_change() -> None:
-    step = Intake().rule(IntakeTurn(message="asdf qwer"))
+    step = Intake().fallback(IntakeTurn(message="asdf qwer"))
     assert step.requirements == Requirements()
     assert step.reply == "I did not understand that."
     assert step.questions
-    answered = Intake().rule(IntakeTurn(message="asdf qwer", requirements=KETTLE, asked=("What matters most?",)))
+    answered = Intake().fallback(IntakeTurn(message="asdf qwer", requirements=KETTLE, asked=("What matters most?",)))
     assert answered.requirements == KETTLE
     assert edited(KETTLE, "asdf qwer") == KETTLE
     assert edited(KETTLE, "it must have qwer asdf") == KETTLE

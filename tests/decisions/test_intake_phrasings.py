@@ -33,7 +33,7 @@ def eur(most: float | None = None, least: float | None = None) -> PriceRange:
 
 
 def read(message: str) -> Requirements:
-    return Intake().rule(IntakeTurn(message=message)).requirements
+    return Intake().fallback(IntakeTurn(message=message)).requirements
 
 
 WHOLE: list[tuple[str, dict[str, Any]]] = [

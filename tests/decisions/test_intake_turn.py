@@ -22,7 +22,7 @@ BUDGET = "What would you like to spend at most, or shall I look at every price?"
 
 
 def turn(message: str, requirements: Requirements = NOTHING, asked: tuple[str, ...] = ()) -> IntakeStep:
-    return Intake().rule(IntakeTurn(message=message, requirements=requirements, asked=asked))
+    return Intake().fallback(IntakeTurn(message=message, requirements=requirements, asked=asked))
 
 
 def talk(*messages: str) -> IntakeStep:
@@ -255,7 +255,7 @@ def accept(
     message: str, requirements: Requirements = NOTHING, asked: tuple[str, ...] = (), **filled: Any
 ) -> IntakeStep:
     reply = Filled(**({"kind": "answer"} | filled))
-    return Intake().accept(IntakeTurn(message=message, requirements=requirements, asked=asked), reply)
+    return Intake().check(IntakeTurn(message=message, requirements=requirements, asked=asked), reply)
 
 
 def test_the_prompt_keeps_the_message_in_a_block_and_shows_what_is_known_and_asked() -> None:

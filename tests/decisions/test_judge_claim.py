@@ -27,7 +27,7 @@ PAGE = ClaimPassage(
 
 
 def rule(claim: str, *passages: ClaimPassage, about: str = "Acme Turbines") -> Judged:
-    return Judge().rule(JudgeClaim(claim=claim, about=about, passages=passages or (PAGE,)))
+    return Judge().fallback(JudgeClaim(claim=claim, about=about, passages=passages or (PAGE,)))
 
 
 def said(judged: Judged, passage: ClaimPassage = PAGE) -> str:
@@ -185,7 +185,7 @@ def test_a_claim_that_says_nothing_is_not_checked(claim: str) -> None:
 
 
 def test_without_passages_nothing_is_checked() -> None:
-    judged = Judge().rule(JudgeClaim(claim="Acme was founded in 1987.", passages=()))
+    judged = Judge().fallback(JudgeClaim(claim="Acme was founded in 1987.", passages=()))
     assert (judged.verdict, judged.reason) == ("not checked", "there is nothing to check it against")
 
 
@@ -228,7 +228,7 @@ async def test_a_verdict_on_words_that_stand_nowhere_leaves_it_to_the_rule(
     endpoint.otherwise = ruling("contradicted", "founded in 1950 by nobody")
     judged = (await decide(Judge(), CLAIM, model, pytest.fail)).decided
     assert len(endpoint.asked) == 2
-    assert judged == Judge().rule(CLAIM)
+    assert judged == Judge().fallback(CLAIM)
 
 
 async def test_a_model_cannot_support_a_number_that_stands_nowhere(model: LanguageModel, endpoint: Endpoint) -> None:
@@ -254,6 +254,6 @@ async def test_a_model_that_fails_leaves_it_to_the_rule(model: LanguageModel, en
     endpoint.otherwise = refusal(400)
     steps: list[Step] = []
     outcome = await decide(Judge(), CLAIM, model, steps.append)
-    assert outcome.decided == Judge().rule(CLAIM)
+    assert outcome.decided == Judge().fallback(CLAIM)
     assert outcome.degraded
     assert steps

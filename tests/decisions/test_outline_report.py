@@ -70,7 +70,7 @@ def test_a_long_memo_is_cut_to_whole_lines() -> None:
 
 
 def test_angles_with_passages_become_sections_in_the_order_of_the_brief() -> None:
-    assert OutlineIt().rule(ASKED).sections == (
+    assert OutlineIt().fallback(ASKED).sections == (
         Planned(heading="What It Is", topic="what it is"),
         Planned(heading="Challenges", topic="challenges"),
         Planned(heading="Costs of Energy", topic="costs of energy"),
@@ -79,16 +79,16 @@ def test_angles_with_passages_become_sections_in_the_order_of_the_brief() -> Non
 
 def test_nothing_found_is_no_section() -> None:
     nothing = structs.replace(ASKED, topics=(Topic(name="challenges", passages=0),))
-    assert OutlineIt().rule(nothing) == Outline()
-    assert OutlineIt().accept(nothing, replied((1, "Challenges"))) == Outline()
+    assert OutlineIt().fallback(nothing) == Outline()
+    assert OutlineIt().check(nothing, replied((1, "Challenges"))) == Outline()
 
 
 def test_a_catalog_opens_with_the_overview_and_ends_with_the_comparison() -> None:
-    assert headings(OutlineIt().rule(CATALOG)) == ["Overview", "alfa cloud", "Gamma", "How They Compare"]
+    assert headings(OutlineIt().fallback(CATALOG)) == ["Overview", "alfa cloud", "Gamma", "How They Compare"]
 
 
 def test_a_model_orders_and_names_and_what_it_forgets_is_kept() -> None:
-    outline = OutlineIt().accept(ASKED, replied((2, "Challenges of growing indoors"), (1, "What is vertical farming")))
+    outline = OutlineIt().check(ASKED, replied((2, "Challenges of growing indoors"), (1, "What is vertical farming")))
     assert headings(outline) == ["Challenges of Growing Indoors", "What Is Vertical Farming", "Costs of Energy"]
     assert [section.topic for section in outline.sections] == ["challenges", "what it is", "costs of energy"]
 
@@ -105,18 +105,18 @@ def test_a_model_orders_and_names_and_what_it_forgets_is_kept() -> None:
     ],
 )
 def test_a_heading_that_brings_something_new_is_the_topics_own(heading: str) -> None:
-    assert headings(OutlineIt().accept(ASKED, replied((2, heading))))[0] == "Challenges"
+    assert headings(OutlineIt().check(ASKED, replied((2, heading))))[0] == "Challenges"
 
 
 def test_marks_and_numbers_before_a_heading_are_removed() -> None:
-    assert headings(OutlineIt().accept(ASKED, replied((2, "## 2. **Challenges** [3]"))))[0] == "Challenges"
+    assert headings(OutlineIt().check(ASKED, replied((2, "## 2. **Challenges** [3]"))))[0] == "Challenges"
 
 
 def test_a_topic_that_was_not_given_cannot_be_added() -> None:
-    outline = OutlineIt().accept(ASKED, replied((9, "Challenges"), (2, "Challenges")))
+    outline = OutlineIt().check(ASKED, replied((9, "Challenges"), (2, "Challenges")))
     assert len(outline.sections) == 3
     with pytest.raises(Unusable, match="1 to 3"):
-        OutlineIt().accept(ASKED, replied((9, "Challenges")))
+        OutlineIt().check(ASKED, replied((9, "Challenges")))
 
 
 async def test_an_outline_by_a_model(model: LanguageModel, endpoint: Endpoint) -> None:

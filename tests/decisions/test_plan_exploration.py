@@ -22,7 +22,7 @@ KETTLE = Requirements(
 
 
 def plan(requirements: Requirements = KETTLE, **more: object) -> tuple[ExploreQuery, ...]:
-    return Explore().rule(PlanExploration(requirements=requirements, **more))  # type: ignore[arg-type]
+    return Explore().fallback(PlanExploration(requirements=requirements, **more))  # type: ignore[arg-type]
 
 
 def texts(queries: tuple[ExploreQuery, ...], angle: QueryAngle | None = None) -> list[str]:

@@ -13,9 +13,9 @@ from tablewright.table.research import CatalogCandidate, Claim, Gap, Memo, Resea
 
 from ..models.endpoint import Endpoint, answer
 
-CATALOG = Read().rule(ReadBrief(question="Identify 5 AI business models with pricing and case studies"))
-NARRATIVE = Read().rule(ReadBrief(question="Causes and effects of deforestation"))
-FACT = Read().rule(ReadBrief(question="Who left the band with the single Church of Noise in 1996?"))
+CATALOG = Read().fallback(ReadBrief(question="Identify 5 AI business models with pricing and case studies"))
+NARRATIVE = Read().fallback(ReadBrief(question="Causes and effects of deforestation"))
+FACT = Read().fallback(ReadBrief(question="Who left the band with the single Church of Noise in 1996?"))
 CANDIDATES = (
     CatalogCandidate(name="Structurely", fields={"Provider URL": "found"}),
     CatalogCandidate(name="Siena", fields={"Provider URL": "found", "Pricing": "found"}),
@@ -40,7 +40,7 @@ MEMO = Memo(
 
 
 def plan(round_index: int, *tried: str, most: int = 5, memo: Memo | None = MEMO) -> tuple[ResearchTask, ...]:
-    return Plan().rule(PlanRound(brief=CATALOG, round_index=round_index, memo=memo, most=most, tried=tried))
+    return Plan().fallback(PlanRound(brief=CATALOG, round_index=round_index, memo=memo, most=most, tried=tried))
 
 
 def queries(tasks: tuple[ResearchTask, ...]) -> list[str]:
@@ -67,16 +67,16 @@ def test_what_was_tried_is_not_tried_again_in_another_order() -> None:
 
 
 def test_a_narrative_has_a_task_for_each_angle() -> None:
-    tasks = Plan().rule(PlanRound(brief=NARRATIVE, round_index=1))
+    tasks = Plan().fallback(PlanRound(brief=NARRATIVE, round_index=1))
     assert [(task.search_query, task.target_gap) for task in tasks] == [
         ("deforestation causes", "Causes"),
         ("deforestation effects", "Effects"),
     ]
-    assert len(Plan().rule(PlanRound(brief=NARRATIVE, round_index=1, most=1))) == 1
+    assert len(Plan().fallback(PlanRound(brief=NARRATIVE, round_index=1, most=1))) == 1
 
 
 def test_a_fact_is_searched_in_several_wordings_without_question_marks() -> None:
-    found = queries(Plan().rule(PlanRound(brief=FACT, round_index=1, most=4)))
+    found = queries(Plan().fallback(PlanRound(brief=FACT, round_index=1, most=4)))
     assert found[0] == "left band with single Church of Noise in 1996"
     assert "Church of Noise in 1996" in found
     assert len(set(found)) == 4
@@ -111,7 +111,7 @@ def test_a_gap_whose_query_was_tried_is_searched_in_other_words() -> None:
 def test_missing_angles_and_missing_domains_are_searched() -> None:
     gaps = narrative_gaps(NARRATIVE, {"Causes": AngleState(passages=2, domains=2)}, 2, 4, 1)
     memo = Memo(query="q", report_type="narrative", round_index=1, tasks_completed=2, tasks_remaining=9, gaps=gaps)
-    tasks = Plan().rule(PlanRound(brief=NARRATIVE, round_index=2, memo=memo, tried=("deforestation effects",)))
+    tasks = Plan().fallback(PlanRound(brief=NARRATIVE, round_index=2, memo=memo, tried=("deforestation effects",)))
     assert [(task.kind, task.search_query) for task in tasks] == [
         ("fill", "deforestation effects explained"),
         ("discover", "Causes and effects of deforestation research study"),
@@ -149,7 +149,7 @@ def said(*tasks: tuple[str, str]) -> PlannedTasks:
 
 
 def accept(reply: PlannedTasks, round_index: int = 2, most: int = 3, *tried: str) -> tuple[ResearchTask, ...]:
-    return Plan().accept(PlanRound(brief=CATALOG, round_index=round_index, memo=MEMO, most=most, tried=tried), reply)
+    return Plan().check(PlanRound(brief=CATALOG, round_index=round_index, memo=MEMO, most=most, tried=tried), reply)
 
 
 def test_a_models_tasks_get_our_numbers_and_the_gaps_it_left_are_searched_too() -> None:

@@ -44,7 +44,7 @@ KETTLE = Requirements(
 
 
 def propose(wants: Requirements, *sources: Retrieved, most: int = 10) -> tuple[Field, ...]:
-    return Propose().rule(ProposeFields(requirements=wants, sources=sources, most=most))
+    return Propose().fallback(ProposeFields(requirements=wants, sources=sources, most=most))
 
 
 def names(fields: Sequence[Field], *roles: str) -> list[str]:
@@ -353,7 +353,7 @@ def test_a_models_opinions_are_refused_and_the_rest_is_kept() -> None:
         fields=[ProposedField(name="Taste rating"), ProposedField(name="Capacity"), ProposedField(name="Size")]
     )
     with pytest.raises(Unusable, match="judgement") as problem:
-        Propose().accept(ASKED, reply)
+        Propose().check(ASKED, reply)
     assert isinstance(problem.value.usable, tuple)
     assert names(problem.value.usable, "category") == ["Capacity"]
 
@@ -361,7 +361,7 @@ def test_a_models_opinions_are_refused_and_the_rest_is_kept() -> None:
 def test_a_models_field_that_nobody_speaks_of_gives_way_to_those_of_the_pages() -> None:
     asked = ProposeFields(requirements=KETTLE, sources=kettle_pages())
     reply = Proposed(fields=[ProposedField(name="Capacity"), ProposedField(name="Unit"), ProposedField(name="User")])
-    shown = names(Propose().accept(asked, reply), "category")
+    shown = names(Propose().check(asked, reply), "category")
     assert shown[0] == "Capacity"
     assert len(shown) > 1
     assert not {"Unit", "User"} & {*shown}
@@ -370,15 +370,15 @@ def test_a_models_field_that_nobody_speaks_of_gives_way_to_those_of_the_pages() 
 def test_a_wish_that_a_model_makes_a_column_of_is_compared_by_the_column_that_shows_it() -> None:
     asked = ProposeFields(requirements=KETTLE, sources=kettle_pages())
     features = [ProposedField(name=name, type="boolean") for name in ("Variable temperature", "Stainless steel")]
-    shown = names(Propose().accept(asked, Proposed(fields=[*features, ProposedField(name="Capacity")])))
+    shown = names(Propose().check(asked, Proposed(fields=[*features, ProposedField(name="Capacity")])))
     assert {"Temperature settings", "Material", "Capacity"} <= {*shown}
     assert not {"Variable temperature", "Stainless steel"} & {*shown}
 
 
 def test_a_model_that_proposes_nothing_leaves_it_to_the_rule() -> None:
     with pytest.raises(Unusable) as problem:
-        Propose().accept(ASKED, Proposed(fields=[]))
-    assert problem.value.usable == Propose().rule(ASKED)
+        Propose().check(ASKED, Proposed(fields=[]))
+    assert problem.value.usable == Propose().fallback(ASKED)
 
 
 def test_the_prompt_shows_wishes_and_labels_the_latter_inside_a_block() -> None:

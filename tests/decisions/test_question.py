@@ -24,7 +24,7 @@ PANELS: dict[str, Any] = {"labels": ("bifacial", "maximum power", "cell type")}
 
 
 def understood(text: str, **around: Any) -> Question:
-    return Understand().rule(Ask(text=text, today=TODAY, **around))
+    return Understand().fallback(Ask(text=text, today=TODAY, **around))
 
 
 def shown(of: Quantity | None) -> str:
@@ -337,7 +337,7 @@ def test_what_a_model_reads_is_typed() -> None:
             ],
         }
     )
-    question = Understand().accept(ASKED, reply)
+    question = Understand().check(ASKED, reply)
     assert question.things == "receipt"
     read = sorted(map(demand, question.conditions))
     assert read[0] == "date between 2023-01-01 | 2023-12-31"
@@ -349,8 +349,8 @@ def test_a_value_that_the_question_does_not_say_is_refused_and_the_rule_is_left(
         {"intent": "enumeration", "conditions": [{"label": "vendor", "comparator": "=", "value": "Initech"}]}
     )
     with pytest.raises(Unusable, match="Initech") as refused:
-        Understand().accept(ASKED, reply)
-    assert refused.value.usable == Understand().rule(ASKED)
+        Understand().check(ASKED, reply)
+    assert refused.value.usable == Understand().fallback(ASKED)
 
 
 def test_what_the_rule_worked_out_of_the_same_words_is_kept() -> None:
@@ -358,7 +358,7 @@ def test_what_the_rule_worked_out_of_the_same_words_is_kept() -> None:
     reply = Taken.model_validate(
         {"intent": "enumeration", "conditions": [{"label": "thermal drift", "comparator": "<", "value": "-0.2 %/C"}]}
     )
-    assert [demand(each) for each in Understand().accept(asked, reply).conditions] == ["abs(thermal drift) < 0.2 %/°C"]
+    assert [demand(each) for each in Understand().check(asked, reply).conditions] == ["abs(thermal drift) < 0.2 %/°C"]
 
 
 @pytest.mark.parametrize(
@@ -373,5 +373,5 @@ def test_what_the_rule_worked_out_of_the_same_words_is_kept() -> None:
 def test_a_question_for_one_thing_is_no_list_whatever_a_model_says(text: str) -> None:
     asked = Ask(text=text, today=TODAY, **PAPERS)
     reply = Taken.model_validate({"intent": "enumeration", "things": "total"})
-    assert Understand().accept(asked, reply) == Understand().rule(asked)
-    assert Understand().rule(asked).intent != "enumeration"
+    assert Understand().check(asked, reply) == Understand().fallback(asked)
+    assert Understand().fallback(asked).intent != "enumeration"

@@ -56,7 +56,7 @@ PAGES = (FARM_PAGE, REPORT_PAGE, BLINDS_PAGE)
 
 
 def ranked(question: str, *sources: Retrieved, topic: str = "", most: int = 6, of_one: int = 4) -> tuple[Passage, ...]:
-    return Rank().rule(
+    return Rank().fallback(
         RankPassages(topic=topic, question=question, sources=sources, most=most, most_of_a_source=of_one)
     )
 

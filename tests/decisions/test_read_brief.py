@@ -26,7 +26,7 @@ MODELS = "Identify 5 AI business models with pricing and case studies"
 
 
 def read(question: str, *fields: str, report_type: ReportType | None = None, items: int | None = None) -> Brief:
-    return Read().rule(ReadBrief(question=question, fields=fields, report_type=report_type, items=items))
+    return Read().fallback(ReadBrief(question=question, fields=fields, report_type=report_type, items=items))
 
 
 def names(brief: Brief) -> list[str]:
@@ -346,7 +346,7 @@ def plan(*angles: tuple[str, str]) -> NarrativePlan:
 
 
 def test_a_models_angles_are_taken() -> None:
-    brief = Read().accept(TEA, plan(("Routes", "Which routes did the tea trade use?"), ("Taxes", "How was tea taxed?")))
+    brief = Read().check(TEA, plan(("Routes", "Which routes did the tea trade use?"), ("Taxes", "How was tea taxed?")))
     assert (brief.angles[0].name, brief.angles[0].query) == ("Routes", "routes tea trade use")
 
 
@@ -362,13 +362,13 @@ def test_a_models_angles_are_taken() -> None:
 )
 def test_angles_that_make_no_sense_are_refused_for_those_of_the_rule(reply: NarrativePlan) -> None:
     with pytest.raises(Unusable) as refused:
-        Read().accept(TEA, reply)
-    assert refused.value.usable == Read().rule(TEA)
+        Read().check(TEA, reply)
+    assert refused.value.usable == Read().fallback(TEA)
 
 
 def test_angles_that_the_question_names_stay() -> None:
     asked = ReadBrief(question="Causes and effects of deforestation")
-    brief = Read().accept(
+    brief = Read().check(
         asked, plan(("Causes", "What causes deforestation?"), ("Policy", "Which laws stop deforestation?"))
     )
     assert [angle.name for angle in brief.angles] == ["Effects", "Causes", "Policy"]
@@ -379,14 +379,14 @@ def test_a_model_can_name_the_things_but_not_change_the_number_or_the_named_colu
         things="9 AI business models",
         columns=[PlannedColumn(name="Pricing"), PlannedColumn(name="Market share"), PlannedColumn(name="Founder")],
     )
-    brief = Read().accept(ReadBrief(question=MODELS), reply)
+    brief = Read().check(ReadBrief(question=MODELS), reply)
     assert brief.target_items == 5
     assert names(brief) == ["Name", "Provider URL", "Pricing", "Case studies"]
 
 
 def test_a_model_adds_columns_where_the_question_names_none() -> None:
     reply = CatalogPlan(things="novels", columns=[PlannedColumn(name="Publisher", question="Who published {Name}?")])
-    brief = Read().accept(ReadBrief(question="Name three novels by Jane Austen"), reply)
+    brief = Read().check(ReadBrief(question="Name three novels by Jane Austen"), reply)
     assert names(brief) == ["Name", "Website", "Description", "Publisher"]
     assert brief.columns[-1].field.question == "Who published {Name}?"
     assert not brief.columns[-1].field.required
@@ -395,13 +395,13 @@ def test_a_model_adds_columns_where_the_question_names_none() -> None:
 def test_columns_without_words_and_things_of_other_questions_are_refused() -> None:
     reply = CatalogPlan(things="garden gnomes", columns=[PlannedColumn(name="--")])
     with pytest.raises(Unusable) as refused:
-        Read().accept(ReadBrief(question=MODELS), reply)
-    assert refused.value.usable == Read().rule(ReadBrief(question=MODELS))
+        Read().check(ReadBrief(question=MODELS), reply)
+    assert refused.value.usable == Read().fallback(ReadBrief(question=MODELS))
 
 
 def test_the_users_fields_stay_whatever_a_model_says() -> None:
     asked = ReadBrief(question=MODELS, fields=("Margin",), items=3)
-    brief = Read().accept(asked, CatalogPlan(things="AI models", columns=[PlannedColumn(name="Pricing")]))
+    brief = Read().check(asked, CatalogPlan(things="AI models", columns=[PlannedColumn(name="Pricing")]))
     assert (names(brief), brief.target_items) == (["Name", "Provider URL", "Margin"], 3)
 
 

@@ -69,11 +69,11 @@ async def test_patterns_are_kept_under_their_key(cache: PatternCache) -> None:
 
 def test_the_rule_tries_another_name_of_a_weak_column_and_never_the_same_again() -> None:
     city = Field(name="Headquarters", question="Where is the headquarters of {Company}?")
-    first = Plan().rule(PlanPatterns(key="Company", fields=(city,)))
+    first = Plan().fallback(PlanPatterns(key="Company", fields=(city,)))
     tried = list(first)
     for attempt in (2, 3):
         asked = PlanPatterns(key="Company", fields=(city,), attempt=attempt, avoid=tuple(tried))
-        (new,) = Plan().rule(asked)
+        (new,) = Plan().fallback(asked)
         assert new not in tried
         assert new.startswith("%entity ")
         tried.append(new)

@@ -70,7 +70,7 @@ class Annotate:
             max_tokens=80 + 60 * asked.most,
         )
 
-    def accept(self, asked: AnnotateDocument, reply: Any) -> tuple[Fact, ...]:
+    def check(self, asked: AnnotateDocument, reply: Any) -> tuple[Fact, ...]:
         found: dict[tuple[str, int], Fact] = {}
         problems = []
         for read in reply.facts[: asked.most]:
@@ -83,7 +83,7 @@ class Annotate:
             raise Unusable("; ".join(problems[:5]), usable=())
         return tuple(sorted(found.values(), key=lambda fact: (fact.start, fact.label)))
 
-    def rule(self, asked: AnnotateDocument) -> tuple[Fact, ...]:
+    def fallback(self, asked: AnnotateDocument) -> tuple[Fact, ...]:
         return ()
 
 

@@ -72,20 +72,20 @@ class Answer:
         text = f"Question: {asked.question}\nCells:\n{block(1, lines, 'cells')}"
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Numbers, max_tokens=120)
 
-    def accept(self, asked: AnswerFromTable, reply: Any) -> tuple[Said, ...]:
+    def check(self, asked: AnswerFromTable, reply: Any) -> tuple[Said, ...]:
         """The chosen cells, told one product a sentence. The rule answers what it understands."""
         if answered := tuple(_answers(asked)):
             return answered
         offered = _offered(asked)
         numbers = [number for number in dict.fromkeys(reply.cells) if 1 <= number <= len(offered)]
         if reply.cells and not numbers:
-            raise Unusable(f"The cells are numbered 1 to {len(offered)}.", usable=self.rule(asked))
+            raise Unusable(f"The cells are numbered 1 to {len(offered)}.", usable=self.fallback(asked))
         chosen: dict[int, tuple[Row, list[Field]]] = {}
         for row, field in (offered[number - 1] for number in numbers[:MOST_CHOSEN]):
             chosen.setdefault(row.id, (row, []))[1].append(field)
-        return tuple(_facts(row, fields, asked.table) for row, fields in chosen.values()) or self.rule(asked)
+        return tuple(_facts(row, fields, asked.table) for row, fields in chosen.values()) or self.fallback(asked)
 
-    def rule(self, asked: AnswerFromTable) -> tuple[Said, ...]:
+    def fallback(self, asked: AnswerFromTable) -> tuple[Said, ...]:
         return tuple(_answers(asked)) or (_unanswered(asked),)
 
 

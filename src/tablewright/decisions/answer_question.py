@@ -100,7 +100,7 @@ class Answerer:
         """Without a text about the thing a model has nothing to answer from, whatever it may say."""
         return bool(_read_first(asked))
 
-    def accept(self, asked: AnswerQuestion, reply: Any) -> tuple[ShortAnswer, ...]:
+    def check(self, asked: AnswerQuestion, reply: Any) -> tuple[ShortAnswer, ...]:
         value = reply.value.strip().rstrip(".")
         if not value or is_not_found(value):
             return ()
@@ -113,7 +113,7 @@ class Answerer:
             raise Unusable(f"no text says {value!r}. Copy the words of a text, or leave both empty.", usable=())
         return (found,)
 
-    def rule(self, asked: AnswerQuestion) -> tuple[ShortAnswer, ...]:
+    def fallback(self, asked: AnswerQuestion) -> tuple[ShortAnswer, ...]:
         best: dict[str, ShortAnswer] = {}
         for answer in _candidates(asked):
             key = called(answer.text) or answer.text

@@ -75,7 +75,7 @@ def page(number: int, source: Retrieved, field: Field) -> str:
     return block(number, excerpt(source.text, (field,), PAGE), source.title)
 
 
-def accept(subject: Subject, field: Field, sources: Sequence[Retrieved], reply: Reply) -> tuple[Candidate | None, str]:
+def check(subject: Subject, field: Field, sources: Sequence[Retrieved], reply: Reply) -> tuple[Candidate | None, str]:
     """The answer, if a retrieved text about the row states it; else what is wrong with it, "" for no answer."""
     asked = Extract(subject=subject, fields=(field,), sources=tuple(sources))
     return supported(asked, field, reply.value.strip(), reply.quote.strip())

@@ -93,7 +93,7 @@ class Clarify:
             instructions=INSTRUCTIONS, text="\n".join(line for line in lines if line), reply=Wording, max_tokens=300
         )
 
-    def accept(self, asked: AskClarification, reply: Any) -> str:
+    def check(self, asked: AskClarification, reply: Any) -> str:
         tried, ask, *examples = (" ".join(clean(part).split()) for part in (reply.tried, reply.ask, *reply.examples))
         if not tried or not ask:
             raise Unusable("say what was tried, and ask for what would help.")
@@ -105,7 +105,7 @@ class Clarify:
         offered = [example.strip("\"'“”") for example in examples if example and not gives_orders(example)]
         return worded(tried, ask, tuple(offered) or asked.offered)
 
-    def rule(self, asked: AskClarification) -> str:
+    def fallback(self, asked: AskClarification) -> str:
         tried = f"I could not answer “{asked.question.text}”: {_ended(asked.reason)}"
         if asked.attempts:
             tried += f" Tried: {'; '.join(map(described, asked.attempts))}."

@@ -57,18 +57,18 @@ class Choose:
             max_tokens=60,
         )
 
-    def accept(self, asked: ChoosePages, reply: Any) -> tuple[str, ...]:
+    def check(self, asked: ChoosePages, reply: Any) -> tuple[str, ...]:
         """Only numbers that were offered count, so no text can add an address of its own."""
         chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
         if reply.numbers and not chosen:
             raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.")
-        return tuple(dict.fromkeys((*chosen, *self.rule(asked))))[: asked.most]
+        return tuple(dict.fromkeys((*chosen, *self.fallback(asked))))[: asked.most]
 
     def is_plain(self, asked: ChoosePages) -> bool:
         """Whether a result is so surely about the row that a model need not be asked."""
         return any(about(asked.subject, offer.title, offer.snippet) >= SURELY for offer in asked.offers)
 
-    def rule(self, asked: ChoosePages) -> tuple[str, ...]:
+    def fallback(self, asked: ChoosePages) -> tuple[str, ...]:
         """Those most surely about the row first; then those that speak of the fields, then the search's own order."""
         words = {word for field in asked.fields for label in wanted(field).labels for word in label.split()}
         scored = []

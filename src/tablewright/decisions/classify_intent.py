@@ -76,11 +76,11 @@ class Classify:
 
     def is_plain(self, asked: ClassifyIntent) -> bool:
         """Whether the message needs no model."""
-        return self.rule(asked).confidence >= SURE
+        return self.fallback(asked).confidence >= SURE
 
-    def accept(self, asked: ClassifyIntent, reply: Any) -> IntentRead:
+    def check(self, asked: ClassifyIntent, reply: Any) -> IntentRead:
         """Its reading, with names of the table and words of the message only. A plain command is what it says."""
-        ruled = self.rule(asked)
+        ruled = self.fallback(asked)
         if ruled.confidence >= SURE and reply.intent != ruled.intent:
             raise Unusable(f"the message says plainly that the intent is {ruled.intent}.", usable=ruled)
         named = dict.fromkeys(name for each in reply.products for name in _products_named(each, asked))
@@ -108,7 +108,7 @@ class Classify:
             return structs.replace(read, question=what_next(asked))
         return read
 
-    def rule(self, asked: ClassifyIntent) -> IntentRead:
+    def fallback(self, asked: ClassifyIntent) -> IntentRead:
         return read_next_step(asked)
 
 

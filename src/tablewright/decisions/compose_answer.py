@@ -149,7 +149,7 @@ class Compose:
         parts.append(f"Question: {asked.question.text}")
         return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(parts), reply=Answer, max_tokens=600)
 
-    def accept(self, asked: ComposeAnswer, reply: Any) -> Composed:
+    def check(self, asked: ComposeAnswer, reply: Any) -> Composed:
         """What the sources bear. Only an answer of which nothing is left is worth a second question."""
         found: list[Statement] = []
         problems = []
@@ -165,7 +165,7 @@ class Compose:
             raise Unusable("; ".join(problems), usable=refused(asked, missing))
         return composed(asked, found, missing) if found else refused(asked, missing)
 
-    def rule(self, asked: ComposeAnswer) -> Composed:
+    def fallback(self, asked: ComposeAnswer) -> Composed:
         if rows := [row for row in asked.rows if row.source]:
             listed = [
                 Statement(text=text, source=row.source, quote=text)

@@ -1,7 +1,8 @@
-"""The form of every judgement: a typed question, a prompt for a model, and a rule that needs none.
+"""The form of every judgement: a typed question, a prompt, a typed reply, a check, and a fallback for no model.
 
-With a model: ask, check the answer, ask once more with what was wrong. If that fails, or the model cannot be reached,
-or the budget is spent, the rule answers and the trace says `degraded`. Without a model the rule is the answer.
+With a model the judgement is the model's. Code checks what can be proved; a reply that fails goes back once with the
+true reason, and what still fails is left out and said. Only a model that cannot be reached, or that answers nonsense
+twice, is replaced by the fallback, and the trace says `degraded`. Without a model the fallback is the answer.
 """
 
 from __future__ import annotations
@@ -24,9 +25,13 @@ Any_Decided = TypeVar("Any_Decided")
 
 Tell: TypeAlias = Callable[[Step], None]
 
+REPEATED = 2_000
+"""Characters of a refused reply that are shown to the model again."""
+
 
 class Prompt(Noun, frozen=True, gc=True):
-    """What is sent: instructions of ours, and a text in which everything retrieved stands in a marked block."""
+    """What is sent. `instructions` are ours and the same for all rows of a table, so that providers can cache them;
+    in `text` everything retrieved stands in a marked block."""
 
     instructions: str
     text: str
@@ -35,7 +40,7 @@ class Prompt(Noun, frozen=True, gc=True):
 
 
 class Unusable(Exception):
-    """A reply that has the right form but cannot be true; its text tells the model what is wrong with it.
+    """A reply that has the right form but fails its check; its text tells the model what is wrong with it.
 
     `usable` is what is left of it without the wrong parts: the decision, if a second reply is no better.
     """
@@ -50,16 +55,22 @@ class Decision(Protocol[Asked, Decided]):
 
     def prompt(self, asked: Asked) -> Prompt: ...
 
-    def accept(self, asked: Asked, reply: Any) -> Decided:
-        """The reply as a decision; raises Unusable for what no retrieved text supports."""
+    def check(self, asked: Asked, reply: Any) -> Decided:
+        """The reply as a decision. Raises Unusable for what code can prove wrong, and for nothing else."""
         ...
 
-    def rule(self, asked: Asked) -> Decided: ...
+    def fallback(self, asked: Asked) -> Decided:
+        """What is decided without a model: short, general, and never mixed with a model's reply."""
+        ...
 
 
 class Outcome(Noun, Generic[Any_Decided], frozen=True, gc=True):
+    """`degraded` says why the fallback decided although there is a model; `left_out` what of the model's reply failed
+    its check twice."""
+
     decided: Any_Decided
     degraded: str = ""
+    left_out: str = ""
     over_budget: bool = False
 
 
@@ -67,38 +78,55 @@ async def decide(
     decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel | None, tell: Tell
 ) -> Outcome[Any_Decided]:
     if model is None:
-        return Outcome(decided=decision.rule(asked))
+        return Outcome(decided=decision.fallback(asked))
     try:
-        return Outcome(decided=await _ask(decision, asked, model))
+        outcome = await _ask(decision, asked, model)
     except (ModelError, Unusable) as error:
         problem = error.what if isinstance(error, ModelError) else f"the model's answer cannot be used: {error}"
         tell(
             Step(
                 type="thinking",
-                detail=f"{decision.name}: {problem} The built-in rule decides instead.",
+                detail=f"{decision.name}: {problem} Decided without the model.",
                 data={"decision": decision.name, "degraded": True},
             )
         )
         over = isinstance(error, OverBudget)
-        return Outcome(decided=decision.rule(asked), degraded=problem, over_budget=over)
+        return Outcome(decided=decision.fallback(asked), degraded=problem, over_budget=over)
+    if outcome.left_out:
+        tell(
+            Step(
+                type="thinking",
+                detail=f"{decision.name}: not verified and left out: {outcome.left_out}",
+                data={"decision": decision.name, "left_out": True},
+            )
+        )
+    return outcome
 
 
-async def _ask(decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel) -> Any_Decided:
+async def _ask(decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel) -> Outcome[Any_Decided]:
     prompt = decision.prompt(asked)
     reply = await _reply(model, prompt, prompt.text)
     try:
-        return decision.accept(asked, reply)
+        return Outcome(decided=decision.check(asked, reply))
     except Unusable as problem:
-        said = block(0, reply.model_dump_json()[:2_000])
-        wrong = f"It cannot be used: {problem}" if not gives_orders(str(problem)) else "It cannot be used."
-        again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again."
-        try:
-            return decision.accept(asked, await _reply(model, prompt, again))
-        except Unusable as still:
-            if still.usable is None:
-                raise
-            usable: Any_Decided = still.usable  # type: ignore[assignment]
-            return usable
+        return await ask_again(decision, asked, model, reply, problem)
+
+
+async def ask_again(
+    decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel, reply: BaseModel, problem: Unusable
+) -> Outcome[Any_Decided]:
+    """Once more, with what is wrong with the first reply. Raises Unusable where nothing of the second can be used."""
+    prompt = decision.prompt(asked)
+    said = block(0, reply.model_dump_json(by_alias=True)[:REPEATED])
+    wrong = f"It fails a check: {problem}" if not gives_orders(str(problem)) else "It fails a check."
+    again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
+    try:
+        return Outcome(decided=decision.check(asked, await _reply(model, prompt, again)))
+    except Unusable as still:
+        if still.usable is None:
+            raise
+        usable: Any_Decided = still.usable  # type: ignore[assignment]
+        return Outcome(decided=usable, left_out=str(still))
 
 
 async def _reply(model: LanguageModel, prompt: Prompt, text: str) -> BaseModel:

@@ -191,16 +191,16 @@ class Detect:
         parts += [f"Findings:\n{block(2, findings)}", f"Known gaps:\n{block(3, known)}"]
         return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(parts), reply=Missings, max_tokens=400)
 
-    def accept(self, asked: DetectGaps, reply: Any) -> tuple[Gap, ...]:
+    def check(self, asked: DetectGaps, reply: Any) -> tuple[Gap, ...]:
         """Its gaps beside ours. A catalog's gaps are counted, so nothing is added to them."""
         if asked.brief.report_type == "catalog":
             return asked.rule_gaps
         added = [gap for missing in reply.gaps[:MOST_ADDED] if (gap := _believed(missing))]
         if reply.gaps and not added:
-            raise Unusable("a gap is a short sentence that says what is missing.", usable=self.rule(asked))
+            raise Unusable("a gap is a short sentence that says what is missing.", usable=self.fallback(asked))
         return merged(asked.rule_gaps, added)
 
-    def rule(self, asked: DetectGaps) -> tuple[Gap, ...]:
+    def fallback(self, asked: DetectGaps) -> tuple[Gap, ...]:
         return merged(asked.rule_gaps, ())
 
 

@@ -92,9 +92,9 @@ class Explain:
         )
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Sentences, max_tokens=900)
 
-    def accept(self, asked: ExplainTradeoffs, reply: Any) -> Advice:
+    def check(self, asked: ExplainTradeoffs, reply: Any) -> Advice:
         """A sentence that its cells do not bear is not said: that product keeps the sentences of the rule."""
-        advice = self.rule(asked)
+        advice = self.fallback(asked)
         cells = [ref(row, field) for row, field in _Shown(asked).cells()]
         problems: list[str] = []
         said: dict[int, list[Said]] = {}
@@ -121,7 +121,7 @@ class Explain:
             return f"“{selling}” pushes a product; tell how they differ"
         return bears(said, asked.table, requirements_told(asked.requirements))
 
-    def rule(self, asked: ExplainTradeoffs) -> Advice:
+    def fallback(self, asked: ExplainTradeoffs) -> Advice:
         shown = _Shown(asked)
         if not shown.rows:
             return Advice(said=tuple(_nothing_left(asked)), notes=asked.ranking.notes)

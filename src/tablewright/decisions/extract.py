@@ -114,7 +114,7 @@ class ExtractFields:
         ranked = sorted(fits, key=lambda entry: -entry[0])
         return [source for fit, source in ranked if fit >= ABOUT or mentions(asked.subject, source.text)][:MOST_TEXTS]
 
-    def accept(self, asked: Extract, reply: Any) -> dict[str, list[Candidate]]:
+    def check(self, asked: Extract, reply: Any) -> dict[str, list[Candidate]]:
         """What passages support. Only an answer without anything of use is worth a second question: a model that makes
         up one value among good ones makes it up again."""
         found: dict[str, list[Candidate]] = {}
@@ -129,7 +129,7 @@ class ExtractFields:
             raise Unusable("; ".join(problems), usable=found)
         return found
 
-    def rule(self, asked: Extract) -> dict[str, list[Candidate]]:
+    def fallback(self, asked: Extract) -> dict[str, list[Candidate]]:
         found = reader.read(asked.subject, asked.fields, asked.sources)
         return {name: [candidate for candidate in each if candidate.score >= SURE] for name, each in found.items()}
 

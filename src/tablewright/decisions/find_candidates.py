@@ -77,7 +77,7 @@ class Find:
             max_tokens=900,
         )
 
-    def accept(self, asked: FindCandidates, reply: Any) -> tuple[Named, ...]:
+    def check(self, asked: FindCandidates, reply: Any) -> tuple[Named, ...]:
         """What the texts bear, beside what the rule finds: a model sees only the beginning of each text. Only an answer
         of which nothing is left is worth a second question."""
         kind = read_kind(asked.things)
@@ -91,11 +91,11 @@ class Find:
             else:
                 problems.append(problem)
         if problems and not found:
-            raise Unusable("; ".join(problems[:5]), usable=self.rule(asked))
+            raise Unusable("; ".join(problems[:5]), usable=self.fallback(asked))
         ruled = _seen(kind, asked) if kind.head else ()
         return joined(kind, (*found, *ruled), asked.sources, asked.most)
 
-    def rule(self, asked: FindCandidates) -> tuple[Named, ...]:
+    def fallback(self, asked: FindCandidates) -> tuple[Named, ...]:
         kind = read_kind(asked.things)
         return joined(kind, _seen(kind, asked), asked.sources, asked.most) if kind.head else ()
 

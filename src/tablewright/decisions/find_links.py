@@ -90,10 +90,10 @@ class LinkFinder:
             max_tokens=80 * asked.most,
         )
 
-    def accept(self, asked: FindLinks, reply: Any) -> tuple[Link, ...]:
+    def check(self, asked: FindLinks, reply: Any) -> tuple[Link, ...]:
         """Names that stand in a text, with the quote if it is there, else with the line of the name; behind them those
         of the rule. One that only the model gives is believed less."""
-        ruled = {called(link.name): link for link in self.rule(asked)}
+        ruled = {called(link.name): link for link in self.fallback(asked)}
         links: dict[str, Link] = {}
         unknown = []
         for place, said in enumerate(reply.links):
@@ -110,7 +110,7 @@ class LinkFinder:
             raise Unusable(f"no text has the {plural('name', len(unknown))} {', '.join(unknown)}.", usable=shown)
         return tuple((links | {key: link for key, link in ruled.items() if key not in links}).values())[: asked.most]
 
-    def rule(self, asked: FindLinks) -> tuple[Link, ...]:
+    def fallback(self, asked: FindLinks) -> tuple[Link, ...]:
         best: dict[str, Link] = {}
         for link in (*_from_tables(asked), *_from_pages(asked)):
             key = called(link.name)

@@ -87,15 +87,15 @@ class FindThem:
             max_tokens=900,
         )
 
-    def accept(self, asked: FindProducts, reply: Any) -> tuple[Product, ...]:
+    def check(self, asked: FindProducts, reply: Any) -> tuple[Product, ...]:
         """What the texts bear of its names, and what the rule finds: a model is shown only the beginnings of some."""
         try:
-            named = Find().accept(_candidates(asked, _shown(asked)), reply)
+            named = Find().check(_candidates(asked, _shown(asked)), reply)
         except Unusable as problem:
-            raise Unusable(str(problem), usable=self.rule(asked)) from None
+            raise Unusable(str(problem), usable=self.fallback(asked)) from None
         return _products(asked, named)
 
-    def rule(self, asked: FindProducts) -> tuple[Product, ...]:
+    def fallback(self, asked: FindProducts) -> tuple[Product, ...]:
         return _products(asked, ())
 
 
@@ -335,7 +335,7 @@ def _products(asked: FindProducts, said: Sequence[Named]) -> tuple[Product, ...]
     field = _Field(asked)
     if not field.kind.head:
         return ()
-    named = [*said, *Find().rule(_candidates(asked, asked.sources)), *_on_own_pages(field)]
+    named = [*said, *Find().fallback(_candidates(asked, asked.sources)), *_on_own_pages(field)]
     named += _in_prose(field, [each.name for each in named])
     groups = _grouped(named, field)
     pages = {page.origin: page for page in asked.sources}

@@ -73,9 +73,9 @@ class FollowUp:
             max_tokens=160,
         )
 
-    def accept(self, asked: Message, reply: Any) -> Followed:
+    def check(self, asked: Message, reply: Any) -> Followed:
         """Only names that were said count."""
-        ruled = self.rule(asked)
+        ruled = self.fallback(asked)
         if asked.last is None and reply.kind not in ("new question", "new topic"):
             raise Unusable("there is no result yet that the message could be about.", usable=ruled)
         known = f"{asked.text} {asked.summary} {asked.last.text if asked.last else ''}".casefold()
@@ -93,9 +93,9 @@ class FollowUp:
 
     def is_plain(self, asked: Message) -> bool:
         """Whether the message needs no model: it is a command, or there is nothing that it could refer to."""
-        return asked.last is None or self.rule(asked).kind != "new question" or not _REFERS.search(asked.text)
+        return asked.last is None or self.fallback(asked).kind != "new question" or not _REFERS.search(asked.text)
 
-    def rule(self, asked: Message) -> Followed:
+    def fallback(self, asked: Message) -> Followed:
         text = tidy(asked.text)
         if fresh := _NEW_TOPIC.match(text):
             return Followed(kind="new topic", text=text[fresh.end() :].strip())
@@ -177,7 +177,7 @@ _IS_A_NAME = re.compile(r"[A-Z\d]")
 
 
 def _understood(asked: Message, last: Question, text: str) -> Question:
-    return Understand().rule(
+    return Understand().fallback(
         Ask(text=text, today=asked.today, last=last, kinds=asked.kinds, labels=asked.labels, summary=asked.summary)
     )
 

@@ -98,8 +98,8 @@ class Intake:
             instructions=INSTRUCTIONS, text="\n".join(line for line in lines if line), reply=Filled, max_tokens=450
         )
 
-    def accept(self, asked: IntakeTurn, reply: Any) -> IntakeStep:
-        ruled = self.rule(asked)
+    def check(self, asked: IntakeTurn, reply: Any) -> IntakeStep:
+        ruled = self.fallback(asked)
         if ruled.kind in ("refused", "greeting", "off_topic") or is_gibberish(asked.message):
             return ruled
         wants = read_wants(asked.message, asked.requirements, asked.asked[-LAST_QUESTIONS:])
@@ -121,7 +121,7 @@ class Intake:
         step = _answered(asked, both)
         return structs.replace(step, questions=_usable_questions(reply, asked, step))
 
-    def rule(self, asked: IntakeTurn) -> IntakeStep:
+    def fallback(self, asked: IntakeTurn) -> IntakeStep:
         text = guard.tidy(asked.message)
         if category := guard.refused(text):
             return _refused(asked, category)

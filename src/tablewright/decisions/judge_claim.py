@@ -92,8 +92,8 @@ class Judge:
         lines.append(f"The claim{f' about {asked.about}' if asked.about else ''}:\n{block(0, asked.claim, 'claim')}")
         return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(lines), reply=Ruling, max_tokens=160)
 
-    def accept(self, asked: JudgeClaim, reply: Any) -> Judged:
-        ruled = self.rule(asked)
+    def check(self, asked: JudgeClaim, reply: Any) -> Judged:
+        ruled = self.fallback(asked)
         place = _place(reply.quote, asked.passages)
         if reply.verdict == "not said":
             return Judged(verdict="not checked", score=ruled.score, reason=_says_nothing(()))
@@ -109,7 +109,7 @@ class Judge:
             return structs.replace(found, verdict="supported", reason="")
         return structs.replace(found, verdict="qualified", reason=_says_nothing(missing) if missing else ruled.reason)
 
-    def rule(self, asked: JudgeClaim) -> Judged:
+    def fallback(self, asked: JudgeClaim) -> Judged:
         """Each page is judged alone; several together only if none of them bears the claim."""
         pages = _pages(asked.passages)
         judged = [_judged(asked, numbers) for numbers in pages]

@@ -60,15 +60,15 @@ class Judge:
             max_tokens=120,
         )
 
-    def accept(self, asked: JudgeCoverage, reply: Any) -> Coverage:
+    def check(self, asked: JudgeCoverage, reply: Any) -> Coverage:
         known = {answer.field for answer in asked.answers}
         empty = tuple(answer.field for answer in asked.answers if not answer.value)
         if reply.rating == "high" and empty:
-            raise Unusable(f"{', '.join(empty)} was not found, so coverage is not high.", usable=self.rule(asked))
+            raise Unusable(f"{', '.join(empty)} was not found, so coverage is not high.", usable=self.fallback(asked))
         weak = dict.fromkeys((*empty, *(name for name in reply.weak if name in known)))
         return Coverage(rating=reply.rating, weak=tuple(weak))
 
-    def rule(self, asked: JudgeCoverage) -> Coverage:
+    def fallback(self, asked: JudgeCoverage) -> Coverage:
         weak = tuple(
             answer.field for answer in asked.answers if answer.confidence < 0.5 or answer.conflict or not answer.value
         )

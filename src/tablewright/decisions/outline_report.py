@@ -87,7 +87,7 @@ class OutlineIt:
         parts.append(f"Topics:\n{block(1, listed, 'topics')}")
         return Prompt(instructions=INSTRUCTIONS, text="\n".join(parts), reply=Headings, max_tokens=400)
 
-    def accept(self, asked: OutlineReport, reply: Any) -> Outline:
+    def check(self, asked: OutlineReport, reply: Any) -> Outline:
         """The model's order, then what it forgot; a heading that cannot be kept is the topic's own."""
         topics = covered(asked)
         chosen = {
@@ -96,7 +96,7 @@ class OutlineIt:
             if 1 <= named.topic <= len(topics)
         }
         if topics and not chosen:
-            raise Unusable(f"The topics are numbered 1 to {len(topics)}.", usable=self.rule(asked))
+            raise Unusable(f"The topics are numbered 1 to {len(topics)}.", usable=self.fallback(asked))
         for number, topic in enumerate(topics, start=1):
             chosen.setdefault(number, own_heading(topic))
         return Outline(
@@ -105,7 +105,7 @@ class OutlineIt:
             )
         )
 
-    def rule(self, asked: OutlineReport) -> Outline:
+    def fallback(self, asked: OutlineReport) -> Outline:
         return Outline(
             sections=tuple(Planned(heading=own_heading(topic), topic=topic.name) for topic in covered(asked))
         )

@@ -72,14 +72,14 @@ class Pick:
         text = f"Question: {asked.brief.question}\nStatements:\n{block(1, chr(10).join(lines), 'statements')}"
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Chosen, max_tokens=60)
 
-    def accept(self, asked: PickClaims, reply: Any) -> tuple[Claim, ...]:
+    def check(self, asked: PickClaims, reply: Any) -> tuple[Claim, ...]:
         offered = _offered(asked)
         numbers = [number for number in dict.fromkeys(reply.chosen) if 1 <= number <= len(offered)]
         if offered and not numbers:
-            raise Unusable(f"The statements are numbered 1 to {len(offered)}.", usable=self.rule(asked))
+            raise Unusable(f"The statements are numbered 1 to {len(offered)}.", usable=self.fallback(asked))
         return tuple(_claim(offered[number - 1], asked.brief) for number in numbers[:MOST_CLAIMS])
 
-    def rule(self, asked: PickClaims) -> tuple[Claim, ...]:
+    def fallback(self, asked: PickClaims) -> tuple[Claim, ...]:
         """One of each candidate or angle first, by impact; a second one only where there are too few."""
         firsts: list[Statement] = []
         others: list[Statement] = []

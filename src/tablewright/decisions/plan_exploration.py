@@ -86,7 +86,7 @@ class Explore:
             max_tokens=600,
         )
 
-    def accept(self, asked: PlanExploration, reply: Any) -> tuple[ExploreQuery, ...]:
+    def check(self, asked: PlanExploration, reply: Any) -> tuple[ExploreQuery, ...]:
         """Its queries that can be sent; the rule fills the angles that it left out."""
         plan = _Plan(asked)
         about = _about(asked)
@@ -96,14 +96,15 @@ class Explore:
                 plan.add(query, planned.angle)
         if not plan.queries:
             raise Unusable(
-                "every query needs the product type, a brand or a product, and must be new.", usable=self.rule(asked)
+                "every query needs the product type, a brand or a product, and must be new.",
+                usable=self.fallback(asked),
             )
         missing = [angle for angle in ANGLES if angle not in {each.angle for each in plan.queries}]
         plan.fill(missing, at_most=len(plan.queries) + len(missing), each=1)
         plan.fill(ANGLES, at_most=min(LEAST, asked.most))
         return tuple(plan.queries)
 
-    def rule(self, asked: PlanExploration) -> tuple[ExploreQuery, ...]:
+    def fallback(self, asked: PlanExploration) -> tuple[ExploreQuery, ...]:
         plan = _Plan(asked)
         plan.fill(ANGLES, at_most=asked.most)
         return tuple(plan.queries)

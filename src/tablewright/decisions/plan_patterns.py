@@ -83,7 +83,7 @@ class Plan:
             "Use other words than the patterns before: other names of the column, or the kind of page that states it."
         )
 
-    def accept(self, asked: PlanPatterns, reply: Any) -> tuple[str, ...]:
+    def check(self, asked: PlanPatterns, reply: Any) -> tuple[str, ...]:
         known = {column.casefold() for column in asked.columns}
         patterns = []
         for pattern in reply.patterns:
@@ -94,14 +94,14 @@ class Plan:
         if not patterns:
             raise Unusable(f"every pattern must contain {ENTITY} and may name only the listed columns.")
         if asked.attempt == 1:
-            return tuple(dict.fromkeys((*patterns, *self.rule(asked)[-1:])))[:MOST]
+            return tuple(dict.fromkeys((*patterns, *self.fallback(asked)[-1:])))[:MOST]
         tried = {normal(pattern) for pattern in asked.avoid}
         new = tuple(dict.fromkeys(pattern for pattern in patterns if normal(pattern) not in tried))
         if not new:
-            raise Unusable("these patterns were tried. Use other words.", usable=self.rule(asked))
+            raise Unusable("these patterns were tried. Use other words.", usable=self.fallback(asked))
         return new[:MOST_AGAIN]
 
-    def rule(self, asked: PlanPatterns) -> tuple[str, ...]:
+    def fallback(self, asked: PlanPatterns) -> tuple[str, ...]:
         """The name with the words of a few fields at a time, and the name with what tells it from others; on another
         attempt, the name with another name of each field."""
         if asked.attempt > 1:

@@ -108,7 +108,7 @@ class Plan:
         instructions = _instructions(asked)
         return Prompt(instructions=instructions, text="\n\n".join(parts), reply=PlannedTasks, max_tokens=700)
 
-    def accept(self, asked: PlanRound, reply: Any) -> tuple[ResearchTask, ...]:
+    def check(self, asked: PlanRound, reply: Any) -> tuple[ResearchTask, ...]:
         """Its queries for targets that there are; what room it leaves is filled by the rule. For one fact the words of
         the question itself are searched for as well: what a model makes of them may be about something else."""
         targets = _targets(asked)
@@ -128,14 +128,14 @@ class Plan:
                 continue
             served.add(target.text)
         if targets and not served:
-            raise Unusable(f"{SEARCHED_TWICE}, and the number of what it is for.", usable=self.rule(asked))
+            raise Unusable(f"{SEARCHED_TWICE}, and the number of what it is for.", usable=self.fallback(asked))
         for target in targets if free else [each for each in targets if each.text not in served]:
             tasks.add_first_new(target)
         if asked.brief.is_fact:
             tasks.add_all(targets)
         return tuple(tasks.planned)
 
-    def rule(self, asked: PlanRound) -> tuple[ResearchTask, ...]:
+    def fallback(self, asked: PlanRound) -> tuple[ResearchTask, ...]:
         tasks = _Tasks(asked)
         targets = _targets(asked)
         for target in targets:

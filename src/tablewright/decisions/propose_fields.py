@@ -112,7 +112,7 @@ class Propose:
         text += f"\nAt most {max(asked.most - len(STANDARD), 1)} columns."
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Proposed, max_tokens=500)
 
-    def accept(self, asked: ProposeFields, reply: Any) -> tuple[Field, ...]:
+    def check(self, asked: ProposeFields, reply: Any) -> tuple[Field, ...]:
         """Its fields beside those that the requirements need in any case; known ones as we know them. With enough
         pages, what neither they nor the buyer speak of is left out: it would stay empty."""
         problems = [problem for each in reply.fields if (problem := refused(each.name))]
@@ -122,7 +122,7 @@ class Propose:
         chosen = [each for fields in judged for each in fields]
         if not chosen:
             said = problems[0] if problems else "No field was proposed."
-            raise Unusable(f"{said} Name specifications that makers state.", usable=self.rule(asked))
+            raise Unusable(f"{said} Name specifications that makers state.", usable=self.fallback(asked))
         users, hidden = _of_requirements(asked)
         wanted = [*users, *sorted(chosen, key=lambda field: field.role != "user")]
         if judged != [[field] for field in taken]:  # some were left out, or gave way to another column
@@ -132,7 +132,7 @@ class Propose:
             raise Unusable(problems[0], usable=fields)
         return fields
 
-    def rule(self, asked: ProposeFields) -> tuple[Field, ...]:
+    def fallback(self, asked: ProposeFields) -> tuple[Field, ...]:
         users, hidden = _of_requirements(asked)
         return _composed([*users, *_of_category(asked)], hidden, asked.most)
 

@@ -51,7 +51,7 @@ class RankPassages(Noun, frozen=True):
 class Rank:
     name = "rank passages"
 
-    def rule(self, asked: RankPassages) -> tuple[Passage, ...]:
+    def fallback(self, asked: RankPassages) -> tuple[Passage, ...]:
         """The best first."""
         about = read_asked(asked.question, asked.topic)
         if not about.subject:

@@ -80,7 +80,7 @@ class Read:
     name = "read brief"
 
     def prompt(self, asked: ReadBrief) -> Prompt:
-        ruled = self.rule(asked)
+        ruled = self.fallback(asked)
         request = f"Request: {tidy(asked.question)}"
         if ruled.report_type == "catalog":
             known = ", ".join(each.field.name for each in ruled.columns if each.field.required)
@@ -90,13 +90,13 @@ class Read:
         text = f"{request}\nA first reading:\n{known}"
         return Prompt(instructions=NARRATIVE, text=text, reply=NarrativePlan, max_tokens=600)
 
-    def accept(self, asked: ReadBrief, reply: Any) -> Brief:
-        ruled = self.rule(asked)
+    def check(self, asked: ReadBrief, reply: Any) -> Brief:
+        ruled = self.fallback(asked)
         if ruled.report_type == "catalog":
             return _better_catalog(asked, ruled, reply)
         return ruled if ruled.is_fact else _better_narrative(asked, ruled, reply)
 
-    def rule(self, asked: ReadBrief) -> Brief:
+    def fallback(self, asked: ReadBrief) -> Brief:
         question = " ".join(clean(asked.question).split())
         found = listed(asked.question)
         kind, reason = _kind(asked, found.reason if found else "")

@@ -59,15 +59,15 @@ class Refine:
             max_tokens=60,
         )
 
-    def accept(self, asked: RefineQuery, reply: Any) -> str:
+    def check(self, asked: RefineQuery, reply: Any) -> str:
         query = " ".join(reply.query.split())
         if gives_orders(query):
-            raise Unusable("that is no search query.", usable=self.rule(asked))
+            raise Unusable("that is no search query.", usable=self.fallback(asked))
         if normal(query) in {normal(tried) for tried in asked.tried}:
-            raise Unusable("that query was tried. Use other words.", usable=self.rule(asked))
+            raise Unusable("that query was tried. Use other words.", usable=self.fallback(asked))
         return query
 
-    def rule(self, asked: RefineQuery) -> str:
+    def fallback(self, asked: RefineQuery) -> str:
         """The name with another name of the field that was not tried: "Acme headquarters" → "Acme head office"."""
         tried = {normal(query) for query in asked.tried}
         for words in (*other_names(asked.field), ""):

@@ -84,17 +84,17 @@ class Select:
             instructions=INSTRUCTIONS, text="\n".join(line for line in lines if line), reply=Routing, max_tokens=150
         )
 
-    def accept(self, asked: SelectRoute, reply: Any) -> Route:
+    def check(self, asked: SelectRoute, reply: Any) -> Route:
         if not asked.works(reply.route) and any(map(asked.works, ROUTES)):
             failed = ", ".join(NEEDED[reply.route])
-            raise Unusable(f"{reply.route} needs {failed}, which failed.", usable=self.rule(asked))
+            raise Unusable(f"{reply.route} needs {failed}, which failed.", usable=self.fallback(asked))
         reason = " ".join(clean(reply.reason).split())
-        rule = self.rule(asked)
+        rule = self.fallback(asked)
         return _ordered(
             asked, (reply.route, *reply.fallbacks, rule.route, *rule.fallbacks), "" if gives_orders(reason) else reason
         )
 
-    def rule(self, asked: SelectRoute) -> Route:
+    def fallback(self, asked: SelectRoute) -> Route:
         question = asked.question
         if question.intent == "conceptual" and not question.aggregate:
             return _ordered(asked, ("long-text", "hybrid", "structured"), "an explanation is asked for")

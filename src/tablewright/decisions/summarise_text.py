@@ -51,7 +51,7 @@ class Summarise:
             max_tokens=300,
         )
 
-    def accept(self, asked: SummariseText, reply: Any) -> str:
+    def check(self, asked: SummariseText, reply: Any) -> str:
         """The sentences that the text bears, as far as they go within the words allowed."""
         said = " ".join(clean(reply.summary).split())
         source = f"{asked.title}\n{asked.text}"
@@ -67,7 +67,7 @@ class Summarise:
             raise Unusable(problem, usable=asked.extract)
         return " ".join(kept)
 
-    def rule(self, asked: SummariseText) -> str:
+    def fallback(self, asked: SummariseText) -> str:
         return asked.extract
 
 

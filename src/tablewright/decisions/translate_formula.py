@@ -77,7 +77,7 @@ class Translate:
             max_tokens=200,
         )
 
-    def accept(self, asked: TranslateFormula, reply: Any) -> Translated:
+    def check(self, asked: TranslateFormula, reply: Any) -> Translated:
         if reply.expression.strip() in ("", "(empty)"):
             return Translated()
         try:
@@ -91,7 +91,7 @@ class Translate:
             )
         return Translated(expression=expression.template)
 
-    def rule(self, asked: TranslateFormula) -> Translated:
+    def fallback(self, asked: TranslateFormula) -> Translated:
         """`if a then b else c`, columns without braces, and conversions between units that we know."""
         if conversion := plain_conversion(asked.words):
             return Translated(expression=conversion)

@@ -85,9 +85,9 @@ class Understand:
             max_tokens=400,
         )
 
-    def accept(self, asked: Ask, reply: Any) -> Question:
+    def check(self, asked: Ask, reply: Any) -> Question:
         """Only what the question says counts: a value that does not stand in it was made up."""
-        ruled = self.rule(asked)
+        ruled = self.fallback(asked)
         whole = _plain(asked.text)
         made_up = [demand.value for demand in reply.conditions if _plain(demand.value) not in whole]
         if made_up:
@@ -117,7 +117,7 @@ class Understand:
         question, left = _read(asked, marked)
         return question.intent == "enumeration" and bool(question.things or question.of) and not left
 
-    def rule(self, asked: Ask) -> Question:
+    def fallback(self, asked: Ask) -> Question:
         return _read(asked, Marked(asked.text))[0]
 
 

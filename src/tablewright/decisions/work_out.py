@@ -90,7 +90,7 @@ class Work:
             max_tokens=160,
         )
 
-    def accept(self, asked: WorkOut, reply: Any) -> Worked:
+    def check(self, asked: WorkOut, reply: Any) -> Worked:
         expression, evaluated = evaluate(asked, reply.expression)
         value = reply.value.strip() or show(evaluated)
         if not value or (is_not_found(value) and not is_verified(asked, value)):
@@ -101,7 +101,7 @@ class Work:
             raise Unusable(worked.problem, usable=worked)
         return worked
 
-    def rule(self, asked: WorkOut) -> Worked:
+    def fallback(self, asked: WorkOut) -> Worked:
         return Worked()
 
 

@@ -79,7 +79,7 @@ class Write:
         parts += [block(place + 1, _own_words(each), each.evidence.title) for place, each in enumerate(fit(asked))]
         return Prompt(instructions=INSTRUCTIONS, text="\n".join(parts), reply=Statements, max_tokens=600)
 
-    def accept(self, asked: WriteSection, reply: Any) -> Written:
+    def check(self, asked: WriteSection, reply: Any) -> Written:
         """What the passages bear. Only a reply of which nothing is left is worth a second question."""
         draft = _Draft(asked)
         sent = len(fit(asked))
@@ -97,14 +97,14 @@ class Write:
         draft.fill(FEWEST)
         return draft.written()
 
-    def rule(self, asked: WriteSection) -> Written:
+    def fallback(self, asked: WriteSection) -> Written:
         """The passages' own sentences, the best first: it is followed by the others of its source in their order."""
         draft = _Draft(asked)
         draft.fill(MOST)
         return draft.written(grouped=True)
 
     def _with_dropped(self, asked: WriteSection, dropped: Iterable[str]) -> Written:
-        own = self.rule(asked)
+        own = self.fallback(asked)
         return Written(sentences=own.sentences, dropped=(*dropped, *own.dropped))
 
 
@@ -208,7 +208,7 @@ def _problem(text: str, passage: Passage) -> str:
     held = {word.casefold() for word in _STRONGER.findall(quote)}
     if stronger := [word for word in _STRONGER.findall(text) if word.casefold() not in held]:
         return f"the source does not say {', '.join(stronger)}"
-    judged = Judge().rule(JudgeClaim(claim=text, passages=(ClaimPassage(text=quote, title=title),)))
+    judged = Judge().fallback(JudgeClaim(claim=text, passages=(ClaimPassage(text=quote, title=title),)))
     return "" if judged.verdict == "supported" else judged.reason or "the source does not say all of it"
 
 

@@ -126,11 +126,11 @@ class Asker:
 
     async def _followed(self, message: Message) -> Followed:
         if message.last is None:
-            command = FollowUp().rule(msgspec.structs.replace(message, last=NOTHING))
+            command = FollowUp().fallback(msgspec.structs.replace(message, last=NOTHING))
             if command.kind in GOING_ON:
                 return command
         if FollowUp().is_plain(message):
-            return FollowUp().rule(message)
+            return FollowUp().fallback(message)
         followed: Followed = await self._decide(FollowUp(), message)
         return followed
 
@@ -144,7 +144,7 @@ class Asker:
             labels=message.labels,
         )
         if Understand().is_plain(asked):
-            return Understand().rule(asked)
+            return Understand().fallback(asked)
         question: Question = await self._decide(Understand(), asked)
         return question
 

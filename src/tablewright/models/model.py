@@ -20,15 +20,20 @@ T = TypeVar("T", bound=BaseModel)
 
 REPAIR = "This answer cannot be used: {problem}\nAnswer the same question again, with the JSON object only."
 PROBLEMS_SHOWN = 5
+UNKNOWN_WINDOW = 16_000
+"""Tokens that a model can be trusted with of which nothing is known."""
 
 
 class LanguageModel:
     """`agent_model` is the same model, with its cache, budget and limits, for pydantic-ai agents with tools."""
 
-    def __init__(self, agent_model: Model, *, name: str, cached: Cached | None = None) -> None:
-        """`cached` is the layer of it that keeps answers, if any."""
+    def __init__(
+        self, agent_model: Model, *, name: str, cached: Cached | None = None, window: int = UNKNOWN_WINDOW
+    ) -> None:
+        """`cached` is the layer of it that keeps answers, if any; `window` the tokens that it can take in at once."""
         self.agent_model = agent_model
         self.name = name
+        self.window = window
         self._cached = cached
 
     async def __aenter__(self) -> Self:

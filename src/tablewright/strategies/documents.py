@@ -106,7 +106,7 @@ class ReadBesideFacts(ExtractFields):
         self._answers = answers
         self._own = own
 
-    def rule(self, asked: Extract) -> dict[str, list[Candidate]]:
+    def fallback(self, asked: Extract) -> dict[str, list[Candidate]]:
         dates = {field.name for field in asked.fields if field.type == "date"}
         return {
             name: [
@@ -114,7 +114,7 @@ class ReadBesideFacts(ExtractFields):
                 for each in candidates
                 if self._counts(name, each, asked.sources[each.source])
             ]
-            for name, candidates in super().rule(asked).items()
+            for name, candidates in super().fallback(asked).items()
         }
 
     def _counts(self, name: str, candidate: Candidate, source: Retrieved) -> bool:

@@ -130,7 +130,7 @@ class Exploration:
     async def check(self, reply: Reply) -> Reply:
         """Takes the answer if a text states it; else, or before enough was read, sends the model on."""
         sources: tuple[Retrieved, ...] = (*self.notebook.pages, *self.notebook.snippets())
-        candidate, problem = words.accept(self.notebook.subject, self.field, sources, reply)
+        candidate, problem = words.check(self.notebook.subject, self.field, sources, reply)
         if candidate:
             self._answer = candidate, sources
         elif problem:

@@ -147,7 +147,7 @@ class GatheredPassages(Gathered):
             lead = self._lead(row, tell)
             topic = cell_text(row.cell(task.table.key_field))
             asked = RankPassages(topic=topic, question=self._question_of(row), sources=lead.pages, most=PASSAGES)
-            return [_told(field, Rank().rule(asked), lead) for field in task.fields]
+            return [_told(field, Rank().fallback(asked), lead) for field in task.fields]
 
         return answer
 

@@ -87,7 +87,7 @@ class InWords:
     async def _translate(self) -> Outcome[Translated]:
         translate = Translate()
         asked = TranslateFormula(field=self._field, columns=self._columns, named=self._formula.columns, read=self._read)
-        plain = translate.rule(asked)
+        plain = translate.fallback(asked)
         if plain.expression or translate.is_beyond(self._formula.template):
             return Outcome(decided=plain)
         return await decide(translate, asked, self._model, untold)
@@ -195,4 +195,4 @@ class InWords:
 
 
 def untold(step: Step) -> None:
-    """That a built-in rule decides is not true here: there is none, and the cell itself says what went wrong."""
+    """The cell itself says what went wrong."""

@@ -142,7 +142,7 @@ class Notebook:
             return ()
         choice = ChoosePages(subject=self.subject, fields=fields, offers=offers, most=most)
         if Choose().is_plain(choice):
-            return Choose().rule(choice)
+            return Choose().fallback(choice)
         chosen: tuple[str, ...] = await self.decide(Choose(), choice)
         return chosen
 
@@ -150,7 +150,7 @@ class Notebook:
         """As `choose`, by the rule alone; of sites that were not read yet first."""
         seen = {page.domain for page in self.pages}
         offers = self.offers()
-        ranked = Choose().rule(ChoosePages(subject=self.subject, fields=fields, offers=offers, most=len(offers)))
+        ranked = Choose().fallback(ChoosePages(subject=self.subject, fields=fields, offers=offers, most=len(offers)))
         return tuple(sorted(ranked, key=lambda origin: registrable_domain(origin) in seen))[:most]
 
     async def open(self, origins: Sequence[str]) -> tuple[Retrieved, ...]:
@@ -216,7 +216,7 @@ class Notebook:
         """By the built-in reader and, with `ask`, by the model; what both find is weighed in the end."""
         if not sources:
             return
-        found = decision.rule(Extract(subject=self.subject, fields=fields, sources=sources))
+        found = decision.fallback(Extract(subject=self.subject, fields=fields, sources=sources))
         if ask and self.model is not None:
             unsure = tuple(field for field in fields if not (self._cascade and best(found[field.name]) >= SURE_ENOUGH))
             known = frozenset(name for name, candidates in found.items() if candidates)
@@ -363,7 +363,7 @@ class Notebook:
             ),
             opened=len(self.pages),
         )
-        coverage: Coverage = await self.decide(Judge(), asked) if ask else Judge().rule(asked)
+        coverage: Coverage = await self.decide(Judge(), asked) if ask else Judge().fallback(asked)
         self.note(Step(type="coverage", detail=described(coverage, asked), data={"rating": coverage.rating}))
         return coverage
 

@@ -69,7 +69,7 @@ class PatternGenerator:
 
     async def plan(self, asked: PlanPatterns, tell: Tell) -> tuple[str, ...]:
         if self._model is None:
-            return Plan().rule(asked)
+            return Plan().fallback(asked)
         key = pattern_key(asked, self._model.name)
         async with self._planning.setdefault(key, asyncio.Lock()):
             if kept := await self._helped_out.get(key) or await self._cache.get(key):

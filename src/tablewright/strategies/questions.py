@@ -59,11 +59,11 @@ def angles(field: Field, column: str, subject: Subject, row: Row) -> list[str]:
     """Different ways to ask a search engine for one field of one row, the most promising first."""
     telling = telling_columns(subject, (field,))
     asked = PlanPatterns(key=column, fields=(field,), columns=telling, samples=(subject.name,))
-    first, *others = queries_for(Plan().rule(asked), subject, row)
+    first, *others = queries_for(Plan().fallback(asked), subject, row)
     named = queries_for([" ".join(f"{{{name}}}" for name in named_columns(field, column))], subject, row)[0]
     queries, tried = [first], [first]
     while len(queries) < ANGLES:
-        query = Refine().rule(RefineQuery(subject=subject, field=field, tried=tuple(tried)))
+        query = Refine().fallback(RefineQuery(subject=subject, field=field, tried=tuple(tried)))
         if not query or query in tried:
             break
         tried.append(query)

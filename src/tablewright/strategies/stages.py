@@ -113,7 +113,7 @@ class SearchStage:
 def some_are_about_it(message: Message) -> bool:
     offers = message.notebook.offers()
     asked = ChoosePages(subject=message.notebook.subject, fields=message.fields, offers=offers, most=PAGES)
-    return bool(offers) and bool(Choose().rule(asked))
+    return bool(offers) and bool(Choose().fallback(asked))
 
 
 class DecisionStage:

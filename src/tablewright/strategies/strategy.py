@@ -58,6 +58,8 @@ class Task(Noun, frozen=True, gc=True):
     table: Table
     fields: tuple[Field, ...]
     params: Mapping[str, str] = {}
+    examples: Mapping[str, tuple[str, ...]] = {}
+    """By field, values of it that people accepted or wrote: they show its form."""
 
     def question(self, field: Field, row: Row) -> str:
         """The field's question with the row's values in place of {Column}, whatever the case it is written in."""

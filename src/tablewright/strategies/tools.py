@@ -26,6 +26,8 @@ class Tools:
     """None: the built-in rules decide."""
     strong: LanguageModel | None = None
     """A stronger model, for what is still weak on the last attempt."""
+    strict: bool = False
+    """Whether values that a model concluded from quotes, rather than read in them, are refused."""
     cascade: bool = False
     """Whether the model is asked only for what the built-in reader is not sure of."""
     patterns: PatternCache | None = None

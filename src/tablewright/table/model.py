@@ -18,6 +18,9 @@ Reason: TypeAlias = Literal["not_found", "blocked", "not_applicable", "conflicti
 Stance: TypeAlias = Literal["supports", "contradicts", "qualifies"]
 StepType: TypeAlias = Literal["search", "fetch", "compute", "answer", "error", "thinking", "coverage"]
 Label: TypeAlias = Literal["high", "medium", "low", "none"]
+Basis: TypeAlias = Literal["given", "stated", "converted", "computed", "judged"]
+"""How a value relates to its evidence: its owner gave it; its words stand in the quote; it follows from the quote by a
+named rule; a formula gave it; or a model concluded it from the quotes."""
 
 RowId: TypeAlias = int
 
@@ -92,6 +95,7 @@ class Cell(Noun, frozen=True):
     status: Status = "PENDING"
     reason: Reason | None = None
     confidence: float | None = None
+    basis: Basis | None = None
     evidence: tuple[Evidence, ...] = ()
     conflict: tuple[Conflict, ...] = ()
     stale: bool = False
@@ -191,6 +195,7 @@ class Finding(Noun, frozen=True):
     value: Value = None
     raw_value: str | None = None
     confidence: float = 0.0
+    basis: Basis | None = None
     evidence: tuple[Evidence, ...] = ()
     conflict: tuple[Conflict, ...] = ()
     reason: Reason | None = None

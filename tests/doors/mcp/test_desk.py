@@ -235,7 +235,7 @@ async def test_a_question_to_the_documents_tells_what_is_done_and_what_fails_on_
             assert asked["count"] > 0
             first, *others = [message for _, _, message in talk.progress]
             assert first == "working: looking in the documents"
-            assert any("built-in rule decides" in each for each in others)
+            assert any("Decided without the model" in each for each in others)
             numbers = [number for number, _, _ in talk.progress]
             assert numbers == sorted(set(numbers))
 
@@ -253,4 +253,4 @@ async def test_a_follow_up_tells_what_is_done_and_what_fails_on_the_way(
             await talk("refine_research", research_id=done["research_id"], question=FOLLOW_UP)
             first, *others = [message for _, _, message in talk.progress]
             assert first == "working: looking in the stored evidence"
-            assert any("built-in rule decides" in each for each in others)
+            assert any("Decided without the model" in each for each in others)

@@ -37,7 +37,7 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
         raise UsageError("There is no question.")
     library = Library()
     await library.reopen(store, tools, [note for round in research.rounds for note in round.notes])
-    brief = Read().rule(ReadBrief(question=question, report_type="narrative"))
+    brief = Read().fallback(ReadBrief(question=question, report_type="narrative"))
     answered = await _answered(store, tools, brief, list(library.pages.values()), tell)
     if not answered.sentences:
         angles = brief.angles[:1] if brief.is_fact else brief.angles
@@ -60,7 +60,7 @@ async def _answered(store: Store, tools: Tools, brief: Brief, pages: Sequence[Re
         return answered
     passages = [
         each
-        for each in Rank().rule(RankPassages(topic="", question=brief.question, sources=tuple(pages)))
+        for each in Rank().fallback(RankPassages(topic="", question=brief.question, sources=tuple(pages)))
         if each.score >= SURE
     ]
     sentences: list[Sentence] = []

@@ -92,7 +92,7 @@ class Researcher:
         if max_tasks < 1:
             raise UsageError("At least one task is needed.")
         asked = msgspec.structs.replace(asked, question=printable(asked.question))
-        brief = Read().rule(asked)
+        brief = Read().fallback(asked)
         if not brief.is_fact:
             brief = (await decide(Read(), asked, self._tools.model, self._note)).decided
         if brief.report_type == "catalog":

@@ -54,7 +54,7 @@ async def verify(
 async def _judged(claim: Claim, about: str, page: Retrieved, model: LanguageModel | None, tell: Tell) -> Judged:
     passage = ClaimPassage(text=page.text, title=page.title, origin=page.origin)
     asked = JudgeClaim(claim=claim.claim_text, about=about, passages=(passage,))
-    ruled = Judge().rule(asked)
+    ruled = Judge().fallback(asked)
     if model is None or ruled.verdict == "not checked":
         return ruled
     with concerning([page.origin] if is_document(page.origin) else []):

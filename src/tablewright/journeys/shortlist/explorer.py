@@ -111,7 +111,7 @@ class _Search:
         """The sites of makers whose products have no official page yet, found by links or else by their names; then
         the product pages that makers' sites link to."""
         sources = tuple(self.library.pages.values())
-        seen = FindThem().rule(FindProducts(requirements=self._requirements, sources=sources, most=MOST))
+        seen = FindThem().fallback(FindProducts(requirements=self._requirements, sources=sources, most=MOST))
         makers = maker_links(seen, sources)[: MAKERS - len(self._makers)]
         self._makers += makers
         await self._workers.read("x_makers", makers)

@@ -150,7 +150,7 @@ class Shortlist:
         return state, ChatReply(said=tuple(Said(text=line) for line in step.questions), buttons=(YES, NO))
 
     async def _turning(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        other = Intake().rule(IntakeTurn(message=state.pending, requirements=state.requirements)).requirements
+        other = Intake().fallback(IntakeTurn(message=state.pending, requirements=state.requirements)).requirements
         choice = chosen(said, state.requirements.product_type, other.product_type)
         if choice == "new":
             return await self._intake(fresh(state), state.pending)
