@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from baseline import settle
-from tablewright.decisions.reader import reader
-from tablewright.decisions.reader.about import Subject, about
+from tablewright.extraction import reader
+from tablewright.extraction.about import Subject, about
 from tablewright.sources.read.reader import read as read_page
 from tablewright.table.coerce import coerce
 from tablewright.table.dates import read_date

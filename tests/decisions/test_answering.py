@@ -12,9 +12,9 @@ from tablewright.decisions.ask_clarification import AskClarification, Clarify
 from tablewright.decisions.citations import check_citations, unsupported
 from tablewright.decisions.compose_answer import NOT_SAID, Compose, ComposeAnswer, Snippet, compose, fit
 from tablewright.decisions.decision import decide
-from tablewright.decisions.reader.sections import sentences
 from tablewright.decisions.select_route import Select, SelectRoute
 from tablewright.decisions.summarise_text import MOST_WORDS, Summarise, SummariseText, spread
+from tablewright.extraction.sections import sentences
 from tablewright.models.model import LanguageModel
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.corpus import Condition, Intent, Quantity, Question, Typed

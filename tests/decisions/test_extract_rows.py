@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.decisions.extract import Extract, reply_for
 from tablewright.decisions.extract_rows import accepted
-from tablewright.decisions.reader.about import Subject
+from tablewright.extraction.about import Subject
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.decisions.read_profile import likely_links, price_lines, read_profile, relevance_of
-from tablewright.decisions.reader.about import Subject
+from tablewright.extraction.about import Subject
 from tablewright.table.model import Field
 from tablewright.table.research import FieldKind, Wanted
 from tablewright.table.retrieved import Retrieved

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tablewright.app import Tablewright
-from tablewright.decisions.reader.about import Subject
 from tablewright.errors import UsageError
+from tablewright.extraction.about import Subject
 from tablewright.strategies.exploration import Exploration, Limits
 from tablewright.strategies.notebook import Notebook
 from tablewright.table.fieldspec import parse_field

@@ -8,8 +8,8 @@ from tablewright.corpus.facts import Facts
 from tablewright.corpus.search import CorpusSearch
 from tablewright.corpus.source import DocumentSource
 from tablewright.corpus.stated import answer_of, blanks_of, is_form
-from tablewright.decisions.reader.reader import Candidate
 from tablewright.errors import NotFound
+from tablewright.extraction.reader import Candidate
 from tablewright.models.embedder import Embedder
 from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store

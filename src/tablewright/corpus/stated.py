@@ -12,7 +12,7 @@ from tablewright.corpus.annotate.lines import Line, lines_in
 from tablewright.corpus.annotate.pairs import Pair, blanks_in, starts_label
 from tablewright.corpus.labels import match_labels
 from tablewright.corpus.vocabulary import stem, tokens
-from tablewright.decisions.reader.geography import COUNTRIES
+from tablewright.extraction.geography import COUNTRIES
 from tablewright.store.properties import LabelUse, PropertyAt
 from tablewright.table.answers import is_not_found
 from tablewright.table.coerce import coerce

@@ -14,7 +14,6 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.rank_products import SAID_OF_PRODUCT, doubt_of, end_told, find_row
-from tablewright.decisions.reader.answers import roots
 from tablewright.decisions.replies import (
     Sense,
     amount,
@@ -32,6 +31,7 @@ from tablewright.decisions.replies import (
 )
 from tablewright.decisions.untrusted import WARNING, block
 from tablewright.decisions.wishes import Wish, better, deciding, holds, priced, wish
+from tablewright.extraction.answers import roots
 from tablewright.table.model import Field, Noun, Row, Table
 from tablewright.table.shortlist import Ranked, Ranking, Said
 

@@ -21,13 +21,13 @@ from tablewright.decisions.find_links import Link, put_in, undescribed, weigh
 from tablewright.decisions.hops.asking import Asking, asking, telling, verbs
 from tablewright.decisions.hops.phrases import phrases
 from tablewright.decisions.hops.rows import called, meant, tables
-from tablewright.decisions.reader import answers, reader
-from tablewright.decisions.reader.about import Subject, about
-from tablewright.decisions.reader.passages import Sentence, passages
-from tablewright.decisions.reader.spans import Span
-from tablewright.decisions.reader.wanted import wanted as column
 from tablewright.decisions.titles import thing_of
 from tablewright.decisions.untrusted import WARNING, block, is_tainted
+from tablewright.extraction import answers, reader
+from tablewright.extraction.about import Subject, about
+from tablewright.extraction.passages import Sentence, passages
+from tablewright.extraction.spans import Span
+from tablewright.extraction.wanted import wanted as column
 from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field, Noun

@@ -14,9 +14,9 @@ from pydantic import Field as Key
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.excerpt import excerpt
 from tablewright.decisions.extract import Extract, described, supported
-from tablewright.decisions.reader.about import Subject
-from tablewright.decisions.reader.reader import Candidate
 from tablewright.decisions.untrusted import WARNING, block
+from tablewright.extraction.about import Subject
+from tablewright.extraction.reader import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tablewright.decisions.grounds import close, numbers_in
-from tablewright.decisions.reader.answers import roots
+from tablewright.extraction.answers import roots
 from tablewright.table.currencies import CODES, currency_of
 from tablewright.table.dates import read_dates
 from tablewright.table.evidence import stands_in

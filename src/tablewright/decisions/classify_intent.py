@@ -15,7 +15,6 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.question.words import same
-from tablewright.decisions.reader.relations import stems
 from tablewright.decisions.shopping.mentions import named_in
 from tablewright.decisions.shopping.next_step import (
     LIKELY,
@@ -27,6 +26,7 @@ from tablewright.decisions.shopping.next_step import (
     what_next,
 )
 from tablewright.decisions.untrusted import WARNING, block, clean
+from tablewright.extraction.relations import stems
 from tablewright.table.shortlist import Intent
 from tablewright.table.text import shortened
 

@@ -16,9 +16,9 @@ from pydantic import Field as Key
 
 from tablewright.decisions.citations import OPENERS, cite, unsupported
 from tablewright.decisions.decision import Outcome, Prompt, Tell, Unusable, decide
-from tablewright.decisions.reader import answers
-from tablewright.decisions.reader.sections import readable, sentences
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders, is_tainted
+from tablewright.extraction import answers
+from tablewright.extraction.sections import readable, sentences
 from tablewright.models.tokens import CUT_OFF, estimate_tokens
 from tablewright.table.corpus import Question
 from tablewright.table.evidence import locate

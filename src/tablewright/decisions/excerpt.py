@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.decisions.reader.passages import passages
-from tablewright.decisions.reader.relations import normal
-from tablewright.decisions.reader.wanted import wanted
+from tablewright.extraction.passages import passages
+from tablewright.extraction.relations import normal
+from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field
 
 HEAD = 500

@@ -15,7 +15,6 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.rank_products import SAID_OF_PRODUCT, doubt_of, end_told
-from tablewright.decisions.reader.answers import roots
 from tablewright.decisions.replies import (
     Direction,
     amount,
@@ -34,6 +33,7 @@ from tablewright.decisions.replies import (
 )
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
 from tablewright.decisions.wishes import better, deciding, holds, price_field, priced, wish
+from tablewright.extraction.answers import roots
 from tablewright.table.model import Cell, Field, Money, Noun, Row, Table
 from tablewright.table.shortlist import TOP, Card, CellRef, Ranking, Requirements, Said
 from tablewright.table.text import plural

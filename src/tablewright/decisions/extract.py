@@ -16,14 +16,14 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import excerpt
-from tablewright.decisions.reader import reader
-from tablewright.decisions.reader.about import Subject, about, mentions
-from tablewright.decisions.reader.kinds import typed
-from tablewright.decisions.reader.passages import passages
-from tablewright.decisions.reader.reader import ABOUT, SURE, Candidate
-from tablewright.decisions.reader.relations import Kind, normal
-from tablewright.decisions.reader.wanted import wanted
 from tablewright.decisions.untrusted import WARNING, block
+from tablewright.extraction import reader
+from tablewright.extraction.about import Subject, about, mentions
+from tablewright.extraction.kinds import typed
+from tablewright.extraction.passages import passages
+from tablewright.extraction.reader import ABOUT, SURE, Candidate
+from tablewright.extraction.relations import Kind, normal
+from tablewright.extraction.wanted import wanted
 from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field, Noun

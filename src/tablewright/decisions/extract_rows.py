@@ -12,10 +12,10 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.extract import PASSAGES_TRIED, Extract, reply_for, supported
-from tablewright.decisions.reader.passages import passages
-from tablewright.decisions.reader.reader import Candidate
-from tablewright.decisions.reader.relations import normal
 from tablewright.decisions.untrusted import WARNING
+from tablewright.extraction.passages import passages
+from tablewright.extraction.reader import Candidate
+from tablewright.extraction.relations import normal
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field
 

@@ -22,7 +22,6 @@ from tablewright.decisions.candidates.sites import Site, read_sites, subject_of
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.find_candidates import MOST_SHOWN, SHOWN, Find, FindCandidates, Listing
 from tablewright.decisions.plan_exploration import several
-from tablewright.decisions.reader.sections import sentences
 from tablewright.decisions.site_kind import (
     Kinds,
     brands_in,
@@ -34,6 +33,7 @@ from tablewright.decisions.site_kind import (
     site_of,
 )
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders, is_tainted
+from tablewright.extraction.sections import sentences
 from tablewright.table.dedupe import Names
 from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Noun

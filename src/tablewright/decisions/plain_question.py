@@ -6,7 +6,7 @@ import re
 
 from tablewright.decisions.brief.phrases import names_in
 from tablewright.decisions.hops.asking import telling
-from tablewright.decisions.reader.wanted import wanted
+from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field
 
 MOST_NAMES, MOST_ASKED = 2, 2

@@ -16,13 +16,13 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.question.words import same
-from tablewright.decisions.reader.relations import stems
 from tablewright.decisions.shopping.column_names import ADD, BEHIND, CLAUSES, DROP, ONLY, SWAP, asked_names
 from tablewright.decisions.shopping.known import KnownField, field_named, fields_behind, fields_for
 from tablewright.decisions.shopping.labels import Label, labels_of, pages_with, shared_fields
 from tablewright.decisions.shopping.verifiable import own_field, refused
 from tablewright.decisions.shopping.wishes import avoided_fields, wanted_fields
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
+from tablewright.extraction.relations import stems
 from tablewright.table.model import Field, FieldType, Noun, Role
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Requirements

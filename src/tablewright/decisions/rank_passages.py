@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tablewright.decisions.reader.answers import roots, tell
-from tablewright.decisions.reader.menus import is_navigation
-from tablewright.decisions.reader.sections import Line, Section, sections
 from tablewright.decisions.sides import Asked, read_asked
 from tablewright.decisions.untrusted import gives_orders, is_tainted
+from tablewright.extraction.answers import roots, tell
+from tablewright.extraction.menus import is_navigation
+from tablewright.extraction.sections import Line, Section, sections
 from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.research import Passage

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import quantiles
 
-from tablewright.decisions.reader.answers import roots
 from tablewright.decisions.replies import (
     Direction,
     amount,
@@ -37,6 +36,7 @@ from tablewright.decisions.wishes import (
     roots_of,
     wish,
 )
+from tablewright.extraction.answers import roots
 from tablewright.table.model import Cell, Field, Money, Noun, Row, RowId, Table
 from tablewright.table.shortlist import TOP, Excluded, Part, PriceRange, Ranked, Ranking, Requirements
 from tablewright.table.text import show

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tablewright.decisions.reader.about import Subject, about, mentions
 from tablewright.decisions.titles import site_name
+from tablewright.extraction.about import Subject, about, mentions
 from tablewright.table.evidence import evidence_for
 from tablewright.table.money_text import read_amounts
 from tablewright.table.retrieved import Retrieved

@@ -14,11 +14,11 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 from tablewright.decisions.candidates.names import is_all_its_own, is_own
-from tablewright.decisions.reader import answers
-from tablewright.decisions.reader.about import Subject, about, mentions
-from tablewright.decisions.reader.reader import ABOUT
-from tablewright.decisions.reader.sections import sentences
 from tablewright.decisions.untrusted import is_tainted
+from tablewright.extraction import answers
+from tablewright.extraction.about import Subject, about, mentions
+from tablewright.extraction.reader import ABOUT
+from tablewright.extraction.sections import sentences
 from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.research import FieldKind, Relevance, Wanted

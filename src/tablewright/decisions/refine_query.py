@@ -8,10 +8,10 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.reader.about import Subject
-from tablewright.decisions.reader.relations import Kind, normal
-from tablewright.decisions.reader.wanted import wanted
 from tablewright.decisions.untrusted import WARNING, block, gives_orders
+from tablewright.extraction.about import Subject
+from tablewright.extraction.relations import Kind, normal
+from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field, Noun
 
 INSTRUCTIONS = (

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 from tablewright.decisions.citations import OPENERS
 from tablewright.decisions.grounds import close, converted, numbers_in
 from tablewright.decisions.question.words import is_plural
-from tablewright.decisions.reader.answers import roots
 from tablewright.decisions.untrusted import clean, gives_orders
+from tablewright.extraction.answers import roots
 from tablewright.table.currencies import currency_of
 from tablewright.table.measures import Measure, read_measures
 from tablewright.table.model import Cell, Field, Money, Noun, Row, RowId, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from tablewright.decisions.reader.answers import roots
+from tablewright.extraction.answers import roots
 from tablewright.table.model import Noun
 
 

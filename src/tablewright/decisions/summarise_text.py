@@ -9,8 +9,8 @@ from pydantic import Field as Key
 
 from tablewright.decisions.citations import unsupported
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.reader.sections import sentences
 from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
+from tablewright.extraction.sections import sentences
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 

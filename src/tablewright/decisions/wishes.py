@@ -9,7 +9,6 @@ import re
 from typing import Literal, TypeAlias
 
 from tablewright.decisions.grounds import converted
-from tablewright.decisions.reader.answers import roots
 from tablewright.decisions.replies import (
     SHORT_VALUE,
     Direction,
@@ -20,6 +19,7 @@ from tablewright.decisions.replies import (
     senses,
 )
 from tablewright.decisions.shopping.known import field_named, fields_behind, fields_for
+from tablewright.extraction.answers import roots
 from tablewright.table.choices import read_boolean
 from tablewright.table.currencies import currency_of
 from tablewright.table.measures import Measure, read_measures

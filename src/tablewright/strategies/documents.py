@@ -13,9 +13,9 @@ from tablewright.corpus.annotate.lines import day_first_in
 from tablewright.corpus.corpus import Answers, Corpus
 from tablewright.corpus.vocabulary import JOINTS, SILENT, stem, tokens
 from tablewright.decisions.extract import Extract, ExtractFields
-from tablewright.decisions.reader.about import Subject, about
-from tablewright.decisions.reader.reader import ABOUT, Candidate
 from tablewright.errors import UsageError
+from tablewright.extraction.about import Subject, about
+from tablewright.extraction.reader import ABOUT, Candidate
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of

@@ -19,10 +19,10 @@ from tablewright.decisions.decision import Prompt
 from tablewright.decisions.extract import A_FIELD, CONTEXT, HEAD, MOST_TEXTS, Extract, ExtractFields
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
-from tablewright.decisions.reader.about import Subject
 from tablewright.decisions.translate_formula import Translate, TranslateFormula, plain_conversion
 from tablewright.decisions.untrusted import block
 from tablewright.decisions.work_out import Work, WorkOut
+from tablewright.extraction.about import Subject
 from tablewright.models.tokens import estimate_tokens
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.packing import ROWS

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tablewright.decisions.reader.about import Subject
-from tablewright.decisions.reader.reader import Candidate
-from tablewright.decisions.reader.relations import normal
 from tablewright.decisions.untrusted import is_tainted
+from tablewright.extraction.about import Subject
+from tablewright.extraction.reader import Candidate
+from tablewright.extraction.relations import normal
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
 from tablewright.table.evidence import copies, evidence_for, follows, independent

@@ -18,7 +18,7 @@ from tablewright.decisions.find_links import Link
 from tablewright.decisions.plain_question import column_for, plainly_about
 from tablewright.decisions.rank_passages import Rank, RankPassages
 from tablewright.decisions.read_profile import MOST_PROOFS, Said, read_profile
-from tablewright.decisions.reader.about import Subject
+from tablewright.extraction.about import Subject
 from tablewright.models.concern import concerning
 from tablewright.strategies.notebook import Notebook, read_places
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell

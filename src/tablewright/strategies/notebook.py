@@ -16,9 +16,9 @@ from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, decide
 from tablewright.decisions.extract import Extract, ExtractFields
 from tablewright.decisions.judge_coverage import Answered, Coverage, Judge, JudgeCoverage
-from tablewright.decisions.reader.about import Subject, about, shared_context
-from tablewright.decisions.reader.reader import ABOUT, Candidate
 from tablewright.errors import OverBudget, SearchError
+from tablewright.extraction.about import Subject, about, shared_context
+from tablewright.extraction.reader import ABOUT, Candidate
 from tablewright.models.concern import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query, Source

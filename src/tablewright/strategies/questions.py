@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns, named_columns
-from tablewright.decisions.reader.about import Subject
 from tablewright.decisions.refine_query import Refine, RefineQuery
+from tablewright.extraction.about import Subject
 from tablewright.sources.source import Source
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.strategy import Answer, Task, Tell

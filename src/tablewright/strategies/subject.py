@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from tablewright.decisions.plan_patterns import ENTITY, named_columns
-from tablewright.decisions.reader.about import Subject
 from tablewright.decisions.untrusted import gives_orders
 from tablewright.errors import UsageError
+from tablewright.extraction.about import Subject
 from tablewright.sources.source import Source
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools

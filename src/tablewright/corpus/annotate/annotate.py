@@ -22,7 +22,7 @@ from tablewright.corpus.annotate.pairs import Pair, pairs_in
 from tablewright.corpus.annotate.prose import SHORT_TEXT, prose_properties
 from tablewright.corpus.annotate.slips import currency_in, plain_slip, slip_annotations
 from tablewright.corpus.parse.parsed import Grid, Parsed
-from tablewright.decisions.reader.slips import slip
+from tablewright.extraction.slips import slip
 from tablewright.table.corpus import Annotation, Category, Property
 from tablewright.table.model import Noun
 from tablewright.table.typed import typed

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from tablewright.decisions.reader.geography import COUNTRIES, STATES
+from tablewright.extraction.geography import COUNTRIES, STATES
 from tablewright.table.corpus import Annotation, Property, Typed
 from tablewright.table.dates import read_dates
 from tablewright.table.measures import read_measures

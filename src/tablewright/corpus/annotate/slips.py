@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from tablewright.corpus.annotate.items import items_of, money
-from tablewright.decisions.reader.found import Found
-from tablewright.decisions.reader.slips import Amount, Line, Slip, read_slip
-from tablewright.decisions.reader.wanted import wanted
+from tablewright.extraction.found import Found
+from tablewright.extraction.slips import Amount, Line, Slip, read_slip
+from tablewright.extraction.wanted import wanted
 from tablewright.table.corpus import Annotation, Property, Typed
 from tablewright.table.currencies import CODES, currency_of, meanings_of
 from tablewright.table.dates import read_dates

@@ -8,7 +8,7 @@ from itertools import islice
 
 from tablewright.decisions.brief.phrases import items, sentence_case
 from tablewright.decisions.question.words import is_plural
-from tablewright.decisions.reader.wanted import wanted as read_by_name
+from tablewright.extraction.wanted import wanted as read_by_name
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, FieldType
 from tablewright.table.research import FieldKind, Wanted

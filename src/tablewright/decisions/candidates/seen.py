@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tablewright.decisions.reader.sections import sentences
 from tablewright.decisions.untrusted import is_tainted
+from tablewright.extraction.sections import sentences
 from tablewright.table.model import Noun
 from tablewright.table.retrieved import Retrieved
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tablewright.decisions.reader.answers import roots
+from tablewright.extraction.answers import roots
 from tablewright.models.embedder import Vectors, load_wordllama
 from tablewright.table.model import Noun
 from tablewright.table.rowkey import fold

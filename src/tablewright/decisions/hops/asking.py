@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tablewright.decisions.reader import answers
-from tablewright.decisions.reader.relations import Kind
+from tablewright.extraction import answers
+from tablewright.extraction.relations import Kind
 from tablewright.table.model import Noun
 
 LONGEST_NOUN = 4

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from tablewright.decisions.hops.asking import telling
-from tablewright.decisions.reader.passages import passages
+from tablewright.extraction.passages import passages
 from tablewright.table.model import Noun
 from tablewright.table.numbers import read_numbers
 from tablewright.table.rowkey import fold

@@ -7,7 +7,7 @@ import re
 from msgspec import structs
 
 from tablewright.decisions.intake.wants import MOST_ITEMS, Wants, read_wants
-from tablewright.decisions.reader.answers import roots
+from tablewright.extraction.answers import roots
 from tablewright.table.shortlist import ListOf, PriceRange, Requirements
 
 LISTS: tuple[ListOf, ...] = ("must_haves", "nice_to_haves", "priorities", "specifications", "constraints")

@@ -9,8 +9,8 @@ import re
 from typing import Literal, TypeAlias
 
 from tablewright.decisions.intake.guard import tidy
-from tablewright.decisions.reader.answers import roots
 from tablewright.decisions.shopping.phrasings import OF_REQUIREMENTS
+from tablewright.extraction.answers import roots
 from tablewright.table.shortlist import NO, YES
 
 Choice: TypeAlias = Literal["old", "new", ""]

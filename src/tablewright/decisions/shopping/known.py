@@ -16,8 +16,8 @@ import msgspec
 from msgspec import structs
 from rapidfuzz import fuzz
 
-from tablewright.decisions.reader.relations import by_name, normal, stems
-from tablewright.decisions.reader.wanted import ALSO_CALLED
+from tablewright.extraction.relations import by_name, normal, stems
+from tablewright.extraction.wanted import ALSO_CALLED
 from tablewright.table.model import Field, FieldType, Noun, Role
 
 Better: TypeAlias = Literal["more", "less", "yes", ""]

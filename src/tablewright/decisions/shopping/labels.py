@@ -6,12 +6,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from tablewright.decisions.reader.passages import passages
-from tablewright.decisions.reader.relations import stems
-from tablewright.decisions.reader.wanted import unit_in
 from tablewright.decisions.shopping.known import KnownField, is_named_by, usual_question
 from tablewright.decisions.shopping.verifiable import refused, yes_or_no
 from tablewright.decisions.untrusted import gives_orders
+from tablewright.extraction.passages import passages
+from tablewright.extraction.relations import stems
+from tablewright.extraction.wanted import unit_in
 from tablewright.table.choices import read_boolean
 from tablewright.table.measures import read_measures
 from tablewright.table.model import Field, FieldType, Noun

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tablewright.decisions.reader.relations import stems
 from tablewright.decisions.shopping.known import fields_for, head_noun, places_in
+from tablewright.extraction.relations import stems
 from tablewright.table.model import Noun
 
 # ── products ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,7 +9,6 @@ from msgspec import structs
 
 from tablewright.decisions.question.marked import tidy
 from tablewright.decisions.question.words import same, singular
-from tablewright.decisions.reader.relations import normal, stems
 from tablewright.decisions.shopping import phrasings as said
 from tablewright.decisions.shopping.column_names import asked_names
 from tablewright.decisions.shopping.known import category_of, field_named, field_with_value, head_noun
@@ -21,6 +20,7 @@ from tablewright.decisions.shopping.mentions import (
     products_in,
     unknown_columns_in,
 )
+from tablewright.extraction.relations import normal, stems
 from tablewright.table.measures import read_measures
 from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts

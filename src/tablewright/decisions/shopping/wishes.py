@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 
-from tablewright.decisions.reader.relations import stems
 from tablewright.decisions.shopping.known import (
     KnownField,
     field_named,
@@ -14,6 +13,7 @@ from tablewright.decisions.shopping.known import (
     fields_for,
 )
 from tablewright.decisions.shopping.verifiable import own_field, refused
+from tablewright.extraction.relations import stems
 from tablewright.table.measures import comparable, read_measures
 from tablewright.table.model import Field
 from tablewright.table.units import parse_unit

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tablewright.decisions.candidates.names import is_own
 from tablewright.decisions.detect_gaps import catalog_gaps
 from tablewright.decisions.price_limits import PriceLimit, price_limits
-from tablewright.decisions.reader.about import Subject, about, mentions, names_of
+from tablewright.extraction.about import Subject, about, mentions, names_of
 from tablewright.journeys.research.desk import Desk, cited_origins, status_of
 from tablewright.strategies.gathered import GatheredProfiles, Lead
 from tablewright.table.coverage import Estimate, estimate_total

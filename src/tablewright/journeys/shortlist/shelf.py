@@ -13,11 +13,11 @@ from dataclasses import replace
 from msgspec import structs
 
 from tablewright.decisions.propose_fields import MEETS
-from tablewright.decisions.reader.about import Subject, mentions
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
+from tablewright.extraction.about import Subject, mentions
 from tablewright.journeys.research.worker import Library
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now

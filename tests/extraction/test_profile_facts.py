@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.decisions.reader.wanted import wanted
+from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field
-from tests.decisions.reader.asking import answer
+from tests.extraction.asking import answer
 
 HEIGHT, WEIGHT = Field(name="Height", question="How tall is {Name}?"), Field(name="Weight")
 PHONE = Field(name="Phone", question="What is the phone number of {Name}?")

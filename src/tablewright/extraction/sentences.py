@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tablewright.decisions.reader.found import Found
-from tablewright.decisions.reader.geography import COUNTRIES, COUNTRY_OF
-from tablewright.decisions.reader.kinds import typed
-from tablewright.decisions.reader.passages import Sentence
-from tablewright.decisions.reader.spans import Span
-from tablewright.decisions.reader.wanted import Wanted
+from tablewright.extraction.found import Found
+from tablewright.extraction.geography import COUNTRIES, COUNTRY_OF
+from tablewright.extraction.kinds import typed
+from tablewright.extraction.passages import Sentence
+from tablewright.extraction.spans import Span
+from tablewright.extraction.wanted import Wanted
 from tablewright.table.rowkey import fold, tokenize
 
 NEAR = 90  # characters between a cue and its answer

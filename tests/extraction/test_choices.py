@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.decisions.reader.wanted import wanted
+from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field
-from tests.decisions.reader.asking import answer
+from tests.extraction.asking import answer
 
 OWN_PAGE = {"name": "Zed", "title": "Zed"}
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tablewright.decisions.reader import reader
-from tablewright.decisions.reader.about import Subject
-from tablewright.decisions.reader.reader import Candidate
+from tablewright.extraction import reader
+from tablewright.extraction.about import Subject
+from tablewright.extraction.reader import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 

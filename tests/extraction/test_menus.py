@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.table.model import Field
-from tests.decisions.reader.asking import answer
+from tests.extraction.asking import answer
 
 TEAM = Field(name="Team")
 TYPE = Field(name="Type", question="Is {Name} public or private?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.table.model import Field
-from tests.decisions.reader.asking import answer, candidates
+from tests.extraction.asking import answer, candidates
 
 HEIGHT, WEIGHT, PRICE = Field(name="Height"), Field(name="Weight"), Field(name="Price", type="money")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tablewright.decisions.reader import reader
-from tablewright.decisions.reader.about import Subject
-from tablewright.decisions.reader.reader import Candidate
+from tablewright.extraction import reader
+from tablewright.extraction.about import Subject
+from tablewright.extraction.reader import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 

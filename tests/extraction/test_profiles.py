@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.table.model import Field
-from tests.decisions.reader.asking import answer, candidates
+from tests.extraction.asking import answer, candidates
 
 TEAM = Field(name="Team", question="Which team does {Name} play for?")
 OWN_PAGE = {"name": "Mara Lind", "title": "Mara Lind"}

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tablewright.decisions.reader.about import Subject, about, mentions, short_names
-from tablewright.decisions.reader.found import Found
-from tablewright.decisions.reader.labels import from_grid, from_pairs
-from tablewright.decisions.reader.lines import from_lines
-from tablewright.decisions.reader.passages import Passages, Sentence, passages
-from tablewright.decisions.reader.profiles import from_heading
-from tablewright.decisions.reader.relations import normal
-from tablewright.decisions.reader.sentences import from_sentence, speaking
-from tablewright.decisions.reader.slips import read_slip, slip
-from tablewright.decisions.reader.wanted import Wanted, wanted
+from tablewright.extraction.about import Subject, about, mentions, short_names
+from tablewright.extraction.found import Found
+from tablewright.extraction.labels import from_grid, from_pairs
+from tablewright.extraction.lines import from_lines
+from tablewright.extraction.passages import Passages, Sentence, passages
+from tablewright.extraction.profiles import from_heading
+from tablewright.extraction.relations import normal
+from tablewright.extraction.sentences import from_sentence, speaking
+from tablewright.extraction.slips import read_slip, slip
+from tablewright.extraction.wanted import Wanted, wanted
 from tablewright.table.model import Field, Noun
 from tablewright.table.retrieved import Retrieved
 

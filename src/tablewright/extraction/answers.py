@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from tablewright.decisions.reader.relations import Kind
-from tablewright.decisions.reader.sections import Line, Section, sections
-from tablewright.decisions.reader.spans import spans
 from tablewright.decisions.untrusted import is_tainted
+from tablewright.extraction.relations import Kind
+from tablewright.extraction.sections import Line, Section, sections
+from tablewright.extraction.spans import spans
 from tablewright.table.model import Noun
 from tablewright.table.rowkey import fold
 

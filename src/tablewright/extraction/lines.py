@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tablewright.decisions.reader.found import Found
-from tablewright.decisions.reader.kinds import typed
-from tablewright.decisions.reader.passages import LOOKED_AT, Passages
-from tablewright.decisions.reader.relations import stems
-from tablewright.decisions.reader.wanted import Wanted
+from tablewright.extraction.found import Found
+from tablewright.extraction.kinds import typed
+from tablewright.extraction.passages import LOOKED_AT, Passages
+from tablewright.extraction.relations import stems
+from tablewright.extraction.wanted import Wanted
 
 ALONE = 0.7
 FORMED = 0.8  # for what has a form of its own

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tablewright.decisions.reader.kinds import option_in
-from tablewright.decisions.reader.passages import Pair
-from tablewright.decisions.reader.relations import by_name, normal, stems
-from tablewright.decisions.reader.wanted import Wanted
+from tablewright.extraction.kinds import option_in
+from tablewright.extraction.passages import Pair
+from tablewright.extraction.relations import by_name, normal, stems
+from tablewright.extraction.wanted import Wanted
 
 NAMED: frozenset[str] = frozenset(("name", "organisation", "title", "person", "place"))
 LONGEST_ITEM = 40

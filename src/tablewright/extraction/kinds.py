@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tablewright.decisions.reader.relations import normal
-from tablewright.decisions.reader.spans import Span, spans
-from tablewright.decisions.reader.wanted import Wanted
+from tablewright.extraction.relations import normal
+from tablewright.extraction.spans import Span, spans
+from tablewright.extraction.wanted import Wanted
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.text import show
 

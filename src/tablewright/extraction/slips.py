@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tablewright.decisions.reader.found import Found
-from tablewright.decisions.reader.relations import by_name, normal
-from tablewright.decisions.reader.wanted import Wanted
+from tablewright.extraction.found import Found
+from tablewright.extraction.relations import by_name, normal
+from tablewright.extraction.wanted import Wanted
 from tablewright.table.dates import DateText, read_dates
 from tablewright.table.model import Noun
 

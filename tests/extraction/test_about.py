@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.decisions.reader.about import Subject, about
-from tablewright.decisions.reader.reader import ABOUT
+from tablewright.extraction.about import Subject, about
+from tablewright.extraction.reader import ABOUT
 from tablewright.table.model import Field
-from tests.decisions.reader.asking import answer
+from tests.extraction.asking import answer
 
 FOUNDED = Field(name="Founded", type="number")
 

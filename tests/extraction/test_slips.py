@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.table.model import Field
-from tests.decisions.reader.asking import answer, candidates
+from tests.extraction.asking import answer, candidates
 
 TOTAL, DATE, VENDOR = Field(name="Total", type="number"), Field(name="Date", type="date"), Field(name="Vendor")
 

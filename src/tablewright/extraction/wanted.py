@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from msgspec import structs
 
-from tablewright.decisions.reader.alternatives import Alternatives, alternatives
-from tablewright.decisions.reader.relations import Kind, Relation, by_name, normal, stems
+from tablewright.extraction.alternatives import Alternatives, alternatives
+from tablewright.extraction.relations import Kind, Relation, by_name, normal, stems
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.units import parse_unit

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from tablewright.decisions.reader.about import Subject, about
-from tablewright.decisions.reader.found import Found
-from tablewright.decisions.reader.kinds import option_in, options_in, typed
-from tablewright.decisions.reader.menus import is_no_value, states_another
-from tablewright.decisions.reader.passages import Grid, Pair
-from tablewright.decisions.reader.relations import stems
-from tablewright.decisions.reader.spans import Span
-from tablewright.decisions.reader.wanted import Wanted
+from tablewright.extraction.about import Subject, about
+from tablewright.extraction.found import Found
+from tablewright.extraction.kinds import option_in, options_in, typed
+from tablewright.extraction.menus import is_no_value, states_another
+from tablewright.extraction.passages import Grid, Pair
+from tablewright.extraction.relations import stems
+from tablewright.extraction.spans import Span
+from tablewright.extraction.wanted import Wanted
 from tablewright.table.choices import read_boolean
 from tablewright.table.measures import stature_at
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.table.model import Field
-from tests.decisions.reader.asking import answer
+from tests.extraction.asking import answer
 
 OWN_PAGE = {"name": "Brindle Works", "title": "Brindle Works"}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tablewright.decisions.reader import reader
-from tablewright.decisions.reader.about import Subject
+from tablewright.extraction import reader
+from tablewright.extraction.about import Subject
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
-from tests.decisions.reader.asking import answer, candidates
+from tests.extraction.asking import answer, candidates
 
 FOUNDED = Field(name="Founded", type="number")
 OWN_PAGE = {"name": "Brindle Works", "title": "Brindle Works"}
