@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.decisions.memo_text import bounded, written
-from tablewright.decisions.untrusted import LEFT_OUT, block
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.research import CatalogCandidate, Claim, Gap, Memo, SourceEntry
+from tablewright.table.untrusted import LEFT_OUT, block
 
 MEMO = Memo(
     query="Identify 5 AI business models",

@@ -22,7 +22,6 @@ from tablewright.decisions.hops.asking import Asking, asking, telling, verbs
 from tablewright.decisions.hops.phrases import phrases
 from tablewright.decisions.hops.rows import called, meant, tables
 from tablewright.decisions.titles import thing_of
-from tablewright.decisions.untrusted import WARNING, block, is_tainted
 from tablewright.extraction import answers, reader
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.passages import Sentence, passages
@@ -32,6 +31,7 @@ from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field, Noun
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.untrusted import WARNING, block, is_tainted
 
 MOST = 3
 SURE, SURE_ALONE = 0.3, 0.5

@@ -14,11 +14,11 @@ from pydantic import Field as Key
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.excerpt import excerpt
 from tablewright.decisions.extract import Extract, described, supported
-from tablewright.decisions.untrusted import WARNING, block
 from tablewright.extraction.about import Subject
 from tablewright.extraction.reader import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.untrusted import WARNING, block
 
 SNIPPET = 240
 PAGE = 1_600

@@ -9,11 +9,11 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.grounds import numbers_in
-from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
 from tablewright.table.corpus import Intent, Question
 from tablewright.table.model import Noun
 from tablewright.table.reply import Tried
 from tablewright.table.text import plural
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders
 
 HINTS: dict[Intent, tuple[str, ...]] = {
     "enumeration": ("a time range", "a name to filter by", "an amount or size to stay within"),

@@ -8,11 +8,11 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.untrusted import WARNING, block
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.relations import normal
 from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field, Noun
+from tablewright.table.untrusted import WARNING, block
 
 INSTRUCTIONS = (
     "You choose which search results to open, to fill fields of one table row. Choose results that are about exactly "

@@ -16,7 +16,6 @@ from pydantic import Field as Key
 
 from tablewright.decisions.citations import OPENERS, cite, unsupported
 from tablewright.decisions.decision import Outcome, Prompt, Tell, Unusable, decide
-from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders, is_tainted
 from tablewright.extraction import answers
 from tablewright.extraction.sections import readable, sentences
 from tablewright.models.tokens import CUT_OFF, estimate_tokens
@@ -25,6 +24,7 @@ from tablewright.table.evidence import locate
 from tablewright.table.model import Noun, Step
 from tablewright.table.reply import ReplyRow, Tried
 from tablewright.table.text import plural
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

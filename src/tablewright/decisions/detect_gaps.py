@@ -12,10 +12,10 @@ from pydantic import Field as Key
 from tablewright.decisions.brief.phrases import as_query, same_words, short_query
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.memo_text import said
-from tablewright.decisions.untrusted import LEFT_OUT, WARNING, block, clean, gives_orders
 from tablewright.table.model import Noun
 from tablewright.table.research import MOST_GAPS, Angle, Brief, CatalogCandidate, FieldStatus, Gap, GapType, Wanted
 from tablewright.table.text import plural
+from tablewright.table.untrusted import LEFT_OUT, WARNING, block, clean, gives_orders
 
 DIVERSE = "diverse_sources"
 MOST_ADDED = 5

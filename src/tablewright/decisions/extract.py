@@ -16,7 +16,6 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import excerpt
-from tablewright.decisions.untrusted import WARNING, block
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject, about, mentions
 from tablewright.extraction.kinds import typed
@@ -30,6 +29,7 @@ from tablewright.table.model import Field, Noun
 from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.template import replace_columns
+from tablewright.table.untrusted import WARNING, block
 
 MOST_TEXTS = 3
 HEAD, A_FIELD, CONTEXT = 900, 700, 6_000

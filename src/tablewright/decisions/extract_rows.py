@@ -12,12 +12,12 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.extract import PASSAGES_TRIED, Extract, reply_for, supported
-from tablewright.decisions.untrusted import WARNING
 from tablewright.extraction.passages import passages
 from tablewright.extraction.reader import Candidate
 from tablewright.extraction.relations import normal
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field
+from tablewright.table.untrusted import WARNING
 
 ALIKE = 0.7
 """The share of a quote's words that a passage must have to be the one that was meant."""

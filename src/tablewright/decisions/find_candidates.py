@@ -22,11 +22,11 @@ from tablewright.decisions.candidates.said import about_one, in_sentences
 from tablewright.decisions.candidates.seen import Seen, domain_of
 from tablewright.decisions.candidates.sites import Site, own_sites, read_sites, subject_of
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders, is_tainted
 from tablewright.table.evidence import locate, stands_in
 from tablewright.table.model import Noun
 from tablewright.table.research import Named
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted
 
 MOST = 30
 MOST_OF_A_PAGE = 300

@@ -19,13 +19,13 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.hops.asking import asking, telling
 from tablewright.decisions.hops.rows import Cell, Meant, TableRow, called, meant, tables
 from tablewright.decisions.titles import names_a_thing, thing_of
-from tablewright.decisions.untrusted import WARNING, block, gives_orders, is_tainted
 from tablewright.extraction.passages import passages
 from tablewright.extraction.spans import spans
 from tablewright.table.evidence import evidence_for, locate, stands_in
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import plural
+from tablewright.table.untrusted import WARNING, block, gives_orders, is_tainted
 
 MOST = 3
 LEAST = 0.12

@@ -17,11 +17,11 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.question.marked import tidy
 from tablewright.decisions.question.words import content, words
 from tablewright.decisions.understand_question import Ask, Understand
-from tablewright.decisions.untrusted import WARNING, block, clean
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.corpus import Condition, Quantity, Question, Typed
 from tablewright.table.model import Noun
 from tablewright.table.text import plural, shortened
+from tablewright.table.untrusted import WARNING, block, clean
 
 Turn: TypeAlias = Literal["new question", "rest", "export", "narrow", "widen", "text search", "new topic"]
 

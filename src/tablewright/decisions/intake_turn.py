@@ -22,9 +22,9 @@ from tablewright.decisions.intake.grounded import grounded
 from tablewright.decisions.intake.questions import START_OVER, next_questions, one_question
 from tablewright.decisions.intake.summary import summarise
 from tablewright.decisions.intake.wants import Wants, read_wants
-from tablewright.decisions.untrusted import WARNING, block, gives_orders
 from tablewright.table.model import Noun
 from tablewright.table.shortlist import PriceRange, Requirements
+from tablewright.table.untrusted import WARNING, block, gives_orders
 
 __all__ = ["Intake", "IntakeStep", "IntakeTurn", "edited", "gaps_of", "merge", "summarise"]
 

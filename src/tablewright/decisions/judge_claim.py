@@ -19,11 +19,11 @@ from tablewright.decisions.entailment.alignment import Alignment, Text
 from tablewright.decisions.entailment.contradiction import against
 from tablewright.decisions.entailment.parts import Part, parts
 from tablewright.decisions.entailment.weighing import BEARS_ALL, BEARS_SOME, likelihood, measures
-from tablewright.decisions.untrusted import WARNING, block, is_tainted
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.evidence import locate
 from tablewright.table.model import Noun
 from tablewright.table.research import Verdict
+from tablewright.table.untrusted import WARNING, block, is_tainted
 
 BUDGET = 700
 SUPPORTED = 0.6

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.untrusted import WARNING, block
 from tablewright.table.model import Noun
+from tablewright.table.untrusted import WARNING, block
 
 Rating = Literal["high", "medium", "low"]
 

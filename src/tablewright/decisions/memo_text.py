@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
-from tablewright.decisions.untrusted import LEFT_OUT, clean, gives_orders
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 from tablewright.table.research import (
@@ -29,6 +28,7 @@ from tablewright.table.research import (
     SourceEntry,
 )
 from tablewright.table.text import shortened
+from tablewright.table.untrusted import LEFT_OUT, clean, gives_orders
 
 LONG, MIDDLING, SHORT = 240, 140, 80
 

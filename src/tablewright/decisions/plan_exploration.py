@@ -18,11 +18,11 @@ from pydantic import Field as Key
 from tablewright.decisions.brief.phrases import as_query, same_words, short_query
 from tablewright.decisions.candidates.kind import read_kind, singular
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
 from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.shortlist import PriceRange, QueryAngle, Requirements
 from tablewright.table.text import plural, show_float
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders
 
 LEAST, MOST = 10, 15
 LONGEST = 14

@@ -10,10 +10,10 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.refine_query import other_names
-from tablewright.decisions.untrusted import WARNING, block, gives_orders
 from tablewright.extraction.relations import normal
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
+from tablewright.table.untrusted import WARNING, block, gives_orders
 
 ENTITY = "%entity"
 MOST = 4

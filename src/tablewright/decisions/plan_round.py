@@ -21,9 +21,9 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.detect_gaps import DIVERSE, plain_name
 from tablewright.decisions.memo_text import bounded, said, written
 from tablewright.decisions.question.words import is_plural, singular
-from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
 from tablewright.table.model import Noun, RowId
 from tablewright.table.research import Angle, Brief, Claim, Gap, Memo, ResearchTask, TaskKind
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders
 
 _QUERIES = (
     "Write short search queries of the words that pages use: no sentences, no question marks. instructions: what to "

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tablewright.decisions.sides import Asked, read_asked
-from tablewright.decisions.untrusted import gives_orders, is_tainted
 from tablewright.extraction.answers import roots, tell
 from tablewright.extraction.menus import is_navigation
 from tablewright.extraction.sections import Line, Section, sections
@@ -22,6 +21,7 @@ from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.research import Passage
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.untrusted import gives_orders, is_tainted
 
 SHORTEST, LONGEST = 40, 500
 """Characters of a passage."""

@@ -21,9 +21,9 @@ from tablewright.decisions.brief.facts import asks_a_fact
 from tablewright.decisions.brief.phrases import as_query, short_query, tidy
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.question.words import content, singular
-from tablewright.decisions.untrusted import clean, gives_orders
 from tablewright.table.model import Noun
 from tablewright.table.research import DEFAULT_ITEMS, Angle, Brief, ReportType, Wanted
+from tablewright.table.untrusted import clean, gives_orders
 
 MOST_ADDED = 5
 _MOST_WORDS = 16

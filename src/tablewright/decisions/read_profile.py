@@ -14,7 +14,6 @@ from itertools import chain
 from urllib.parse import urlsplit
 
 from tablewright.decisions.candidates.names import is_all_its_own, is_own
-from tablewright.decisions.untrusted import is_tainted
 from tablewright.extraction import answers
 from tablewright.extraction.about import Subject, about, mentions
 from tablewright.extraction.reader import ABOUT
@@ -23,6 +22,7 @@ from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.research import FieldKind, Relevance, Wanted
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.untrusted import is_tainted
 
 LONGEST = 360
 SHORTEST = 12

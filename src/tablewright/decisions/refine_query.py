@@ -8,11 +8,11 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.untrusted import WARNING, block, gives_orders
 from tablewright.extraction.about import Subject
 from tablewright.extraction.relations import Kind, normal
 from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field, Noun
+from tablewright.table.untrusted import WARNING, block, gives_orders
 
 INSTRUCTIONS = (
     "A web search did not answer a question about one table row. Write one new search query, short, with other words "

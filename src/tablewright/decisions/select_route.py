@@ -9,10 +9,10 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.untrusted import WARNING, block, clean, gives_orders
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.corpus import Question
 from tablewright.table.model import Noun
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders
 
 RouteName: TypeAlias = Literal["structured", "hybrid", "long-text"]
 

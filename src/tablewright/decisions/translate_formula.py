@@ -15,12 +15,12 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.grounds import Expression, Grounds, Read, close, conversion_in, converted, forms
-from tablewright.decisions.untrusted import block
 from tablewright.errors import UsageError
 from tablewright.table.choices import exact_option
 from tablewright.table.model import Field, Noun
 from tablewright.table.numbers import read_numbers
 from tablewright.table.template import PLACEHOLDER
+from tablewright.table.untrusted import block
 
 INSTRUCTIONS = (
     "Rewrite the formula of a table column as one expression of a small language: {Column}, numbers, 'texts', "

@@ -19,11 +19,11 @@ from tablewright.decisions.question.quantity import quantity
 from tablewright.decisions.question.things import demanded, is_known
 from tablewright.decisions.question.wording import LABEL_OF_VERB, dated_conditions, worded_conditions
 from tablewright.decisions.question.words import among, content, label, singular, words
-from tablewright.decisions.untrusted import WARNING, block
 from tablewright.table.corpus import Aggregate, Comparator, Condition, Intent, Quantity, Question, Typed
 from tablewright.table.model import Noun
 from tablewright.table.periods import read_period
 from tablewright.table.typed import typed
+from tablewright.table.untrusted import WARNING, block
 
 MOST_LABELS = 40
 INSTRUCTIONS = (

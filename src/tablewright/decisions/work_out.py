@@ -16,7 +16,6 @@ from pydantic import Field as Key
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.grounds import NEAR, Expression, Grounds, Read, close, conversion_in, converted, own_measure
 from tablewright.decisions.translate_formula import described, labels
-from tablewright.decisions.untrusted import block
 from tablewright.errors import UsageError
 from tablewright.table.choices import exact_option
 from tablewright.table.coerce import coerce, is_not_found
@@ -25,6 +24,7 @@ from tablewright.table.model import Field, Money, Noun, Value
 from tablewright.table.numbers import read_number
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.text import show
+from tablewright.table.untrusted import block
 
 INSTRUCTIONS = (
     "Work out one cell of a table row, as the formula says, from the row's values. `value`: the result alone, as it "

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from tablewright.decisions.untrusted import is_tainted
 from tablewright.extraction.relations import Kind
 from tablewright.extraction.sections import Line, Section, sections
 from tablewright.extraction.spans import spans
 from tablewright.table.model import Noun
 from tablewright.table.rowkey import fold
+from tablewright.table.untrusted import is_tainted
 
 MOST = 3
 HELD = 0.35

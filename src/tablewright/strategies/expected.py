@@ -20,7 +20,6 @@ from tablewright.decisions.extract import A_FIELD, CONTEXT, HEAD, MOST_TEXTS, Ex
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.translate_formula import Translate, TranslateFormula, plain_conversion
-from tablewright.decisions.untrusted import block
 from tablewright.decisions.work_out import Work, WorkOut
 from tablewright.extraction.about import Subject
 from tablewright.models.tokens import estimate_tokens
@@ -30,6 +29,7 @@ from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.subject import by_subject, subject_columns
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Noun
+from tablewright.table.untrusted import block
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

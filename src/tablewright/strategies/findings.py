@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tablewright.decisions.untrusted import is_tainted
 from tablewright.extraction.about import Subject
 from tablewright.extraction.reader import Candidate
 from tablewright.extraction.relations import normal
@@ -16,6 +15,7 @@ from tablewright.table.measures import length_of, mass_of
 from tablewright.table.model import Conflict, Evidence, Field, Finding, Money, Noun, Value
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.units import unit_at
+from tablewright.table.untrusted import is_tainted
 
 MOST_EVIDENCE = 4
 NOBODY = Subject(name="")

@@ -22,7 +22,6 @@ from tablewright.decisions.translate_formula import (
     speaks_of,
     unit_of,
 )
-from tablewright.decisions.untrusted import gives_orders
 from tablewright.decisions.work_out import Work, Worked, WorkOut
 from tablewright.errors import BadFormula
 from tablewright.strategies.computation import compute, empty_inputs, failed, in_currency, unreadable
@@ -30,6 +29,7 @@ from tablewright.strategies.formula import Formula, NotANumber, OtherUnit, Uneva
 from tablewright.table.measures import Measure, in_unit
 from tablewright.table.model import Evidence, Field, Finding, Row, Step, Value
 from tablewright.table.text import cell_text, show
+from tablewright.table.untrusted import gives_orders
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel

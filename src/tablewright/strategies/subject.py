@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from tablewright.decisions.plan_patterns import ENTITY, named_columns
-from tablewright.decisions.untrusted import gives_orders
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject
 from tablewright.sources.source import Source
@@ -14,6 +13,7 @@ from tablewright.strategies.tools import Tools
 from tablewright.table.model import Field, Row, Table
 from tablewright.table.template import columns_in, replace_columns
 from tablewright.table.text import cell_text
+from tablewright.table.untrusted import gives_orders
 
 
 def web_of(tools: Tools) -> Source:

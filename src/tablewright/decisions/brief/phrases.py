@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from tablewright.decisions.untrusted import clean
+from tablewright.table.untrusted import clean
 
 LONGEST = 1_500
 LONGEST_QUERY = 160

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from tablewright.decisions.candidates.kind import Kind, singular
 from tablewright.decisions.candidates.names import begins, compact, owns, spellings
 from tablewright.decisions.candidates.seen import Seen, domain_of, host_of, label_of
-from tablewright.decisions.untrusted import is_tainted
 from tablewright.table.dedupe import Names
 from tablewright.table.evidence import evidence_for, stands_in
 from tablewright.table.research import Named
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key, words
+from tablewright.table.untrusted import is_tainted
 
 MOST_SURE = 0.99
 _ADDED = words("co cooperative operative group holding holdings")

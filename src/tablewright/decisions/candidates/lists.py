@@ -17,10 +17,10 @@ from tablewright.decisions.candidates.kind import (
 )
 from tablewright.decisions.candidates.names import LONGEST_ITEM, first_name, fits, is_numbered, is_some_name, unmarked
 from tablewright.decisions.candidates.seen import LONGEST_QUOTE, Seen
-from tablewright.decisions.untrusted import gives_orders
 from tablewright.table.model import Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import words
+from tablewright.table.untrusted import gives_orders
 
 IN_COLUMN = 0.85
 IN_TABLE = 0.7

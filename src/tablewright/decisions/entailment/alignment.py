@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tablewright.decisions.entailment.parts import IN_WORDS, Part, amounts, dates, days, months
 from tablewright.decisions.entailment.words import LEAST_KIN, SMALL, WORD, akin, likeness, meaning, plain, root
 from tablewright.decisions.grounds import close
-from tablewright.decisions.untrusted import gives_orders
 from tablewright.table.model import Noun
+from tablewright.table.untrusted import gives_orders
 
 MOST_CHARACTERS = 60_000
 MOST_SENTENCES = 1_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tablewright.decisions.untrusted import clean, gives_orders
+from tablewright.table.untrusted import clean, gives_orders
 
 LONGEST = 2_000
 """Characters of a message that are read."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tablewright.decisions.shopping.known import KnownField, is_named_by, usual_question
 from tablewright.decisions.shopping.verifiable import refused, yes_or_no
-from tablewright.decisions.untrusted import gives_orders
 from tablewright.extraction.passages import passages
 from tablewright.extraction.relations import stems
 from tablewright.extraction.wanted import unit_in
@@ -18,6 +17,7 @@ from tablewright.table.model import Field, FieldType, Noun
 from tablewright.table.money_text import read_money
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.units import parse_unit
+from tablewright.table.untrusted import gives_orders
 
 MOST_WORDS = 4
 LONGEST_VALUE = 80

@@ -26,7 +26,6 @@ from tablewright.decisions.shopping.button_words import (
     restarts,
     takes_back,
 )
-from tablewright.decisions.untrusted import clean
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound
@@ -56,6 +55,7 @@ from tablewright.table.shortlist import (
     Waiting,
 )
 from tablewright.table.text import cell_text, plural
+from tablewright.table.untrusted import clean
 
 LONGEST = 4_000
 """Characters of a message that are read."""
