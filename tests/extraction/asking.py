@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.reader import Candidate
+from tablewright.extraction.candidate import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
-from tablewright.extraction.reader import Candidate
+from tablewright.extraction.candidate import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 

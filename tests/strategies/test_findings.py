@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.extraction.reader import Candidate
+from tablewright.extraction.candidate import Candidate
 from tablewright.strategies.findings import Read, agree, checked, weigh
 from tablewright.table.model import Field, Money, Value
 from tablewright.table.retrieved import Retrieved

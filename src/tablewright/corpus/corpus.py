@@ -9,7 +9,7 @@ from tablewright.corpus.search import CorpusSearch
 from tablewright.corpus.source import DocumentSource
 from tablewright.corpus.stated import answer_of, blanks_of, is_form
 from tablewright.errors import NotFound
-from tablewright.extraction.reader import Candidate
+from tablewright.extraction.candidate import Candidate
 from tablewright.models.embedder import Embedder
 from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store

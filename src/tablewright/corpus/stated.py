@@ -12,11 +12,11 @@ from tablewright.corpus.annotate.lines import Line, lines_in
 from tablewright.corpus.annotate.pairs import Pair, blanks_in, starts_label
 from tablewright.corpus.labels import match_labels
 from tablewright.corpus.vocabulary import stem, tokens
-from tablewright.extraction.geography import COUNTRIES
 from tablewright.store.properties import LabelUse, PropertyAt
 from tablewright.table.answers import is_not_found
 from tablewright.table.coerce import coerce
 from tablewright.table.corpus import Typed
+from tablewright.table.countries import COUNTRIES
 from tablewright.table.model import Field, Noun
 from tablewright.table.typed import typed
 

@@ -15,7 +15,7 @@ from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.excerpt import excerpt
 from tablewright.decisions.extract import Extract, described, supported
 from tablewright.extraction.about import Subject
-from tablewright.extraction.reader import Candidate
+from tablewright.extraction.candidate import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import WARNING, block

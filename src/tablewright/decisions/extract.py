@@ -18,9 +18,10 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import excerpt
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject, about, mentions
+from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.kinds import typed
 from tablewright.extraction.passages import passages
-from tablewright.extraction.reader import ABOUT, SURE, Candidate
+from tablewright.extraction.reader import ABOUT, SURE
 from tablewright.extraction.relations import Kind, normal
 from tablewright.extraction.wanted import wanted
 from tablewright.table.coerce import is_not_found

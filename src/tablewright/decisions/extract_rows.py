@@ -12,8 +12,8 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt
 from tablewright.decisions.extract import PASSAGES_TRIED, Extract, reply_for, supported
+from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.passages import passages
-from tablewright.extraction.reader import Candidate
 from tablewright.extraction.relations import normal
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from tablewright.extraction.found import Found
-from tablewright.extraction.geography import COUNTRIES, COUNTRY_OF, STATES
 from tablewright.extraction.menus import ends_in_navigation, is_navigation
+from tablewright.table.countries import COUNTRIES, COUNTRY_OF, STATES
 from tablewright.table.model import Noun
 
 BELOW = 6  # lines below the name that belong to the head

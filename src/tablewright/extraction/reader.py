@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tablewright.extraction.about import Subject, about, mentions, short_names
+from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.found import Found
 from tablewright.extraction.labels import from_grid, from_pairs
 from tablewright.extraction.lines import from_lines
@@ -21,26 +22,13 @@ from tablewright.extraction.relations import normal
 from tablewright.extraction.sentences import from_sentence, speaking
 from tablewright.extraction.slips import read_slip, slip
 from tablewright.extraction.wanted import Wanted, wanted
-from tablewright.table.model import Field, Noun
+from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 
 SURE = 0.5
 ABOUT = 0.5
 MOST_SENTENCES = 400
 ONLY_MENTIONED = 0.52  # how surely a sentence on another page is about the row it names
-
-
-class Candidate(Noun, frozen=True):
-    """An answer to `field`, read from `text[start:end]` of the source with number `source`."""
-
-    field: str
-    value: str
-    source: int
-    start: int
-    end: int
-    score: float
-    how: str
-    """ "slip", "table", "label", "line", "heading" or "sentence"."""
 
 
 def read(subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved]) -> dict[str, list[Candidate]]:

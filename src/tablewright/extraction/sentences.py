@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from tablewright.extraction.found import Found
-from tablewright.extraction.geography import COUNTRIES, COUNTRY_OF
 from tablewright.extraction.kinds import typed
 from tablewright.extraction.passages import Sentence
 from tablewright.extraction.spans import Span
 from tablewright.extraction.wanted import Wanted
+from tablewright.table.countries import COUNTRIES, COUNTRY_OF
 from tablewright.table.rowkey import fold, tokenize
 
 NEAR = 90  # characters between a cue and its answer

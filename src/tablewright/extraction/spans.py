@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tablewright.extraction.geography import COUNTRIES, COUNTRY_OF, STATES
 from tablewright.extraction.relations import Kind
+from tablewright.table.countries import COUNTRIES, COUNTRY_OF, STATES
 from tablewright.table.dates import read_dates
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.model import Noun

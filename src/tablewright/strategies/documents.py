@@ -15,7 +15,8 @@ from tablewright.corpus.vocabulary import JOINTS, SILENT, stem, tokens
 from tablewright.decisions.extract import Extract, ExtractFields
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
-from tablewright.extraction.reader import ABOUT, Candidate
+from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import ABOUT
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of

@@ -10,7 +10,7 @@ from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.extract import ExtractFields
-from tablewright.extraction.reader import Candidate
+from tablewright.extraction.candidate import Candidate
 from tablewright.sources.source import Hit
 from tablewright.strategies.notebook import Notebook
 from tablewright.table.model import Field, Step

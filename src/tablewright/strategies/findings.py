@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tablewright.extraction.about import Subject
-from tablewright.extraction.reader import Candidate
+from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.relations import normal
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence

@@ -18,7 +18,8 @@ from tablewright.decisions.extract import Extract, ExtractFields
 from tablewright.decisions.judge_coverage import Answered, Coverage, Judge, JudgeCoverage
 from tablewright.errors import OverBudget, SearchError
 from tablewright.extraction.about import Subject, about, shared_context
-from tablewright.extraction.reader import ABOUT, Candidate
+from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.reader import ABOUT
 from tablewright.models.concern import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query, Source

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tablewright.decisions.decision import Outcome, Prompt, decide
 from tablewright.decisions.extract import Extract, ExtractFields
 from tablewright.decisions.extract_rows import accepted, of_row, prompt_for_rows
-from tablewright.extraction.reader import Candidate
+from tablewright.extraction.candidate import Candidate
 from tablewright.strategies.strategy import Tell
 from tablewright.table.usage import Meter, Usage, metered, spend
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from tablewright.extraction.geography import COUNTRIES, STATES
 from tablewright.table.corpus import Annotation, Property, Typed
+from tablewright.table.countries import COUNTRIES, STATES
 from tablewright.table.dates import read_dates
 from tablewright.table.measures import read_measures
 from tablewright.table.typed import typed

@@ -1,0 +1,37 @@
+"""An answer that was read for a field, and where: what readers hand on, whether a model or code has read."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from tablewright.table.model import Basis, Noun
+
+SameRow: TypeAlias = Literal["same", "unclear"]
+
+
+class Span(Noun, frozen=True):
+    """`text[start:end]` of the source with number `source`."""
+
+    source: int
+    start: int
+    end: int
+
+
+class Candidate(Noun, frozen=True):
+    """An answer to `field`, read from `text[start:end]` of the source with number `source`.
+
+    `score` is how likely it is right, by what the reader could see. `basis` is None where the reader did not say: then
+    it is whatever code can show. `more` are further passages that it stands on. `doubt` says why the source may be
+    about something else than the row."""
+
+    field: str
+    value: str
+    source: int
+    start: int
+    end: int
+    score: float
+    how: str
+    basis: Basis | None = None
+    more: tuple[Span, ...] = ()
+    same_row: SameRow = "same"
+    doubt: str = ""
