@@ -103,6 +103,24 @@ def test_feedback_names_the_weak_columns_and_everything_that_was_tried() -> None
     assert feedback.previous == tuple(history)
 
 
+def test_what_earlier_runs_tried_is_avoided_only_by_who_asks_again() -> None:
+    old = Attempt(
+        number=1,
+        columns=("CEO",),
+        patterns=("%entity old",),
+        queries=("Acme old",),
+        urls=("http://a.example/read", "http://a.example/down"),
+        refused=("http://a.example/down",),
+    )
+    plain = Feedback(earlier=(old,), previous=(attempt(1, CEO=0.0),))
+    assert (plain.attempt, plain.avoid_queries, plain.avoid_urls) == (2, (), ("http://a.example/1",))
+    again = Feedback(earlier=(old,), previous=plain.previous, avoids_earlier=True)
+    assert (again.attempt, again.focus) == (2, ("CEO",)), "the attempts of this run alone are counted"
+    assert again.avoid_patterns == ("%entity old", "%entity 1")
+    assert again.avoid_queries == ("Acme old",)
+    assert again.avoid_urls == ("http://a.example/read", "http://a.example/1"), "what was down then may be up now"
+
+
 # ── the merge ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -5,7 +5,7 @@ The engine judges and decides whether to try again; a strategy that can look a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from tablewright.strategies.strategy import Tell
@@ -14,9 +14,17 @@ from tablewright.table.model import Finding, Noun, Row
 
 
 class Feedback(Noun, frozen=True):
-    """What the next attempt is told: the attempts before it. The first is told nothing: `FIRST`."""
+    """What the next attempt is told: the attempts before it, and what people said of the cells. The first attempt at a
+    row that is new is told nothing: `FIRST`."""
 
     previous: tuple[Attempt, ...] = ()
+    """The attempts of this run, oldest first."""
+    earlier: tuple[Attempt, ...] = ()
+    """The attempts of earlier runs at the columns now asked, oldest first."""
+    avoids_earlier: bool = False
+    """Whether to search and read something else than the earlier runs did: the user asked again, or flagged a cell."""
+    notes: Mapping[str, str] = {}
+    """By field, what a person said of its cell: "A person flagged 'Paris': wrong city"."""
     is_last: bool = False
     """Whether this is the last attempt allowed: a stronger model, where there is one, is asked now."""
 
@@ -30,11 +38,25 @@ class Feedback(Noun, frozen=True):
 
     @property
     def avoid_patterns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(pattern for attempt in self.previous for pattern in attempt.patterns))
+        return tuple(dict.fromkeys(pattern for attempt in self._avoided for pattern in attempt.patterns))
+
+    @property
+    def avoid_queries(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(query for attempt in self._avoided for query in attempt.queries))
 
     @property
     def avoid_urls(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(url for attempt in self.previous for url in attempt.urls))
+        """Of an earlier run only what was read: a page that could not be reached then may be reached now."""
+        old = (url for attempt in self._avoided_earlier for url in attempt.urls if url not in attempt.refused)
+        return tuple(dict.fromkeys((*old, *(url for attempt in self.previous for url in attempt.urls))))
+
+    @property
+    def _avoided_earlier(self) -> tuple[Attempt, ...]:
+        return self.earlier if self.avoids_earlier else ()
+
+    @property
+    def _avoided(self) -> tuple[Attempt, ...]:
+        return (*self._avoided_earlier, *self.previous)
 
     @property
     def hints(self) -> tuple[str, ...]:
