@@ -144,7 +144,8 @@ def places_of(settings: Settings) -> tuple[str, ...]:
 
 
 def strong_settings(settings: Settings) -> Settings:
-    """As for the model, but for which; the address and the key are its own only where the provider is the same."""
+    """As for the model, but for which; it shares the address, the key and the window only with a model of its
+    provider."""
     same = settings.model.partition(":")[0] == settings.model_strong.partition(":")[0]
     return replace(
         settings,
@@ -152,6 +153,7 @@ def strong_settings(settings: Settings) -> Settings:
         model_fallback="",
         model_base_url=settings.model_base_url if same else "",
         model_api_key=settings.model_api_key if same else "",
+        model_window=settings.model_window if same else "",
     )
 
 

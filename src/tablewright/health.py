@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from tablewright.assembly import SAMPLE
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.models.build import build
+from tablewright.models.windows import known_window
 from tablewright.settings import Settings
 from tablewright.sources.search.provider import find_provider
 from tablewright.sources.source import Query
@@ -106,7 +107,13 @@ async def check_model(settings: Settings) -> Check:
         return Check(name="Model", ok=False, detail=error.what, advice=error.advice)
     if model is None:
         return Check(name="Model", ok=True, detail="builtin: rules decide, no model is asked")
-    return Check(name="Model", ok=True, detail=f"{model.name}; `tablewright models test` asks it")
+    known = settings.model_window or known_window(model.agent_model)
+    return Check(
+        name="Model",
+        ok=True,
+        detail=f"{model.name}, {model.window:,} tokens at once; `tablewright models test` asks it",
+        advice="" if known else "Its context window is not known; set model_window if it is larger or smaller.",
+    )
 
 
 async def check_search(settings: Settings) -> Check:

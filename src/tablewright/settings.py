@@ -57,6 +57,11 @@ class Settings:
     model_concurrency: str = setting(
         "", "At most so many rows that ask one model are worked on at once, over all workers. Default: no limit."
     )
+    model_window: str = setting(
+        "",
+        "Tokens that the model can take in at once, question and answer together. Default: what is known of it, else "
+        "16000; `tablewright doctor` shows it.",
+    )
     model_timeout: str = setting("", "Seconds to wait for a model's answer; unset 120, for one on this machine 1800.")
     search: str = setting(
         "ddgs",

@@ -25,6 +25,7 @@ from tablewright.models.model import LanguageModel
 from tablewright.models.pace import Slots
 from tablewright.models.retry import Retrying
 from tablewright.models.spec import Access, ModelSpec, ModelValues, access_from, create, parse, positive
+from tablewright.models.windows import UNKNOWN_WINDOW, known_window
 
 
 def build(
@@ -50,7 +51,12 @@ def build(
     second = parse(values.model_fallback)
     if second is None:
         model = layered(spec, access, cache, budget, limits, replay_only)
-        return LanguageModel(model, name=str(spec), cached=model if isinstance(model, Cached) else None)
+        return LanguageModel(
+            model,
+            name=str(spec),
+            cached=model if isinstance(model, Cached) else None,
+            window=window_of(model, access),
+        )
     if second.provider != spec.provider:  # the address and the key are those of the first
         access_of_second = Access(timeout=access.timeout, models_folder=access.models_folder)
     else:
@@ -58,7 +64,16 @@ def build(
     first_model = layered(spec, access, cache, budget, limits, replay_only, rests=True)
     second_model = layered(second, access_of_second, cache, budget, limits, replay_only)
     cached = first_model if isinstance(first_model, Cached) else None
-    return LanguageModel(Fallback(first_model, second_model), name=f"{spec}, else {second}", cached=cached)
+    return LanguageModel(
+        Fallback(first_model, second_model),
+        name=f"{spec}, else {second}",
+        cached=cached,
+        window=min(window_of(first_model, access), window_of(second_model, access_of_second)),
+    )
+
+
+def window_of(model: Model, access: Access) -> int:
+    return access.window or known_window(model) or UNKNOWN_WINDOW
 
 
 def limits_from(values: ModelValues, slots: Slots | None = None) -> Limits:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import struct
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import httpx2
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.profiles import ModelProfile, merge_profile
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 
@@ -26,9 +28,13 @@ from tablewright.models.lean import make_lean
 from tablewright.models.providers import OLDER_TOKEN_LIMIT
 from tablewright.models.spec import PATIENCE_HERE, Access
 
-CONTEXT = 16_384
-"""Tokens, shared by all slots."""
+WINDOW = 8_192
+"""Tokens for each request, unless `model_window` says otherwise: more takes memory."""
 SLOTS = 2
+HEAD = 65_536
+"""Bytes of a file in which a model says what it is, before its vocabulary."""
+UINT32 = 4
+"""How GGUF writes the type of a value."""
 PROMPT_CACHE_MIB = 256
 """llama.cpp's own default is 8 GB."""
 
@@ -37,10 +43,18 @@ def local(argument: str, access: Access) -> Model:
     """Entry point `local` of `tablewright.models`. The file is checked now and loaded at the first question."""
     file = find_file(argument, access.models_folder)
     with file.open("rb") as opened:
-        if opened.read(4) != b"GGUF":
-            raise BadSetting(f"{file} is not a GGUF model.", advice="Models for llama.cpp end in .gguf.")
+        head = opened.read(HEAD)
+    if not head.startswith(b"GGUF"):
+        raise BadSetting(f"{file} is not a GGUF model.", advice="Models for llama.cpp end in .gguf.")
     llama_cpp()
-    return LocalModel(file, access.patience(PATIENCE_HERE))
+    window = access.window or min(WINDOW, trained_window(head) or WINDOW)
+    return LocalModel(file, access.patience(PATIENCE_HERE), window)
+
+
+def trained_window(head: bytes) -> int | None:
+    """The `….context_length` that the head of the file states: llama.cpp gives no request more than that."""
+    _, key, value = head.partition(b".context_length" + struct.pack("<I", UINT32))
+    return struct.unpack("<I", value[:4])[0] if key and len(value) >= 4 else None
 
 
 def find_file(argument: str, models_folder: Path) -> Path:
@@ -61,10 +75,10 @@ def find_file(argument: str, models_folder: Path) -> Path:
 
 
 class LocalModel(Layer):
-    def __init__(self, file: Path, timeout: float) -> None:
+    def __init__(self, file: Path, timeout: float, window: int) -> None:
         # The name is part of the key of kept answers: two files of one name are told apart by their size.
         self._name = f"{file.name} ({file.stat().st_size} bytes)"
-        self._file = file
+        self._server = Loaded(file, window)
         self._settings_of_chat = ModelSettings(timeout=timeout)
         self._client: httpx2.AsyncClient | None = None
         self._starting = asyncio.Lock()
@@ -88,7 +102,7 @@ class LocalModel(Layer):
             try:
                 return await self.wrapped.request(messages, model_settings, model_request_parameters)
             except asyncio.CancelledError:
-                SERVERS.abandon(self._file)
+                SERVERS.abandon(self._server)
                 raise
 
     async def __aenter__(self) -> Self:
@@ -105,13 +119,13 @@ class LocalModel(Layer):
         if self._users == 0 and self._client is not None:
             await self._client.aclose()
             self._client = None
-            await asyncio.to_thread(SERVERS.give_back, self._file)
+            await asyncio.to_thread(SERVERS.give_back, self._server)
         return None
 
     async def _start(self) -> None:
         async with self._starting:
             if self._client is None:
-                taking = asyncio.ensure_future(asyncio.to_thread(SERVERS.take, self._file))
+                taking = asyncio.ensure_future(asyncio.to_thread(SERVERS.take, self._server))
                 try:
                     server = await asyncio.shield(taking)
                 except asyncio.CancelledError:
@@ -123,14 +137,20 @@ class LocalModel(Layer):
     def _not_wanted(self, taken: asyncio.Future[Server]) -> None:
         """Whoever asked went away while the model was being loaded."""
         if not taken.cancelled() and taken.exception() is None:
-            SERVERS.give_back(self._file)
+            SERVERS.give_back(self._server)
 
     def _chat(self, address: str, key: str, client: httpx2.AsyncClient | None) -> Model:
         provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", api_key=key, http_client=client)
         make_lean(provider.client)
-        return OpenAIChatModel(
-            self._name, provider=provider, settings=self._settings_of_chat, profile=OLDER_TOKEN_LIMIT
-        )
+        profile = merge_profile(OLDER_TOKEN_LIMIT, ModelProfile(context_window=self._server.window))
+        return OpenAIChatModel(self._name, provider=provider, settings=self._settings_of_chat, profile=profile)
+
+
+class Loaded(NamedTuple):
+    """What a server is started for."""
+
+    file: Path
+    window: int
 
 
 @dataclass
@@ -148,43 +168,43 @@ class Server:
 
 
 class Servers:
-    """The llama.cpp servers of this process, one for each file however many models use it: a model is gigabytes."""
+    """The llama.cpp servers of this process, one for all models of the same file and window: a model is gigabytes."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self.running: dict[Path, Server] = {}
+        self.running: dict[Loaded, Server] = {}
 
-    def take(self, file: Path) -> Server:
+    def take(self, loaded: Loaded) -> Server:
         """Starts it if need be; blocks while the model is loaded."""
         with self._lock:
-            server = self.running.get(file) or start(file)
-            self.running[file] = server
+            server = self.running.get(loaded) or start(loaded.file, loaded.window)
+            self.running[loaded] = server
             server.users += 1
             return server
 
-    def abandon(self, file: Path) -> None:
-        self.running[file].abandoned = True
+    def abandon(self, loaded: Loaded) -> None:
+        self.running[loaded].abandoned = True
 
-    def give_back(self, file: Path) -> None:
+    def give_back(self, loaded: Loaded) -> None:
         """Stops it with its last user, unless it is busy with an abandoned answer: stopping would wait for the batch at
         hand, many seconds, and hold up the whole process. Then it stays for the next user."""
         with self._lock:
-            server = self.running[file]
+            server = self.running[loaded]
             server.users -= 1
             if server.users == 0 and not server.abandoned:
-                del self.running[file]
+                del self.running[loaded]
             server.abandoned = False
 
 
 SERVERS = Servers()
 
 
-def start(file: Path) -> Server:
+def start(file: Path, window: int) -> Server:
     llama = llama_cpp()
     key = secrets.token_urlsafe()  # else every page open in a browser of this machine could ask it
     params = llama.CommonParams()
     params.model.path = str(file)
-    params.n_ctx, params.n_parallel = CONTEXT, SLOTS
+    params.n_ctx, params.n_parallel = window * SLOTS, SLOTS
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = cores()
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]

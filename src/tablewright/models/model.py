@@ -15,13 +15,12 @@ from pydantic_ai.settings import ModelSettings
 from tablewright.errors import BadAnswer, ModelRefused
 from tablewright.models.cache import WHOLE, Cached, keep, unproven_answers
 from tablewright.models.tokens import CUT_OFF
+from tablewright.models.windows import UNKNOWN_WINDOW
 
 T = TypeVar("T", bound=BaseModel)
 
 REPAIR = "This answer cannot be used: {problem}\nAnswer the same question again, with the JSON object only."
 PROBLEMS_SHOWN = 5
-UNKNOWN_WINDOW = 16_000
-"""Tokens that a model can be trusted with of which nothing is known."""
 
 
 class LanguageModel:

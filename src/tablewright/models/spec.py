@@ -38,6 +38,8 @@ class ModelValues(Protocol):
     @property
     def model_tokens_per_minute(self) -> str: ...
     @property
+    def model_window(self) -> str: ...
+    @property
     def model_timeout(self) -> str: ...
     @property
     def home_folder(self) -> Path: ...
@@ -57,6 +59,8 @@ class Access(Noun, frozen=True):
     """Seconds; None where nobody said."""
     models_folder: Path = Path("models")
     """Where pulled models lie."""
+    window: int | None = None
+    """Tokens that the model can take in at once; None where nobody said."""
 
     def patience(self, usual: float = PATIENCE) -> float:
         """Seconds that an answer is waited for."""
@@ -99,7 +103,13 @@ def access_from(values: ModelValues) -> Access:
         api_key=values.model_api_key,
         timeout=positive(values.model_timeout, "model_timeout"),
         models_folder=values.home_folder / "models",
+        window=window_from(values),
     )
+
+
+def window_from(values: ModelValues) -> int | None:
+    tokens = positive(values.model_window, "model_window")
+    return None if tokens is None else int(tokens)
 
 
 def create(spec: ModelSpec, access: Access) -> Model:
