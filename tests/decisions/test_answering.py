@@ -14,12 +14,12 @@ from tablewright.decisions.compose_answer import NOT_SAID, Compose, ComposeAnswe
 from tablewright.decisions.decision import decide
 from tablewright.decisions.select_route import Select, SelectRoute
 from tablewright.decisions.summarise_text import MOST_WORDS, Summarise, SummariseText, spread
-from tablewright.extraction.sections import sentences
 from tablewright.models.model import LanguageModel
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.corpus import Condition, Intent, Quantity, Question, Typed
 from tablewright.table.model import Step
 from tablewright.table.reply import ReplyRow, Tried
+from tablewright.text.sections import sentences
 
 from ..models.endpoint import Endpoint, answer
 

@@ -8,11 +8,11 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.extraction.relations import normal
 from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field, Noun
 from tablewright.table.untrusted import WARNING, block, is_tainted
+from tablewright.text.words import normal
 
 MOST_FACTS = 20
 LONGEST_LABEL = 60

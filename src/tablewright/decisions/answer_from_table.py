@@ -30,10 +30,10 @@ from tablewright.decisions.replies import (
     told,
 )
 from tablewright.decisions.wishes import Wish, better, deciding, holds, priced, wish
-from tablewright.extraction.answers import roots
 from tablewright.table.model import Field, Noun, Row, Table
 from tablewright.table.shortlist import Ranked, Ranking, Said
 from tablewright.table.untrusted import WARNING, block
+from tablewright.text.words import roots
 
 MOST_NAMED = 10
 """Products that are named in one sentence; of more only the number is told."""

@@ -15,6 +15,7 @@ from msgspec import structs
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.decisions import answers
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import excerpt
 from tablewright.decisions.find_links import Link, put_in, undescribed, weigh
@@ -22,7 +23,7 @@ from tablewright.decisions.hops.asking import Asking, asking, telling, verbs
 from tablewright.decisions.hops.phrases import phrases
 from tablewright.decisions.hops.rows import called, meant, tables
 from tablewright.decisions.titles import thing_of
-from tablewright.extraction import answers, reader
+from tablewright.extraction import reader
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.passages import Sentence, passages
 from tablewright.extraction.spans import Span

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tablewright.decisions.grounds import close, numbers_in
-from tablewright.extraction.answers import roots
 from tablewright.table.currencies import CODES, currency_of
 from tablewright.table.dates import read_dates
 from tablewright.table.evidence import stands_in
 from tablewright.table.model import Noun
 from tablewright.table.numbers import read_numbers
+from tablewright.text.words import roots
 
 LEAST_SHARE = 0.5
 """Of the telling words of a statement: so many must stand in its source, the others may be other words for the same."""

@@ -25,10 +25,10 @@ from tablewright.decisions.shopping.next_step import (
     read_next_step,
     what_next,
 )
-from tablewright.extraction.relations import stems
 from tablewright.table.shortlist import Intent
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, clean
+from tablewright.text.words import stems
 
 __all__ = ["Classify", "ClassifyIntent", "IntentRead"]
 

@@ -14,10 +14,9 @@ from msgspec import structs
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.decisions import answers
 from tablewright.decisions.citations import OPENERS, cite, unsupported
 from tablewright.decisions.decision import Outcome, Prompt, Tell, Unusable, decide
-from tablewright.extraction import answers
-from tablewright.extraction.sections import readable, sentences
 from tablewright.models.tokens import CUT_OFF, estimate_tokens
 from tablewright.table.corpus import Question
 from tablewright.table.evidence import locate
@@ -25,6 +24,8 @@ from tablewright.table.model import Noun, Step
 from tablewright.table.reply import ReplyRow, Tried
 from tablewright.table.text import plural
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted
+from tablewright.text.sections import readable, sentences
+from tablewright.text.words import roots
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -320,8 +321,8 @@ def _plain(text: str) -> str:
 
 def _unheard(asked: ComposeAnswer) -> str:
     """The telling words of the question that no snippet holds: what nothing was found about."""
-    held = {root for each in asked.snippets for root in answers.roots(f"{each.title} {each.text}")}
+    held = {root for each in asked.snippets for root in roots(f"{each.title} {each.text}")}
     words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", asked.question.text)
     telling = [word for word in words if word.casefold() not in OPENERS]
-    unheard = [word for word in telling if (own := answers.roots(word, telling=True)) and not set(own) & held]
+    unheard = [word for word in telling if (own := roots(word, telling=True)) and not set(own) & held]
     return f"nothing about {', '.join(dict.fromkeys(unheard))}." if unheard and asked.snippets else ""

@@ -32,11 +32,11 @@ from tablewright.decisions.replies import (
     told,
 )
 from tablewright.decisions.wishes import better, deciding, holds, price_field, priced, wish
-from tablewright.extraction.answers import roots
 from tablewright.table.model import Cell, Field, Money, Noun, Row, Table
 from tablewright.table.shortlist import TOP, Card, CellRef, Ranking, Requirements, Said
 from tablewright.table.text import plural
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.text.words import roots
 
 MOST_A_CARD = 2
 MOST_IN_ALL = 4

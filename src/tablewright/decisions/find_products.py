@@ -32,7 +32,6 @@ from tablewright.decisions.site_kind import (
     official_page,
     site_of,
 )
-from tablewright.extraction.sections import sentences
 from tablewright.table.dedupe import Names
 from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Noun
@@ -43,6 +42,7 @@ from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize, words
 from tablewright.table.shortlist import MOST, Product, Requirements, SiteKind
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted
+from tablewright.text.sections import sentences
 
 EVERY = 400
 """Names that are looked at, before they are joined and judged."""

@@ -13,12 +13,12 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.grounds import numbers_in
-from tablewright.extraction.answers import roots
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 from tablewright.table.research import DEFAULT_ITEMS, Brief
 from tablewright.table.text import plural
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.text.words import roots
 
 TopicKind: TypeAlias = Literal["angle", "overview", "candidate", "comparison"]
 

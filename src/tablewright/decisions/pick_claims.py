@@ -12,12 +12,12 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.extraction.answers import roots
 from tablewright.table.model import Noun, RowId, confidence_label
 from tablewright.table.numbers import read_numbers
 from tablewright.table.research import MOST_CLAIMS, Brief, Claim, FieldKind
 from tablewright.table.text import plural, shortened
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.text.words import roots
 
 MOST_OFFERED = 20
 """Statements that a model chooses from, those of the highest impact."""

@@ -21,12 +21,12 @@ from tablewright.decisions.shopping.known import KnownField, field_named, fields
 from tablewright.decisions.shopping.labels import Label, labels_of, pages_with, shared_fields
 from tablewright.decisions.shopping.verifiable import own_field, refused
 from tablewright.decisions.shopping.wishes import avoided_fields, wanted_fields
-from tablewright.extraction.relations import stems
 from tablewright.table.model import Field, FieldType, Noun, Role
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Requirements
 from tablewright.table.units import parse_unit
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.text.words import stems
 
 __all__ = [
     "MEETS",

@@ -13,15 +13,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from tablewright.decisions.answers import tell
+from tablewright.decisions.menus import is_navigation
 from tablewright.decisions.sides import Asked, read_asked
-from tablewright.extraction.answers import roots, tell
-from tablewright.extraction.menus import is_navigation
-from tablewright.extraction.sections import Line, Section, sections
 from tablewright.table.evidence import evidence_for
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.research import Passage
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import gives_orders, is_tainted
+from tablewright.text.sections import Line, Section, sections
+from tablewright.text.words import roots
 
 SHORTEST, LONGEST = 40, 500
 """Characters of a passage."""

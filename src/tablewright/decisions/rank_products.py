@@ -36,10 +36,10 @@ from tablewright.decisions.wishes import (
     roots_of,
     wish,
 )
-from tablewright.extraction.answers import roots
 from tablewright.table.model import Cell, Field, Money, Noun, Row, RowId, Table
 from tablewright.table.shortlist import TOP, Excluded, Part, PriceRange, Ranked, Ranking, Requirements
 from tablewright.table.text import show
+from tablewright.text.words import roots
 
 PRIORITY_WEIGHTS = (3.0, 2.0, 1.5, 1.0)
 NICE_WEIGHT = 1.0

@@ -13,16 +13,16 @@ from functools import lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
 
+from tablewright.decisions import answers
 from tablewright.decisions.candidates.names import is_all_its_own, is_own
-from tablewright.extraction import answers
 from tablewright.extraction.about import Subject, about, mentions
 from tablewright.extraction.reader import ABOUT
-from tablewright.extraction.sections import sentences
 from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.research import FieldKind, Relevance, Wanted
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import is_tainted
+from tablewright.text.sections import sentences
 
 LONGEST = 360
 SHORTEST = 12

@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias
 from tablewright.decisions.citations import OPENERS
 from tablewright.decisions.grounds import close, converted, numbers_in
 from tablewright.decisions.question.words import is_plural
-from tablewright.extraction.answers import roots
 from tablewright.table.currencies import currency_of
 from tablewright.table.measures import Measure, read_measures
 from tablewright.table.model import Cell, Field, Money, Noun, Row, RowId, Table
@@ -23,6 +22,7 @@ from tablewright.table.shortlist import CellRef, Said
 from tablewright.table.text import cell_text, plural, shortened, show
 from tablewright.table.units import parse_unit
 from tablewright.table.untrusted import clean, gives_orders
+from tablewright.text.words import roots
 
 Direction: TypeAlias = Literal["more", "less"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from tablewright.extraction.answers import roots
 from tablewright.table.model import Noun
+from tablewright.text.words import roots
 
 
 class Side(Noun, frozen=True, gc=True):

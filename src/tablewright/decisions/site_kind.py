@@ -19,13 +19,13 @@ from tablewright.decisions.candidates.names import begins, compact, first_name, 
 from tablewright.decisions.candidates.seen import by_domain, domain_of, host_of, label_of
 from tablewright.decisions.candidates.sites import Site, read_sites, title_parts
 from tablewright.decisions.plan_exploration import several
-from tablewright.extraction.sections import sentences
 from tablewright.table.money_text import read_amounts
 from tablewright.table.namewords import COLOUR
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize, words
 from tablewright.table.shortlist import Product, SiteKind
 from tablewright.table.untrusted import gives_orders
+from tablewright.text.sections import sentences
 
 Kinds: TypeAlias = Mapping[str, SiteKind]
 

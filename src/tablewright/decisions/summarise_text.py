@@ -9,10 +9,10 @@ from pydantic import Field as Key
 
 from tablewright.decisions.citations import unsupported
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.extraction.sections import sentences
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.text.sections import sentences
 
 MOST_WORDS = 150
 BUDGET = 2_500  # tokens of the text that are sent

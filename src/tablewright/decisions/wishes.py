@@ -19,12 +19,12 @@ from tablewright.decisions.replies import (
     senses,
 )
 from tablewright.decisions.shopping.known import field_named, fields_behind, fields_for
-from tablewright.extraction.answers import roots
 from tablewright.table.choices import read_boolean
 from tablewright.table.currencies import currency_of
 from tablewright.table.measures import Measure, read_measures
 from tablewright.table.model import Cell, Field, Money, Noun, Row, Table
 from tablewright.table.text import show
+from tablewright.text.words import roots
 
 Holds: TypeAlias = Literal["yes", "no", "undecided"]
 

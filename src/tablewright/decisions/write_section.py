@@ -17,12 +17,12 @@ from tablewright.decisions.citations import unsupported
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.judge_claim import ClaimPassage, Judge, JudgeClaim
 from tablewright.decisions.rank_passages import copies
-from tablewright.extraction.answers import roots
-from tablewright.extraction.sections import readable
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 from tablewright.table.research import Passage, Sentence
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.text.sections import readable
+from tablewright.text.words import roots
 
 BUDGET = 1_500
 """Tokens of the passages that are sent."""

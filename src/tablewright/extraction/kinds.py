@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tablewright.extraction.relations import normal
 from tablewright.extraction.spans import Span, spans
 from tablewright.extraction.wanted import Wanted
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.text import show
+from tablewright.text.words import normal
 
 
 def typed(want: Wanted, text: str) -> Sequence[Span]:

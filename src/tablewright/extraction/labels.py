@@ -12,11 +12,11 @@ from tablewright.extraction.found import Found
 from tablewright.extraction.kinds import option_in, options_in, typed
 from tablewright.extraction.menus import is_no_value, states_another
 from tablewright.extraction.passages import Grid, Pair
-from tablewright.extraction.relations import stems
 from tablewright.extraction.spans import Span
 from tablewright.extraction.wanted import Wanted
 from tablewright.table.choices import read_boolean
 from tablewright.table.measures import stature_at
+from tablewright.text.words import stems
 
 LONGEST_LABEL_WORDS = 7
 LESSER = 0.6

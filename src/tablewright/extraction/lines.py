@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tablewright.extraction.found import Found
 from tablewright.extraction.kinds import typed
 from tablewright.extraction.passages import LOOKED_AT, Passages
-from tablewright.extraction.relations import stems
 from tablewright.extraction.wanted import Wanted
+from tablewright.text.words import stems
 
 ALONE = 0.7
 FORMED = 0.8  # for what has a form of its own

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tablewright.extraction.kinds import option_in
 from tablewright.extraction.passages import Pair
-from tablewright.extraction.relations import by_name, normal, stems
+from tablewright.extraction.relations import by_name
 from tablewright.extraction.wanted import Wanted
+from tablewright.text.words import normal, stems
 
 NAMED: frozenset[str] = frozenset(("name", "organisation", "title", "person", "place"))
 LONGEST_ITEM = 40

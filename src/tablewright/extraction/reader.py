@@ -1,6 +1,6 @@
 """The built-in reader: finds the answers to a row's fields in retrieved texts, with no model and no network.
 
-It looks at receipts and invoices as such, and elsewhere in five places: "Label: value" lines, tables, short lines that
+It looks in five places: "Label: value" lines, tables, short lines that
 are an answer by themselves, the head of a player's page, and sentences in which an answer of the wanted kind stands
 beside words that say so. Every
 candidate has the passage it was read from, and a score from 0 to 1 made of how surely the text is about the row, how
@@ -18,12 +18,11 @@ from tablewright.extraction.labels import from_grid, from_pairs
 from tablewright.extraction.lines import from_lines
 from tablewright.extraction.passages import Passages, Sentence, passages
 from tablewright.extraction.profiles import from_heading
-from tablewright.extraction.relations import normal
 from tablewright.extraction.sentences import from_sentence, speaking
-from tablewright.extraction.slips import read_slip, slip
 from tablewright.extraction.wanted import Wanted, wanted
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
+from tablewright.text.words import normal
 
 SURE = 0.5
 ABOUT = 0.5
@@ -69,11 +68,6 @@ def _read_field(
     subject: Subject, want: Wanted, source: Retrieved, page: Passages, fit: float
 ) -> Iterator[tuple[str, Found]]:
     own = fit >= ABOUT
-    document = slip(source.text) if own else None
-    if document is not None and (answers := read_slip(want, document)) is not None:
-        for answer in answers:
-            yield "slip", answer.times(fit)
-        return
     for grid in page.grids:
         for answer in from_grid(subject, want, grid, fit if own else 0.0):
             yield "table", answer

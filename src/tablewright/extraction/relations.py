@@ -3,11 +3,11 @@ and the words beside which the answer stands. A column that fits none is read by
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from tablewright.table.model import Noun
+from tablewright.text.words import normal as normal
 
 Kind: TypeAlias = Literal[
     "year", "date", "money", "measure", "count", "number", "yesno", "option", "person", "city", "state", "country",
@@ -540,20 +540,6 @@ RELATIONS: tuple[Relation, ...] = (
     ),
     Relation(names="warranty|guarantee|warranty period", kind="measure", cue=r"\b(?:warranty|guarantee\w*)\b"),
 )
-
-
-def normal(label: str) -> str:
-    """A label or a column's name, for comparing: lower case, words only."""
-    return " ".join(re.findall(r"[^\W_]+", label.casefold()))
-
-
-@lru_cache(maxsize=16384)
-def stems(label: str) -> tuple[str, ...]:
-    """The words of a label in the singular: "Genres" is "Genre"."""
-    return tuple(
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-        for word in normal(label).split()
-    )
 
 
 @lru_cache(maxsize=1)

@@ -8,10 +8,11 @@ from functools import lru_cache
 from msgspec import structs
 
 from tablewright.extraction.alternatives import Alternatives, alternatives
-from tablewright.extraction.relations import Kind, Relation, by_name, normal, stems
+from tablewright.extraction.relations import Kind, Relation, by_name
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.units import parse_unit
+from tablewright.text.words import normal, stems
 
 
 class Wanted(Noun, frozen=True):

@@ -20,9 +20,9 @@ from tablewright.corpus.annotate.invoices import invoice_facts, is_invoice
 from tablewright.corpus.annotate.lines import Cell, Line, cell_at, day_first_in, decimal_mark_in, lines_in, page_at
 from tablewright.corpus.annotate.pairs import Pair, pairs_in
 from tablewright.corpus.annotate.prose import SHORT_TEXT, prose_properties
+from tablewright.corpus.annotate.receipts import slip
 from tablewright.corpus.annotate.slips import currency_in, plain_slip, slip_annotations
 from tablewright.corpus.parse.parsed import Grid, Parsed
-from tablewright.extraction.slips import slip
 from tablewright.table.corpus import Annotation, Category, Property
 from tablewright.table.model import Noun
 from tablewright.table.typed import typed

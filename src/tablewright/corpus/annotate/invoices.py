@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from tablewright.corpus.annotate.lines import Line, cell_at, lines_in
+from tablewright.corpus.annotate.receipts import LONGEST
 from tablewright.corpus.annotate.taxes import AMOUNT, amount_of, iban, net_amount, tax_amount, tax_number
-from tablewright.extraction.slips import LONGEST
 from tablewright.table.corpus import Annotation, Property, Typed
 from tablewright.table.dates import read_dates
 from tablewright.table.typed import dated, typed

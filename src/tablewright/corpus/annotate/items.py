@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tablewright.corpus.annotate.lines import Cell, cell_at
-from tablewright.extraction.slips import Amount, Line, Slip
+from tablewright.corpus.annotate.receipts import Amount, Line, Slip
 from tablewright.table.corpus import Property, Typed
 from tablewright.table.typed import typed
 

@@ -9,20 +9,13 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from tablewright.corpus.annotate.items import items_of, money
-from tablewright.extraction.found import Found
-from tablewright.extraction.slips import Amount, Line, Slip, read_slip
-from tablewright.extraction.wanted import wanted
+from tablewright.corpus.annotate.receipts import Amount, Found, Line, Slip, dates, issuers, totals
 from tablewright.table.corpus import Annotation, Property, Typed
 from tablewright.table.currencies import CODES, currency_of, meanings_of
 from tablewright.table.dates import read_dates
-from tablewright.table.model import Field
 from tablewright.table.typed import dated
 
 MOST_ITEMS = 200
-
-_TOTAL = Field(name="Total", type="money")
-_DATE = Field(name="Date", type="date")
-_MERCHANT = Field(name="Merchant")
 
 
 def plain_slip(text: str) -> str:
@@ -53,18 +46,13 @@ def _annotations(text: str, slip: Slip, day_first: bool | None) -> Iterator[Anno
         yield Annotation(shape="row", properties=row, start=start, end=end, by="slip", table=1)
 
 
-def _best(field: Field, slip: Slip) -> Found | None:
-    found = read_slip(wanted(field), slip) or []
-    return max(found, key=lambda answer: answer.score, default=None)
-
-
 # ── the facts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _merchant(text: str, slip: Slip) -> Property | None:
     if own := _called_like_its_site(text, slip):
         return own
-    best = _best(_MERCHANT, slip)
+    best = max(issuers(slip), key=lambda answer: answer.score, default=None)
     if best is not None and _NO_MERCHANT.search(best.value):
         best = None
     for line in slip.lines[:2]:
@@ -125,7 +113,7 @@ _DEADLINE = re.compile(
 
 
 def _date(text: str, slip: Slip, day_first: bool | None) -> Property | None:
-    found = read_slip(wanted(_DATE), slip) or []
+    found = dates(slip)
     best = max(found, key=lambda each: _date_worth(text[each.start : each.end], each.score), default=None)
     start = text.find(best.value, best.start, best.end) if best else -1
     date = next(iter(read_dates(best.value)), None) if best else None
@@ -140,17 +128,17 @@ def _date_worth(line: str, score: float) -> tuple[bool, bool, float]:
 
 
 def _total(text: str, slip: Slip, currency: Property | None) -> Property | None:
-    found = sorted(read_slip(wanted(_TOTAL), slip) or [], key=lambda answer: -answer.score)
+    found = sorted(totals(slip), key=lambda answer: -answer.score)
     amounts = [amount for line in slip.lines for amount in line.amounts]
     named = [_amount_in(each, amounts) for each in found]
-    totals = [amount for amount in named if amount is not None]
-    if not totals or named[0] is None:
+    labelled = [amount for amount in named if amount is not None]
+    if not labelled or named[0] is None:
         return None
-    best = totals[0]
+    best = labelled[0]
     if _NET.search(text, found[0].start, found[0].end):
         taxes = [line for line in slip.lines if _TAX.search(line.label) and not _NO_TAX.search(line.label)]
         stated = {round(amount.value, 2) for line in taxes for amount in line.amounts if amount.value > 0}
-        taxed = (each for each in totals if each.value > best.value and round(each.value - best.value, 2) in stated)
+        taxed = (each for each in labelled if each.value > best.value and round(each.value - best.value, 2) in stated)
         best = next(taxed, best)
     return money("Total", best, currency.value.currency if currency else "")
 

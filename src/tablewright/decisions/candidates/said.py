@@ -21,9 +21,9 @@ from tablewright.decisions.candidates.kind import (
 from tablewright.decisions.candidates.names import first_name, fits, is_some_name, unmarked
 from tablewright.decisions.candidates.seen import Seen, around, places, tells_more
 from tablewright.decisions.candidates.sites import Site, subject_of
-from tablewright.extraction.sections import sentences
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import gives_orders
+from tablewright.text.sections import sentences
 
 DEFINED = 0.85
 DESCRIBED = 0.75

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from tablewright.extraction.sections import sentences
 from tablewright.table.model import Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import is_tainted
+from tablewright.text.sections import sentences
 
 LONGEST_QUOTE = 280
 

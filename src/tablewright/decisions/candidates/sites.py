@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from tablewright.decisions.candidates.kind import MAKES, Kind, about_topic, names_all, singulars
 from tablewright.decisions.candidates.names import begins, compact, owns, unmarked
 from tablewright.decisions.candidates.seen import Seen, around, before_verb, by_domain, label_of, places, tells_more
-from tablewright.extraction.sections import sentences
 from tablewright.table.model import Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key, words
 from tablewright.table.untrusted import gives_orders
+from tablewright.text.sections import sentences
 
 SURE = 0.9
 LIKELY = 0.7

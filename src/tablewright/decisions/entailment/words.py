@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tablewright.extraction.answers import roots
 from tablewright.models.embedder import Vectors, load_wordllama
 from tablewright.table.model import Noun
 from tablewright.table.rowkey import fold
+from tablewright.text.words import roots
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 KNOWN = 65_536

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tablewright.extraction import answers
 from tablewright.extraction.relations import Kind
 from tablewright.table.model import Noun
+from tablewright.text.words import roots
 
 LONGEST_NOUN = 4
 """Words that a question names the wanted thing with: "what high ranking politician"."""
@@ -60,7 +60,7 @@ def telling(text: str) -> tuple[str, ...]:
     unit of "1500m" is another."""
     plain = _ORDINAL_WORD.sub(lambda found: _ORDINALS[found[0].lower()], _ORDINAL.sub(r"\1", text))
     plain = _UNIT.sub(" ", _ZEROS.sub("", _GROUPED.sub("", plain)))
-    return tuple(_DOUBLED.sub(r"\1", root) for root in answers.roots(plain, telling=True))
+    return tuple(_DOUBLED.sub(r"\1", root) for root in roots(plain, telling=True))
 
 
 # ── what is asked for ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,8 +7,8 @@ import re
 from msgspec import structs
 
 from tablewright.decisions.intake.wants import MOST_ITEMS, Wants, read_wants
-from tablewright.extraction.answers import roots
 from tablewright.table.shortlist import ListOf, PriceRange, Requirements
+from tablewright.text.words import roots
 
 LISTS: tuple[ListOf, ...] = ("must_haves", "nice_to_haves", "priorities", "specifications", "constraints")
 _POSITIVE: tuple[ListOf, ...] = ("must_haves", "nice_to_haves", "specifications")

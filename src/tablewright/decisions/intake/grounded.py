@@ -10,10 +10,10 @@ from tablewright.decisions.intake.edits import LISTS, same
 from tablewright.decisions.intake.guard import tidy
 from tablewright.decisions.intake.questions import options_of
 from tablewright.decisions.intake.wants import IS_NEGATIVE, LONGEST_ITEM, MOST_ITEMS, Wants, negative
-from tablewright.extraction.answers import roots
 from tablewright.table.money_text import read_amounts
 from tablewright.table.shortlist import PriceRange, Requirements
 from tablewright.table.untrusted import gives_orders
+from tablewright.text.words import roots
 
 _WISHES = ("must_haves", "nice_to_haves", "specifications")
 _DESCRIBED = re.compile(r",| (?:with|under|below|that|which|at most|up to|for (?:under|less|at most))\b", re.IGNORECASE)

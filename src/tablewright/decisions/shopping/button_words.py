@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 from tablewright.decisions.intake.guard import tidy
 from tablewright.decisions.shopping.phrasings import OF_REQUIREMENTS
-from tablewright.extraction.answers import roots
 from tablewright.table.shortlist import NO, YES
+from tablewright.text.words import roots
 
 Choice: TypeAlias = Literal["old", "new", ""]
 

@@ -16,9 +16,10 @@ import msgspec
 from msgspec import structs
 from rapidfuzz import fuzz
 
-from tablewright.extraction.relations import by_name, normal, stems
+from tablewright.extraction.relations import by_name
 from tablewright.extraction.wanted import ALSO_CALLED
 from tablewright.table.model import Field, FieldType, Noun, Role
+from tablewright.text.words import normal, stems
 
 Better: TypeAlias = Literal["more", "less", "yes", ""]
 

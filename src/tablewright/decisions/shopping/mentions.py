@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from tablewright.decisions.shopping.known import fields_for, head_noun, places_in
-from tablewright.extraction.relations import stems
 from tablewright.table.model import Noun
+from tablewright.text.words import stems
 
 # ── products ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 

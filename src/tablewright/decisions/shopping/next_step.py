@@ -20,11 +20,11 @@ from tablewright.decisions.shopping.mentions import (
     products_in,
     unknown_columns_in,
 )
-from tablewright.extraction.relations import normal, stems
 from tablewright.table.measures import read_measures
 from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.shortlist import Intent, Requirements
+from tablewright.text.words import normal, stems
 
 SURE = 0.9
 LIKELY = 0.75

@@ -13,10 +13,10 @@ from tablewright.decisions.shopping.known import (
     fields_for,
 )
 from tablewright.decisions.shopping.verifiable import own_field, refused
-from tablewright.extraction.relations import stems
 from tablewright.table.measures import comparable, read_measures
 from tablewright.table.model import Field
 from tablewright.table.units import parse_unit
+from tablewright.text.words import stems
 
 _LEADING = re.compile(
     r"^\s*(?:(?:i|we)\s+(?:really\s+)?(?:want|need|prefer|like|would like|'d like)\s+|(?:it\s+)?(?:must|should|has to"

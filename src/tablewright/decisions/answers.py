@@ -14,11 +14,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 from tablewright.extraction.relations import Kind
-from tablewright.extraction.sections import Line, Section, sections
 from tablewright.extraction.spans import spans
 from tablewright.table.model import Noun
-from tablewright.table.rowkey import fold
 from tablewright.table.untrusted import is_tainted
+from tablewright.text.sections import Line, Section, sections
+from tablewright.text.words import SMALL_WORDS, root, roots
 
 MOST = 3
 HELD = 0.35
@@ -336,7 +336,6 @@ def _of_kind(asked: _Question, sentence: _Said) -> bool:
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CAPITAL = re.compile(r"\b[A-ZÀ-Þ][\w’'-]*")
 _AT_A_TIME = re.compile(r"\b(?:centur\w+|\d{2,4}s|after|before|during|until|when|while|once|today)\b", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:not|never|no|cannot|without|nobody|none|\w+n['’]t)\b", re.IGNORECASE)
@@ -344,30 +343,6 @@ _DENIES_IT = re.compile(
     rf"{_DENIES.pattern}|\b(?:nor|neither|unable|fail(?:s|ed)? to|lack(?:s|ed|ing)?|except|excluding|refus\w+|hardly|"
     r"rather than|other than|unlike|prevent\w*|prohibit\w*|forb\w+)\b",
     re.IGNORECASE,
-)
-_SMALL = frozenset(
-    """a an and any about also are as at be been being but by can could did do does for from had has have he her his how
-    i if in into is it its many me much my not of on or our s she should so some such than that the their them then
-    there these they this those to t us was we were what when where which who whom whose why will with would you your
-    please tell explain describe""".split()
-)
-_ENDINGS = tuple(
-    (ending, len(ending) + least)
-    for ending, least in (
-        ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ness", 4), ("ing", 4),
-        ("ity", 4), ("age", 4), ("ies", 3), ("ied", 3), ("ion", 4), ("ers", 4), ("ed", 3), ("es", 3), ("er", 4),
-        ("ly", 4), ("al", 4), ("s", 3), ("e", 3), ("y", 3),
-    )
-)  # fmt: skip
-_FORMS = dict(
-    form.split("=")
-    for form in """began=begin begun=begin wrote=writ written=writ built=build made=mak led=lead held=hold won=win
-    lost=los left=leav became=becom took=tak taken=tak gave=giv given=giv fought=fight grew=grow grown=grow knew=know
-    known=know sold=sell told=tell said=say went=go gone=go came=com fell=fall fallen=fall died=di death=di dead=di
-    chose=choos chosen=choos spoke=speak spoken=speak born=birth ran=run saw=see seen=see men=man women=woman
-    children=child people=person paid=pay bought=buy kept=keep sent=send spent=spend meant=mean met=meet brought=bring
-    taught=teach thought=think caught=catch drew=draw drawn=draw flew=fly broke=break broken=break rose=ris risen=ris
-    stood=stand feet=foot""".split()
 )
 _OPPOSITES = """increase/decrease more/less more/fewer most/least first/last high/low higher/lower highest/lowest
 large/small larger/smaller largest/smallest early/late earlier/later earliest/latest before/after begin/end start/end
@@ -383,25 +358,10 @@ second/third third/fourth""".split()
 _DENYING = ("un", "in", "im", "non", "dis", "ir", "il")
 
 
-def roots(text: str, *, telling: bool = False) -> list[str]:
-    """The words of a text in order, without their endings; with `telling` only those that say something."""
-    return [_root(word) for word in _WORD.findall(fold(text)) if not (telling and word in _SMALL)]
-
-
-@lru_cache(maxsize=65_536)
-def _root(word: str) -> str:
-    word = re.sub(r"['’]s?$", "", word)
-    if word in _FORMS:
-        return _FORMS[word]
-    return next(
-        (word[: -len(ending)] for ending, least in _ENDINGS if word.endswith(ending) and len(word) >= least), word
-    )
-
-
-_SMALL_ROOTS = frozenset(map(_root, _SMALL))
+_SMALL_ROOTS = frozenset(map(root, SMALL_WORDS))
 _DONE_WITH_ALL = frozenset(
     map(
-        _root,
+        root,
         """use enable activate change set find get open select turn adjust start run work fix check make go see view
         access configure allow need want know step procedure process instruction possible""".split(),
     )
@@ -410,7 +370,7 @@ _DONE_WITH_ALL = frozenset(
 
 @lru_cache(maxsize=1)
 def _opposites() -> frozenset[tuple[str, str]]:
-    pairs = [tuple(map(_root, pair.split("/"))) for pair in _OPPOSITES]
+    pairs = [tuple(map(root, pair.split("/"))) for pair in _OPPOSITES]
     return frozenset((one, other) for pair in pairs for one, other in (pair, pair[::-1]))
 
 

@@ -10,17 +10,24 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tablewright.extraction.found import Found
-from tablewright.extraction.relations import by_name, normal
-from tablewright.extraction.wanted import Wanted
 from tablewright.table.dates import DateText, read_dates
 from tablewright.table.model import Noun
+from tablewright.text.words import normal
 
 LONGEST = 12_000  # characters; a longer text is a report, not a slip
 SHORT = 3_000  # characters; so short is a slip that says of itself only that its amounts add up
 MOST_LINES = 400
 LONGEST_HEADING = 120
 CENT = 0.006
+
+
+class Found(Noun, frozen=True):
+    """A value and the passage it stands in: `text[start:end]`; `score` says how well it fits, from 0 to 1."""
+
+    value: str
+    start: int
+    end: int
+    score: float
 
 
 class Amount(Noun, frozen=True):
@@ -91,28 +98,6 @@ def _adds_up(lines: Sequence[Line]) -> bool:
 _TIMES = re.compile(r"\d+(?:[.,]\d+)?\s*(?:x|×|@|à|\*)\s", re.IGNORECASE)
 
 
-def read_slip(want: Wanted, document: Slip) -> list[Found] | None:
-    """The answers to a field about the slip itself; None for a field that has no rule here."""
-    if _asks_total(want):
-        return list(_totals(document))
-    if _asks_date(want):
-        return list(_dates(document))
-    if normal(want.field.name) in _ISSUER_NAMES:
-        return list(_issuers(document))
-    return None
-
-
-def _asks_total(want: Wanted) -> bool:
-    name = want.field.name
-    return want.relation.names == by_name()["total"].names and not (_NO_TOTAL.search(name) or _UNTAXED.search(name))
-
-
-def _asks_date(want: Wanted) -> bool:
-    named = {by_name()["date"].names, by_name()["invoice date"].names}
-    is_other = _OTHER_DATE.search(want.field.name) or _ORDERED.search(want.field.name)
-    return want.kind == "date" and want.relation.names in named and not is_other
-
-
 # ── lines and amounts ────────────────────────────────────────────────────────────────────────────────────────────────
 
 _MARK = r"(?:(?:RM|MYR|USD|EUR|GBP|SGD|AUD|CAD|INR|CHF|Rs\.?|[$€£¥₹])\s{0,3})"
@@ -178,7 +163,7 @@ _PAID = re.compile(
 _CHANGE = re.compile(r"\bchange\b|\bbalance returned\b", re.IGNORECASE)
 
 
-def _totals(document: Slip) -> Iterator[Found]:
+def totals(document: Slip) -> Iterator[Found]:
     """Every amount that a line calls a total, or that was paid, weighed."""
     named = list(_named(document))
     sums = Sums(
@@ -297,7 +282,7 @@ _ORDERED = re.compile(r"\b(?:order\w*|purchase order|booking)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\b\d{1,2}\s?:\s?\d{2}\b|\b\d{1,2}\s?[ap]m\b", re.IGNORECASE)
 
 
-def _dates(document: Slip) -> Iterator[Found]:
+def dates(document: Slip) -> Iterator[Found]:
     """Whole dates only: first those that a label calls a date, then those beside a time, then the first of the slip."""
     order = 0
     for number, line in enumerate(document.lines):
@@ -327,11 +312,6 @@ def _date_weight(before: str, above: str, line: str) -> float:
 
 # ── who issued it ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_ISSUER_NAMES = frozenset(
-    normal(name)
-    for name in "vendor|company|seller|merchant|shop|store|supplier|issuer|issued by|vendor name|company name|"
-    "store name|merchant name|seller name|supplier name|shop name|biller|retailer|restaurant".split("|")
-)
 _LEGAL = re.compile(
     r"\b(?:sdn\.? ?bhd|bhd|s/b|ltd|limited|inc|llc|gmbh|pte|plc|corp|enterprise|trading)\b\.?", re.IGNORECASE
 )
@@ -347,7 +327,7 @@ _TAIL_OF_NAME = re.compile(rf"(?:{_LEGAL.pattern}|\bco\b\.?|\(?[^()]*\)|\([^()]*
 _HEAD = 6
 
 
-def _issuers(document: Slip) -> Iterator[Found]:
+def issuers(document: Slip) -> Iterator[Found]:
     """The first lines that read like a name; one with a legal form ("Ltd") is surer than a bare name above it."""
     head = [line for line in document.lines[:_HEAD] if not line.amounts and len(line.text) <= LONGEST_HEADING]
     names = [_NUMBERED.sub("", line.text).strip(" .,-*") for line in head]

@@ -1,0 +1,65 @@
+"""Words of a text, made comparable: names in one form, words without their endings."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tablewright.table.rowkey import fold
+
+
+def normal(label: str) -> str:
+    """A label or a column's name, for comparing: lower case, words only."""
+    return " ".join(re.findall(r"[^\W_]+", label.casefold()))
+
+
+@lru_cache(maxsize=16384)
+def stems(label: str) -> tuple[str, ...]:
+    """The words of a label in the singular: "Genres" is "Genre"."""
+    return tuple(
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+        for word in normal(label).split()
+    )
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+SMALL_WORDS = frozenset(
+    """a an and any about also are as at be been being but by can could did do does for from had has have he her his how
+    i if in into is it its many me much my not of on or our s she should so some such than that the their them then
+    there these they this those to t us was we were what when where which who whom whose why will with would you your
+    please tell explain describe""".split()
+)
+_ENDINGS = tuple(
+    (ending, len(ending) + least)
+    for ending, least in (
+        ("ations", 4), ("ation", 4), ("ities", 4), ("ments", 4), ("ings", 4), ("ment", 4), ("ness", 4), ("ing", 4),
+        ("ity", 4), ("age", 4), ("ies", 3), ("ied", 3), ("ion", 4), ("ers", 4), ("ed", 3), ("es", 3), ("er", 4),
+        ("ly", 4), ("al", 4), ("s", 3), ("e", 3), ("y", 3),
+    )
+)  # fmt: skip
+_FORMS = dict(
+    form.split("=")
+    for form in """began=begin begun=begin wrote=writ written=writ built=build made=mak led=lead held=hold won=win
+    lost=los left=leav became=becom took=tak taken=tak gave=giv given=giv fought=fight grew=grow grown=grow knew=know
+    known=know sold=sell told=tell said=say went=go gone=go came=com fell=fall fallen=fall died=di death=di dead=di
+    chose=choos chosen=choos spoke=speak spoken=speak born=birth ran=run saw=see seen=see men=man women=woman
+    children=child people=person paid=pay bought=buy kept=keep sent=send spent=spend meant=mean met=meet brought=bring
+    taught=teach thought=think caught=catch drew=draw drawn=draw flew=fly broke=break broken=break rose=ris risen=ris
+    stood=stand feet=foot""".split()
+)
+
+
+def roots(text: str, *, telling: bool = False) -> list[str]:
+    """The words of a text in order, without their endings; with `telling` only those that say something."""
+    return [root(word) for word in _WORD.findall(fold(text)) if not (telling and word in SMALL_WORDS)]
+
+
+@lru_cache(maxsize=65_536)
+def root(word: str) -> str:
+    """A word without its ending, so that its forms are equal: "founded" and "founding"."""
+    word = re.sub(r"['’]s?$", "", word)
+    if word in _FORMS:
+        return _FORMS[word]
+    return next(
+        (word[: -len(ending)] for ending, least in _ENDINGS if word.endswith(ending) and len(word) >= least), word
+    )
