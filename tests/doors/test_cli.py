@@ -60,6 +60,7 @@ def test_enrich_prints_one_json_document_in_the_promised_shape(shell: Shell) -> 
     assert document["usage"].keys() == {
         "llm_calls",
         "input_tokens",
+        "cached_tokens",
         "output_tokens",
         "searches",
         "fetches",

@@ -21,7 +21,8 @@ class Reply:
     """Says nothing until the client goes away."""
 
 
-def answer(content: Any, *, finish: str = "stop", read: int = 10, written: int = 5) -> Reply:
+def answer(content: Any, *, finish: str = "stop", read: int = 10, written: int = 5, cached: int = 0) -> Reply:
+    """`cached` of the tokens `read` come from the provider's prompt cache."""
     text = content if isinstance(content, str) else json.dumps(content)
     return json_reply(
         {
@@ -30,7 +31,12 @@ def answer(content: Any, *, finish: str = "stop", read: int = 10, written: int =
             "created": 1_700_000_000,
             "model": "gpt-4o-mini",
             "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}],
-            "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
+            "usage": {
+                "prompt_tokens": read,
+                "completion_tokens": written,
+                "total_tokens": read + written,
+                "prompt_tokens_details": {"cached_tokens": cached},
+            },
         }
     )
 

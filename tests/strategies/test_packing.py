@@ -173,9 +173,10 @@ async def test_a_pack_that_a_model_cannot_answer_costs_no_row(web: SmallWeb, mod
 
 
 def test_what_a_pack_took_is_shared_to_the_last_token() -> None:
-    parts = shared(Usage(llm_calls=1, input_tokens=403, output_tokens=41, cost_usd=0.04), 4)
+    used = Usage(llm_calls=1, input_tokens=403, cached_tokens=202, output_tokens=41, cost_usd=0.04)
+    parts = shared(used, 4)
     assert [part.input_tokens for part in parts] == [103, 100, 100, 100]
-    assert sum(parts[1:], parts[0]) == Usage(llm_calls=1, input_tokens=403, output_tokens=41, cost_usd=0.04)
+    assert sum(parts[1:], parts[0]) == used
 
 
 async def test_a_model_that_cannot_read_several_rows_at_once_is_soon_asked_for_each_alone(

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from tablewright.table.text import plural
 
 
 def many(count: int, noun: str) -> str:
     return f"{count:,} {plural(noun, count)}"
+
+
+def tokens(usage: Mapping[str, float]) -> str:
+    """Of all calls of a run; "" where no model was asked."""
+    if not usage["input_tokens"]:
+        return ""
+    cached = f", {usage['cached_tokens']:,} of them cached" if usage["cached_tokens"] else ""
+    return f"{usage['input_tokens']:,} tokens in{cached}, {usage['output_tokens']:,} out"
 
 
 def dollars(amount: float) -> str:

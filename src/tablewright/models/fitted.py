@@ -55,6 +55,8 @@ class Fitted(Layer):
         if self._room and "max_tokens" in settings:
             settings["max_tokens"] += self._room
         asked = model_request_parameters
+        if asked.function_tools and "cache" in (self.wrapped.settings or {}):
+            settings["cache"] = True  # every turn of the conversation begins with all earlier ones
         if self._json_tools and tools_of(asked):
             said = said_as_json(messages)
             return read_call(await self._by_schema(said, settings, asked_as_json(asked)))

@@ -25,6 +25,7 @@ class Metered(Layer):
             Usage(
                 llm_calls=1,
                 input_tokens=usage.input_tokens,
+                cached_tokens=usage.cache_read_tokens,
                 output_tokens=usage.output_tokens,
                 cost_usd=float(usage.cost or 0),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -21,10 +22,12 @@ def price_of(response: ModelResponse, model: Model) -> Decimal | None:
     likely = estimate(model, usage.input_tokens, usage.output_tokens)
     if not likely:
         return likely
-    try:
-        return response.cost().total_price  # it knows of tokens that were cheaper because the provider had them cached
-    except (LookupError, ValueError):
-        return likely
+    for answered in (response, replace(response, model_name=model.model_name)):
+        try:
+            return answered.cost().total_price  # it knows the prices of tokens read from the provider's cache
+        except (LookupError, ValueError):
+            continue
+    return likely
 
 
 def estimate(model: Model, input_tokens: int, output_tokens: int) -> Decimal | None:

@@ -14,7 +14,7 @@ from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.providers.ollama import OllamaProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-from pydantic_ai.settings import ModelSettings
+from pydantic_ai.settings import CacheConfig, ModelSettings
 
 from tablewright.models.lean import make_lean
 from tablewright.models.spec import PATIENCE_HERE, Access, checked_url, key
@@ -23,6 +23,9 @@ COMPATIBLE = "openai-compatible"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 OLDER_TOKEN_LIMIT = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
 """Servers other than OpenAI's own understand `max_tokens`; only some of them its newer name."""
+PREFIX_CACHED = CacheConfig(messages=False)
+"""The provider keeps the instructions, which are the same for every row. Keeping the row too would cost more than it
+saves: nobody asks about it twice. Other providers keep prompts without being asked, or not at all."""
 
 
 def openai(name: str, access: Access) -> Model:
@@ -31,7 +34,7 @@ def openai(name: str, access: Access) -> Model:
         return compatible(name, checked_url(access.base_url), access.api_key, settings)
     provider = OpenAIProvider(api_key=key(access, "openai", "OPENAI_API_KEY"))
     make_lean(provider.client)
-    return OpenAIChatModel(name, provider=provider, settings=settings)
+    return OpenAIChatModel(name, provider=provider, settings=ModelSettings(**settings, cache=PREFIX_CACHED))
 
 
 def compatible(name: str, base_url: str, api_key: str, settings: ModelSettings) -> OpenAIChatModel:
@@ -57,7 +60,8 @@ def anthropic(name: str, access: Access) -> Model:
         api_key=key(access, "anthropic", "ANTHROPIC_API_KEY"), base_url=access.base_url or None
     )
     provider.client.max_retries = 0
-    return AnthropicModel(name, provider=provider, settings=ModelSettings(timeout=access.patience()))
+    settings = ModelSettings(timeout=access.patience(), cache=PREFIX_CACHED)
+    return AnthropicModel(name, provider=provider, settings=settings)
 
 
 def google(name: str, access: Access) -> Model:

@@ -187,6 +187,7 @@ def shared(usage: Usage, rows: int) -> list[Usage]:
     """Tokens and dollars in equal parts; the call itself counts for the first."""
     part = Usage(
         input_tokens=usage.input_tokens // rows,
+        cached_tokens=usage.cached_tokens // rows,
         output_tokens=usage.output_tokens // rows,
         cost_usd=usage.cost_usd / rows,
     )
@@ -194,6 +195,7 @@ def shared(usage: Usage, rows: int) -> list[Usage]:
         llm_calls=usage.llm_calls,
         cache_hits=usage.cache_hits,
         input_tokens=usage.input_tokens - part.input_tokens * (rows - 1),
+        cached_tokens=usage.cached_tokens - part.cached_tokens * (rows - 1),
         output_tokens=usage.output_tokens - part.output_tokens * (rows - 1),
         cost_usd=part.cost_usd,
     )

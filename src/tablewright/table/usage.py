@@ -12,6 +12,8 @@ from tablewright.table.model import Noun
 class Usage(Noun, frozen=True, omit_defaults=False):
     llm_calls: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
+    """Those of `input_tokens` that the provider had in its own prompt cache, and charged less for."""
     output_tokens: int = 0
     searches: int = 0
     fetches: int = 0

@@ -73,6 +73,7 @@ def show(run: RunId, json: Json = False) -> None:
         f"about {output.duration(found['seconds_left'])} left" if found["seconds_left"] else "",
         f"{output.many(used['llm_calls'], 'model call')}, {output.many(used['searches'], 'search')}, "
         f"{output.many(used['fetches'], 'page')}, {output.dollars(used['cost_usd'])}",
+        output.tokens(used),
         f"found {found['found']:,}" if found["found"] else "",
         *(f"{output.many(count, 'cell')} empty: {reason}" for reason, count in found["empty"].items()),
         f"proposal {found['proposal_id']}" if found["proposal_id"] else "",

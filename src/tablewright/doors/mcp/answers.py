@@ -79,6 +79,7 @@ class Used(BaseModel):
 
     llm_calls: int
     input_tokens: int
+    cached_tokens: int
     output_tokens: int
     searches: int
     fetches: int

@@ -15,6 +15,7 @@ from nicegui.elements.mixins.text_element import TextElement
 from tablewright.doors.amounts import dollars as dollars
 from tablewright.doors.amounts import duration as duration
 from tablewright.doors.amounts import many as many
+from tablewright.doors.amounts import tokens as tokens
 from tablewright.doors.web.frame import frame
 from tablewright.table.reports.wording import link
 

@@ -28,6 +28,7 @@ from tablewright.doors.web.plain import (
     row,
     safe,
     said,
+    tokens,
     when,
 )
 from tablewright.errors import NotFound
@@ -309,7 +310,8 @@ class OpenRun:
         quiet(
             f"{many(used['llm_calls'], 'model call')}, {many(used['searches'], 'search')}, "
             f"{many(used['fetches'], 'page')}, {dollars(used['cost_usd'])}; "
-            f"begun {when(self.report['started_at'])}{ended}"
+            + (f"{tokens(used)}; " if used["input_tokens"] else "")
+            + f"begun {when(self.report['started_at'])}{ended}"
         )
 
     def buttons(self) -> None:

@@ -116,7 +116,8 @@ def source_title(source: SeenSource) -> str:
 
 def cost(usage: Usage) -> str:
     """One line, or "" where nothing was used."""
-    tokens = f" ({usage.input_tokens:,} tokens read, {usage.output_tokens:,} written)"
+    cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
+    tokens = f" ({usage.input_tokens:,} tokens read{cached}, {usage.output_tokens:,} written)"
     parts = (
         usage.cost_usd and (f"${usage.cost_usd:,.2f}" if usage.cost_usd >= 0.1 else f"${usage.cost_usd:.4f}"),
         usage.seconds and _duration(usage.seconds),
