@@ -54,6 +54,7 @@ class Changes:
             raw_value=typed.raw_value,
             status="ENRICHED",
             confidence=1.0,
+            basis="given",
             attempt=attempt,
             run_id=run_id,
             updated_at=now(),

@@ -133,6 +133,7 @@ def compute(
         value=in_currency(result, field, values),
         raw_value=shown,
         confidence=confidence,
+        basis="computed",
         evidence=(Evidence(origin="formula", quote=written),),
         steps=(*before, Step(type="compute", detail=written)),
         exact=True,

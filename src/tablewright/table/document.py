@@ -13,7 +13,9 @@ from tablewright.table.model import Cell
 def document(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         keys = {name: document(getattr(value, name)) for name in value.__struct_fields__}
-        return keys | {"confidence_label": value.confidence_label} if isinstance(value, Cell) else keys
+        if isinstance(value, Cell):
+            keys |= {"basis": value.shown_basis, "confidence_label": value.confidence_label}
+        return keys
     if isinstance(value, Mapping):
         return {key: document(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -121,6 +121,13 @@ class Cell(Noun, frozen=True):
         return self.status == "ENRICHED" and self.run_id is None and self.updated_at is None
 
     @property
+    def shown_basis(self) -> Basis | None:
+        """The basis as every door shows it. "given" is derived for what came with the table, not stored a million
+        times."""
+        is_imported = self.value is not None and self.run_id is None and self.updated_at is None
+        return self.basis or ("given" if is_imported else None)
+
+    @property
     def confidence_label(self) -> Label:
         return confidence_label(self.confidence)
 

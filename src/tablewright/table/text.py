@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import re
 
-from tablewright.table.model import Cell, Value
+from tablewright.table.model import Basis, Cell, Value
 
 LIST_SEPARATOR = "; "
+BASES: dict[Basis, str] = {
+    "given": "Given by a person, not looked up",
+    "stated": "Stated in the source",
+    "converted": "Converted from what the source states",
+    "computed": "Computed from the row",
+    "judged": "Judged by the model from these quotes",
+}
 
 _SEPARATOR = re.compile(r"[;；\r\n]")
 _LOOKS_LIKE_MANY = re.compile(r"[,，、|•·]|^\W|^\(?\w{1,3}[.)]")
@@ -30,6 +37,17 @@ def cell_text(cell: Cell) -> str:
     if cell.raw_value is not None and cell.is_given:
         return cell.raw_value
     return show(cell.value)
+
+
+def basis_text(cell: Cell) -> str:
+    """How the value relates to its evidence, in words; "" where that is not known."""
+    basis = cell.shown_basis
+    return BASES[basis] if basis else ""
+
+
+def sureness(cell: Cell) -> str:
+    """The confidence label, which a judged value never has alone: "medium, judged"."""
+    return f"{cell.confidence_label}, judged" if cell.basis == "judged" else cell.confidence_label
 
 
 def show_float(value: float) -> str:

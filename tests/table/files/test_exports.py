@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pyarrow.parquet
 import pytest
 
 from tablewright.errors import BadFile, UsageError
@@ -40,7 +41,9 @@ TABLE = Table(
             key="acme",
             cells={
                 "Company": given("Acme"),
-                "Founded": Cell(value=1999, status="ENRICHED", confidence=0.92, evidence=(EVIDENCE,), run_id="r"),
+                "Founded": Cell(
+                    value=1999, status="ENRICHED", confidence=0.92, basis="stated", evidence=(EVIDENCE,), run_id="r"
+                ),
                 "Filter": given("secret"),
                 "Price": given(Money(amount=12.5, currency="GBP")),
                 "Day": given("2024-01-31"),
@@ -92,28 +95,55 @@ def test_csv_is_utf8_without_a_mark_and_hides_internal_filters() -> None:
 
 def test_csv_with_evidence_adds_columns_to_fields_with_a_question() -> None:
     lines = export("csv", evidence=True).decode().split("\r\n")
-    assert lines[0] == "Company,Founded,Founded source,Founded quote,Founded confidence,Price,Day,Open,Tags"
-    assert lines[1].startswith("Acme,1999,https://acme.org/about,founded in 1999 by Ada,0.92,")
-    assert lines[2].endswith(",,,,,,,,")
+    assert (
+        lines[0] == "Company,Founded,Founded source,Founded quote,Founded confidence,Founded basis,Price,Day,Open,Tags"
+    )
+    assert lines[1].startswith("Acme,1999,https://acme.org/about,founded in 1999 by Ada,0.92,stated,")
+    assert lines[2].endswith(",,,,,,,,,")
 
 
 def test_a_column_that_was_asked_for_by_its_name_alone_has_evidence_and_cost_too() -> None:
     fields = (Field(name="A"), Field(name="B", depends_on=("A",)))
     table = Table(id="t", name="T", fields=fields, key_field="A")
-    assert export("csv", table, evidence=True, cost=True) == b"A,B,B source,B quote,B confidence,B cost\r\n"
+    assert export("csv", table, evidence=True, cost=True) == b"A,B,B source,B quote,B confidence,B basis,B cost\r\n"
     sheet = openpyxl.load_workbook(io.BytesIO(export("xlsx", table, cost=True)))["Table"]
     assert [cell.value for cell in sheet[1]] == ["A", "B", "B cost"]
 
 
+def test_a_judged_value_is_marked_and_a_given_one_says_so_in_every_format() -> None:
+    judged = Cell(
+        value="B2B", status="ENRICHED", confidence=0.6, basis="judged", evidence=(EVIDENCE,), run_id="r", updated_at="t"
+    )
+    fields = (Field(name="A"), Field(name="B", question="Whom does {A} sell to?"))
+    rows = (Row(id=1, cells={"A": given("x"), "B": judged}), Row(id=2, cells={"A": given("y"), "B": given("B2C")}))
+    table = Table(id="t", name="T", fields=fields, rows=rows, key_field="A")
+    for format in ("csv", "jsonl", "md", "parquet"):
+        stream = io.BytesIO(export(format, table, evidence=True))
+        if format == "parquet":
+            assert pyarrow.parquet.read_table(stream)["B basis"].to_pylist() == ["judged", "given"]
+        else:
+            lines = stream.getvalue().decode().splitlines()[-2:]
+            assert "judged" in lines[0]
+            assert "given" in lines[1]
+    written = json.loads(export("json", table))["rows"]
+    assert [[cell["basis"] for cell in row["cells"].values()] for row in written] == [
+        ["given", "judged"],
+        ["given", "given"],
+    ]
+    book = openpyxl.load_workbook(io.BytesIO(export("xlsx", table)))
+    assert "Judged by the model from these quotes" in book["Table"]["B2"].comment.text
+    assert [row[7].value for row in book["Evidence"].iter_rows()] == ["basis", "judged"]
+
+
 def test_the_fields_with_evidence_can_be_named() -> None:
     header = export("tsv", evidence=True, evidence_fields=["Day"]).decode().split("\r\n")[0]
-    assert header == "Company\tFounded\tPrice\tDay\tDay source\tDay quote\tDay confidence\tOpen\tTags"
+    assert header == "Company\tFounded\tPrice\tDay\tDay source\tDay quote\tDay confidence\tDay basis\tOpen\tTags"
 
 
 def test_an_evidence_column_takes_no_field_s_name() -> None:
     fields = (Field(name="A", question="?"), Field(name="a source"))
     header = export("csv", Table(id="t", name="T", fields=fields), evidence=True)
-    assert header == b"A,A source 2,A quote,A confidence,a source\r\n"
+    assert header == b"A,A source 2,A quote,A confidence,A basis,a source\r\n"
 
 
 def test_json_lines_hold_plain_values() -> None:
@@ -177,7 +207,8 @@ def test_xlsx_colours_say_how_sure_and_given_cells_have_none() -> None:
 def test_xlsx_notes_carry_the_evidence_or_the_reason() -> None:
     sheet = sheets()["Table"]
     assert sheet["B2"].comment.text == (
-        "Confidence: high (0.92)\nSource: https://acme.org/about, page 2\n“founded in 1999 by Ada”"
+        "Confidence: high (0.92)\nStated in the source\n"
+        "Source: https://acme.org/about, page 2\n“founded in 1999 by Ada”"
     )
     assert sheet["B3"].comment.text == "No value: not found"
     assert sheet["B4"].comment.text.startswith("Flagged as wrong\nConfidence: low (0.30)")
@@ -188,7 +219,7 @@ def test_xlsx_evidence_has_a_line_for_each_piece() -> None:
     rows = [[cell.value for cell in row] for row in sheets()["Evidence"].iter_rows()]
     assert rows[0] == list(xlsx_writer.EVIDENCE_COLUMNS)
     assert rows[1] == [
-        *(1, "Acme", "Founded", "1999", "ENRICHED", None, 0.92, "https://acme.org/about", "About"),
+        *(1, "Acme", "Founded", "1999", "ENRICHED", None, 0.92, "stated", "https://acme.org/about", "About"),
         *("founded in 1999 by Ada", 2, "2024-05-01T10:00:00Z"),
     ]
     assert rows[2][:6] == [2, "=cmd|' /C calc'!A0", "Founded", None, "FAILED", "not_found"]

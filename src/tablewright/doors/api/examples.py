@@ -36,6 +36,7 @@ FILLED = {
     "status": "ENRICHED",
     "reason": None,
     "confidence": 0.86,
+    "basis": "stated",
     "evidence": [QUOTED],
     "conflict": [],
     "stale": False,

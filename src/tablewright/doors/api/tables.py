@@ -194,7 +194,9 @@ async def export_table(
     visit: Visiting,
     table_id: TableId,
     format: Annotated[Format, Query(description="The kind of file.")] = "csv",
-    evidence: Annotated[bool, Query(description="Add source, quote and confidence of each asked column.")] = False,
+    evidence: Annotated[
+        bool, Query(description="Add source, quote, confidence and basis of each asked column.")
+    ] = False,
     cost: Annotated[bool, Query(description="Add what the cells of each asked column cost.")] = False,
 ) -> FileResponse:
     """The whole table as a file. Texts that a spreadsheet would take for a formula are written so that it does not."""

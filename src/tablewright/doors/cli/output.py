@@ -158,6 +158,8 @@ def shown(cell: Cell, *, cost: bool = False) -> Text:
         text.append(" ⚑", style="red")
     elif not cell.is_given and cell.status == "ENRICHED":
         text.stylize(STYLES[cell.confidence_label])
+    if cell.basis == "judged":
+        text.append(" (judged)", style="dim")
     if cell.stale:
         text.append(" ~", style="magenta")
     return text

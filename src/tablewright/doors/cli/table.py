@@ -158,7 +158,7 @@ def export(
     table: TableName,
     file: Annotated[Path, typer.Argument(help="Where to: .csv, .tsv, .xlsx, .json, .jsonl, .md or .parquet.")],
     evidence: Annotated[
-        bool, typer.Option("--evidence", help="Add a source, quote and confidence column for each asked column.")
+        bool, typer.Option("--evidence", help="Add source, quote, confidence and basis columns for each asked column.")
     ] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Add for each asked column what its cells cost.")] = False,
     json: Json = False,

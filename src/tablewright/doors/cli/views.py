@@ -12,7 +12,7 @@ from rich.text import Text
 from tablewright.app import Applied, CellVersion, Change, Operation, ProposalHead, Tablewright
 from tablewright.doors.cli.output import STYLES, dollars, grid, many, plain, say, shown, stderr, stdout, when
 from tablewright.table.model import Cell, Row, Table
-from tablewright.table.text import cell_text
+from tablewright.table.text import basis_text, cell_text, sureness
 
 if TYPE_CHECKING:
     from tablewright.app import Estimate
@@ -91,11 +91,11 @@ def described(cell: Cell, name: str) -> list[list[str | Text]]:
         lines.append(["Note", cell.error])
     if cell.confidence is not None:
         label = cell.confidence_label
-        lines.append(["Confidence", Text(f"{cell.confidence:.2f} ({label})", style=STYLES[label])])
+        lines.append(["Confidence", Text(f"{cell.confidence:.2f} ({sureness(cell)})", style=STYLES[label])])
+    if basis := basis_text(cell):
+        lines.append(["Basis", basis])
     if cell.stale:
         lines.append(["Stale", "an input changed since"])
-    if cell.is_given:
-        lines.append(["Source", "given by the table's owner"])
     for number, evidence in enumerate(cell.evidence, start=1):
         page = f", page {evidence.page}" if evidence.page else ""
         title = f"{evidence.title}{page}\n" if evidence.title else ""

@@ -13,6 +13,7 @@ from pydantic import Field as Key
 
 from tablewright.app import FileOptions, Operation
 from tablewright.doors.mcp.answers import (
+    BASIS,
     CellShown,
     FromOutside,
     OtherValue,
@@ -24,7 +25,7 @@ from tablewright.doors.mcp.answers import (
 )
 from tablewright.doors.mcp.desk import Call, Desk
 from tablewright.errors import NotFound, UsageError
-from tablewright.table.model import Cell, Field, Row, Table
+from tablewright.table.model import Basis, Cell, Field, Row, Table
 from tablewright.table.text import cell_text
 
 MOST_ROWS = 200
@@ -98,6 +99,7 @@ class CellEvidence(FromOutside):
     reason: str | None = Key(description="Why there is no value.")
     confidence: float | None
     confidence_label: str
+    basis: Basis | None = Key(description=BASIS)
     note: str | None
     stale: bool
     cost_usd: float

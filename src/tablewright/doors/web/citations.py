@@ -17,7 +17,7 @@ from tablewright.table.model import Evidence
 from tablewright.table.reply import Citation
 from tablewright.table.research import Reference
 from tablewright.table.retrieved import is_document
-from tablewright.table.text import cell_text
+from tablewright.table.text import basis_text, cell_text
 
 AROUND = 900
 """Characters before and after a quote, where a text has no pages."""
@@ -143,10 +143,12 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
             said(cell_text(cell) or "empty", "tw-h2")
             if cell.status != "FAILED":
                 chip(f"{cell.confidence_label} confidence", cell.confidence_label)
+            if cell.basis == "judged":
+                chip("judged", "medium")
         if cell.status == "FAILED":
             said(f"Looked for, and {(cell.reason or 'failed').replace('_', ' ')}. {cell.error or ''}")
-        if cell.is_given:
-            quiet("Given, not looked up.")
+        if basis := basis_text(cell):
+            quiet(f"{basis}.")
         for each in cell.evidence:
             show_evidence(each)
         for other in cell.conflict:

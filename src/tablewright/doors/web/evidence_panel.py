@@ -11,7 +11,7 @@ from tablewright.app import Tablewright
 from tablewright.doors.web.frame import heading, outside_link, text
 from tablewright.doors.web.grid_rows import is_own
 from tablewright.table.model import Cell, Evidence, Field, Noun, Step
-from tablewright.table.text import cell_text, plural, show
+from tablewright.table.text import basis_text, cell_text, plural, show
 
 AROUND = 320
 """Characters of the stored text before and after a quote."""
@@ -127,6 +127,8 @@ def show_chip(cell: Cell) -> None:
         )
         label = f"{sign} {cell.confidence_label.capitalize()} confidence, {cell.confidence or 0:.2f}"
     ui.label(label).classes(f"tw-chip {kind}")
+    if cell.basis == "judged":
+        ui.label("Judged").classes("tw-chip tw-judged")
 
 
 def why(cell: Cell) -> list[str]:
@@ -134,16 +136,18 @@ def why(cell: Cell) -> list[str]:
     lines: list[str] = []
     if cell.status == "FAILED":
         lines.append(REASONS[cell.reason or "error"])
-    elif cell.value is not None and cell.evidence:
-        domains = {source.domain or source.origin for source in cell.evidence if source.stance == "supports"}
-        if len(domains) > 1:
-            lines.append(f"{len(domains)} independent sources agree, and each quote was found in what was retrieved.")
-        else:
-            lines.append("One source states it, and the quote was found in what was retrieved.")
-        if cell.conflict:
-            lines.append("Another source says something else, which makes it less sure.")
     elif cell.value is not None and cell.is_given:
         lines.append("It came with the table and is taken as true.")
+    elif cell.value is not None:
+        lines += [f"{basis}." for basis in [basis_text(cell)] if basis]
+        domains = {source.domain for source in cell.evidence if source.stance == "supports" and source.domain}
+        if len(domains) > 1 and cell.basis != "judged":
+            lines.append(f"{len(domains)} independent sources agree, and each quote was found in what was retrieved.")
+        elif domains:
+            quotes = "Each quote" if len(cell.evidence) > 1 else "The quote"
+            lines.append(f"{quotes} was found in what was retrieved.")
+        if cell.conflict:
+            lines.append("Another source says something else, which makes it less sure.")
     if cell.error:
         lines.append(cell.error[:1].upper() + cell.error[1:] + ("" if cell.error.endswith((".", "!", "?")) else "."))
     return lines

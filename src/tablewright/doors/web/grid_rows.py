@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from tablewright.app import Operation, Selection, Tablewright
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.model import Cell, Money, Noun, Row, RowId, Table
-from tablewright.table.text import cell_text, plural, shortened
+from tablewright.table.text import basis_text, cell_text, plural, shortened
 
 Only: TypeAlias = Literal["", "failed", "flagged", "stale", "empty", "unsure"]
 ONLY: tuple[Only, ...] = get_args(Only)
@@ -235,6 +235,8 @@ def shown(cell: Cell, *, proposed: bool = False) -> dict[str, Any]:
         view["proposed"] = True
     if cell.stale:
         view["stale"] = True
+    if cell.basis == "judged":
+        view["judged"] = True
     if cell.conflict:
         view["disputed"] = True
     if cell.value is None and cell.status == "FAILED":
@@ -257,7 +259,7 @@ def mark(cell: Cell) -> str:
 
 def is_own(cell: Cell) -> bool:
     """Given or typed by a person: taken as true, so there is nothing to be sure or unsure of."""
-    return cell.is_given or (not cell.evidence and cell.confidence == 1.0 and (cell.error or "").startswith("typed in"))
+    return cell.status == "ENRICHED" and cell.shown_basis == "given"
 
 
 def note(cell: Cell, proposed: bool = False) -> str:
@@ -271,6 +273,8 @@ def note(cell: Cell, proposed: bool = False) -> str:
         count = len(cell.evidence)
         of = f", {count} {plural('source', count)}" if count else ""
         parts.append(f"{cell.confidence_label} confidence, {cell.confidence or 0:.2f}{of}")
+        if basis := basis_text(cell):
+            parts.append(basis[:1].lower() + basis[1:])
     elif cell.value is not None:
         parts.append(cell.error or "given")
     if cell.conflict:

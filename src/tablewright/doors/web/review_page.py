@@ -202,6 +202,8 @@ class ReviewPage:
             sure = (
                 f" {proposed.confidence:.2f}" if proposed.value is not None and proposed.confidence is not None else ""
             )
+            if proposed.basis == "judged":
+                ui.label("judged").classes("tw-chip tw-judged")
             ui.label(f"{SIGNS.get(kind, '')}{sure}").classes(f"tw-chip tw-{kind}")
         line.on("click", self._doing(self._go_to, at))
         self._lines[at] = line

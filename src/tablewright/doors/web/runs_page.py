@@ -33,7 +33,7 @@ from tablewright.doors.web.plain import (
 )
 from tablewright.errors import NotFound
 from tablewright.table.feed import Event, Progress
-from tablewright.table.text import cell_text, shortened
+from tablewright.table.text import cell_text, shortened, sureness
 
 AT_ONCE = 30
 CHARTED = 300
@@ -351,7 +351,7 @@ def told(news: Progress) -> str:
     """A piece of the feed in words: "Done: Kestrelworks: Founded 2009 (high)"."""
     parts = [STAGES.get(news.stage, ""), news.label or news.detail]
     said_of_row = ", ".join(
-        f"{name} {cell_text(cell)} ({cell.confidence_label})"
+        f"{name} {cell_text(cell)} ({sureness(cell)})"
         if cell.status != "FAILED"
         else f"{name} {(cell.reason or 'failed').replace('_', ' ')}"
         for name, cell in news.cells.items()

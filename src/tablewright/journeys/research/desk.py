@@ -72,6 +72,7 @@ class Desk:
             raw_value=value,
             status="ENRICHED",
             confidence=confidence([0.6] * min(times, 3)),
+            basis="stated",
             evidence=(evidence,),
             updated_at=now(),
         )

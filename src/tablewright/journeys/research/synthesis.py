@@ -280,11 +280,12 @@ class Synthesis:
             return ReportCell(note="its evidence is no longer stored")
         rivals = "; ".join(await self._rivals(cell))
         doubt = cell.error or "doubted" if cell.status == "FLAGGED" else ""
+        judged = "judged by the model" if cell.basis == "judged" else ""
         return ReportCell(
             text=shortened("; ".join(cell.value) if isinstance(cell.value, tuple) else cell_text(cell), LONGEST_CELL),
             citations=citations,
             confidence=cell.confidence_label,
-            note="; ".join(part for part in (f"disagreement: {rivals}" if rivals else "", doubt) if part),
+            note="; ".join(part for part in (judged, f"disagreement: {rivals}" if rivals else "", doubt) if part),
         )
 
     async def _checked(self, checked: CheckedClaim) -> CheckedClaim:

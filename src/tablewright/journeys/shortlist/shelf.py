@@ -231,6 +231,7 @@ def worked_out(value: bool, inputs: Sequence[Cell], why: str) -> Cell:
         value=value,
         status="ENRICHED",
         confidence=min((cell.confidence for cell in inputs if cell.confidence is not None), default=1.0),
+        basis="computed",
         evidence=tuple(cell.evidence[0] for cell in inputs if cell.evidence),
         updated_at=now(),
         error=why or None,
@@ -269,6 +270,7 @@ def read(value: str, evidence: Evidence, score: float) -> Cell:
         raw_value=value,
         status="ENRICHED",
         confidence=round(max(0.5, min(0.99, score)), 4),
+        basis="stated",
         evidence=(evidence,),
         updated_at=now(),
     )

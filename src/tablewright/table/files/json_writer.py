@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 import msgspec
+from msgspec import structs
 
 from tablewright.table.files.sheet import Heading, ShownColumn, json_value
 from tablewright.table.model import PENDING, Cell, Row
@@ -36,13 +37,25 @@ class JsonWriter:
 
     def write(self, rows: Iterable[Row]) -> None:
         for row in rows:
-            document = RowDocument(row_id=row.id, key=row.key, cells=dict(row.cells))
+            cells = {name: with_basis(cell) for name, cell in row.cells.items()}
+            document = RowDocument(row_id=row.id, key=row.key, cells=cells)
             self._stream.write(self._separator + self._encoder.encode(document))
             self._separator = b",\n"
 
     def close(self) -> None:
         self._stream.write(b"\n]}\n")
         self._stream.flush()
+
+
+def with_basis(cell: Cell) -> Cell:
+    """For readers that do not know what we leave out: what came with the table says so."""
+    return cell if cell.basis or cell.shown_basis is None else structs.replace(cell, basis=cell.shown_basis)
+
+
+def as_stored(cell: Cell) -> Cell:
+    """The inverse of `with_basis`."""
+    bare = structs.replace(cell, basis=None) if cell.basis == "given" else cell
+    return bare if bare.shown_basis == "given" else cell
 
 
 class JsonLinesWriter:

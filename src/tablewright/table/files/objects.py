@@ -13,7 +13,7 @@ from tablewright.table.files.decode import Text
 from tablewright.table.files.grid import Batch, Grid, survey
 from tablewright.table.files.incoming import CellBatches, Incoming
 from tablewright.table.files.json_stream import JsonStream
-from tablewright.table.files.json_writer import RowDocument
+from tablewright.table.files.json_writer import RowDocument, as_stored
 from tablewright.table.files.limits import BATCH_CELLS, MAX_COLUMNS
 from tablewright.table.files.native_column import NativeColumn, header_text, is_empty
 from tablewright.table.model import PENDING, Cell, Field
@@ -165,6 +165,7 @@ def _own_table(text: Text, head: dict[str, Any]) -> Incoming:
 
 def _own_cells(file: str, at: int, thing: Any) -> dict[str, Cell]:
     try:
-        return msgspec.convert(thing, RowDocument).cells
+        cells = msgspec.convert(thing, RowDocument).cells
     except msgspec.ValidationError as error:
         raise BadFile(f"{file}: row {at:,} is not a row as Tablewright exports it ({error}).") from None
+    return {name: as_stored(cell) for name, cell in cells.items()}

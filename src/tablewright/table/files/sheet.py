@@ -43,7 +43,7 @@ def shown_columns(
     evidence_fields: Collection[str] | None = None,
 ) -> tuple[ShownColumn, ...]:
     """The shown fields; with `evidence`, each field in `evidence_fields` (the asked ones, unless said) is
-    followed by its source, quote and confidence, with `cost` by what its cells cost."""
+    followed by its source, quote, confidence and basis, with `cost` by what its cells cost."""
     fields = shown_fields(heading.fields)
     asked = {field.name for field in fields if field.is_asked} if evidence_fields is None else set(evidence_fields)
     taken = {field.name.casefold() for field in fields}
@@ -90,6 +90,10 @@ def _confidence(cell: Cell) -> Value:
     return None if cell.is_given else cell.confidence
 
 
+def _basis(cell: Cell) -> Value:
+    return cell.shown_basis
+
+
 def cost_of(cell: Cell) -> float | None:
     """In dollars; None for what no run has worked on."""
     return None if cell.run_id is None else cell.cost
@@ -99,5 +103,6 @@ _EVIDENCE_COLUMNS: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = 
     ("source", "text", _source),
     ("quote", "text", _quote),
     ("confidence", "number", _confidence),
+    ("basis", "text", _basis),
 )
 _COST_COLUMN: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = (("cost", "number", cost_of),)

@@ -23,14 +23,14 @@ from tablewright.table.files.names import free_name
 from tablewright.table.files.sheet import Heading, cost_of, shown_fields
 from tablewright.table.files.text_column import is_iso_date
 from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row
-from tablewright.table.text import cell_text
+from tablewright.table.text import basis_text, cell_text
 
 CUT = "… (cut; the whole text is in the JSON or CSV export)"
 GREEN, YELLOW, ORANGE, RED, GREY = "#E2F0D9", "#FFF7CC", "#FCE4D0", "#F8CBCB", "#E7E6E6"
 COLOURS = {"high": GREEN, "medium": YELLOW, "low": ORANGE}
 EVIDENCE_COLUMNS = (
     *("row", "name", "field", "value", "status", "reason"),
-    *("confidence", "source", "title", "quote", "page", "retrieved_at"),
+    *("confidence", "basis", "source", "title", "quote", "page", "retrieved_at"),
 )
 FIRST_EXCEL_DATE = "1900-03-01"  # before it Excel counts a day that never was
 DOLLARS = '"$"0.00####'
@@ -179,16 +179,17 @@ class _EvidenceSheet:
             self._put(column, text)
         if cell.confidence is not None:
             self._sheet.write_number(self._line, 6, cell.confidence)
+        self._put(7, cell.shown_basis or "")
         if evidence is not None:
-            for column, text in enumerate((evidence.origin, evidence.title, evidence.quote), start=7):
+            for column, text in enumerate((evidence.origin, evidence.title, evidence.quote), start=8):
                 self._put(column, text)
             if evidence.page is not None:
-                self._sheet.write_number(self._line, 10, evidence.page)
-            self._put(11, evidence.retrieved_at)
+                self._sheet.write_number(self._line, 11, evidence.page)
+            self._put(12, evidence.retrieved_at)
 
     def finish(self, notes_left_out: int) -> None:
         self._sheet.autofilter(0, 0, self._line, len(EVIDENCE_COLUMNS) - 1)
-        for column, width in enumerate((6, 24, 18, 24, 11, 16, 11, 40, 30, 60, 6, 20)):
+        for column, width in enumerate((6, 24, 18, 24, 11, 16, 11, 10, 40, 30, 60, 6, 20)):
             self._sheet.set_column(column, column, width)
         if notes_left_out:
             self._say(f"{notes_left_out:,} cells have no note in the sheet Table: it holds at most {MAX_NOTES:,}.")
@@ -270,6 +271,8 @@ def _note(cell: Cell) -> str:
         lines.append(cell.error)
     if cell.confidence is not None:
         lines.append(f"Confidence: {cell.confidence_label} ({cell.confidence:.2f})")
+    if basis := basis_text(cell):
+        lines.append(basis)
     for evidence in cell.evidence[:3]:
         lines.append(f"Source: {evidence.origin}" + (f", page {evidence.page}" if evidence.page is not None else ""))
         if evidence.quote:

@@ -44,6 +44,7 @@ window.tablewright.grid = (() => {
       box.append(sign);
     }
     box.append(cell.why ? span("tw-why", cell.why) : span("tw-value", cell.text));
+    if (cell.judged) box.append(span("tw-judged", "judged"));
     if (cell.disputed) box.append(span("tw-sign", "≠"));
     if (cell.stale) box.append(span("tw-sign", "↻"));
     if (cell.proposed) box.append(span("tw-new", "new"));
