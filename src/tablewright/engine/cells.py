@@ -31,13 +31,15 @@ def is_well_formed(step: Step) -> bool:
 
 def answered(cell: Cell) -> str:
     """The answer and why: who says so, in which words, who agrees and who does not."""
-    said = f"{show(cell.value)} ({cell.error})" if cell.error else show(cell.value)
+    notes = "; ".join(note for note in ("judged" if cell.basis == "judged" else "", cell.error) if note)
+    said = f"{show(cell.value)} ({notes})" if notes else show(cell.value)
     if not cell.evidence or not cell.evidence[0].domain:
         return said
     first, *others = cell.evidence
     said += f" — {first.domain}: “{shortened(first.quote, QUOTED)}”"
     if others:
-        said += f"; so says {' and '.join(evidence.domain for evidence in others)}"
+        also = "also from" if cell.basis == "judged" else "so says"
+        said += f"; {also} {' and '.join(evidence.domain for evidence in others)}"
     for other in cell.conflict:
         who = other.evidence[0].domain if other.evidence else "another source"
         said += f"; {who} says {show(other.value)}"

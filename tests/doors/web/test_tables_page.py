@@ -11,6 +11,7 @@ from tablewright.doors.web.grid_rows import shown
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
 
+from ..judging import judged_table
 from .conftest import PATIENCE, NewPage, Site, playwright
 
 expect = playwright.expect
@@ -354,3 +355,23 @@ async def test_a_cell_of_another_process_is_seen_soon(site: Site, browser: NewPa
 )
 def test_each_kind_of_cell_has_its_mark(of: Cell, mark: str) -> None:
     assert shown(of)["mark"] == mark
+
+
+async def test_a_judged_value_is_marked_in_the_grid_the_panel_and_the_review(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    async with site.open() as tablewright:
+        table_id, filled = await judged_table(tablewright, tmp_path, "With a judged value")
+    async with browser() as page:
+        await page.goto(f"{site.url}/review/{filled.proposal_id}")
+        await expect(page.locator(".tw-line")).to_contain_text("judged")
+        await expect(page.locator(".tw-review-detail")).to_contain_text("Judged by the model from these quotes.")
+        async with site.open() as tablewright:
+            await tablewright.changes.apply(filled.proposal_id)
+        await open_table(page, site, table_id)
+        await expect(cell(page, 1, "Segment").locator(".tw-judged")).to_have_text("judged")
+        await expect(cell(page, 1, "Company").locator(".tw-judged")).to_have_count(0)
+        await cell(page, 1, "Segment").click()
+        panel = page.locator(".tw-panel")
+        await expect(panel).to_contain_text("Judged by the model from these quotes.")
+        await expect(panel).to_contain_text("Each quote was found in what was retrieved.")

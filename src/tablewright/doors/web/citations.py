@@ -144,7 +144,7 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
             if cell.status != "FAILED":
                 chip(f"{cell.confidence_label} confidence", cell.confidence_label)
             if cell.basis == "judged":
-                chip("judged", "medium")
+                chip("judged")
         if cell.status == "FAILED":
             said(f"Looked for, and {(cell.reason or 'failed').replace('_', ' ')}. {cell.error or ''}")
         if basis := basis_text(cell):

@@ -128,7 +128,7 @@ def show_chip(cell: Cell) -> None:
         label = f"{sign} {cell.confidence_label.capitalize()} confidence, {cell.confidence or 0:.2f}"
     ui.label(label).classes(f"tw-chip {kind}")
     if cell.basis == "judged":
-        ui.label("Judged").classes("tw-chip tw-judged")
+        ui.label("Judged").classes("tw-chip")
 
 
 def why(cell: Cell) -> list[str]:

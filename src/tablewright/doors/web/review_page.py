@@ -203,7 +203,7 @@ class ReviewPage:
                 f" {proposed.confidence:.2f}" if proposed.value is not None and proposed.confidence is not None else ""
             )
             if proposed.basis == "judged":
-                ui.label("judged").classes("tw-chip tw-judged")
+                ui.label("judged").classes("tw-chip")
             ui.label(f"{SIGNS.get(kind, '')}{sure}").classes(f"tw-chip tw-{kind}")
         line.on("click", self._doing(self._go_to, at))
         self._lines[at] = line

@@ -1,0 +1,62 @@
+"""How a value relates to its evidence is said wherever the value is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tablewright.app import Tablewright
+from tablewright.settings import Settings
+from tests.doors.api.using import Api, served_api
+from tests.doors.conftest import Shell
+from tests.doors.judging import judged_table
+from tests.doors.mcp.talking import within
+
+
+async def filled(home: Path, folder: Path) -> tuple[str, str]:
+    """A table with a judged value that is in it, and the proposal that brought it."""
+    async with Tablewright.open(Settings(home=str(home))) as tablewright:
+        table_id, run = await judged_table(tablewright, folder)
+        await tablewright.changes.apply(run.proposal_id)
+        await tablewright.changes.write_values(table_id, {}, [{"Company": "Bolt", "Segment": "B2C"}])
+    return table_id, run.proposal_id
+
+
+async def test_a_judged_value_is_marked_in_the_grid_the_cell_and_the_proposal(shell: Shell) -> None:
+    table_id, proposal_id = await filled(shell.folder / "home", shell.folder)
+    shown = shell("table", "show", table_id).stdout
+    assert "B2B (judged)" in shown
+    assert "B2C (judged)" not in shown
+    cell = shell("table", "show", table_id, "--row", "1", "--field", "Segment").stdout
+    assert "0.70 (medium, judged)" in cell
+    assert "Judged by the model from these quotes" in cell
+    assert "Given by a person" in shell("table", "show", table_id, "--row", "1", "--field", "Company").stdout
+    assert "B2B (judged)" in shell("proposal", "show", proposal_id).stdout
+    assert shell.json("proposal", "show", proposal_id)["research_log"][0]["basis"] == "judged"
+
+
+async def test_json_names_the_basis_also_where_it_is_not_stored(shell: Shell) -> None:
+    table_id, _ = await filled(shell.folder / "home", shell.folder)
+    rows = shell.json("table", "show", table_id)["rows"]
+    assert [{name: cell["basis"] for name, cell in row["cells"].items()} for row in rows] == [
+        {"Company": "given", "Segment": "judged"},
+        {"Company": "given", "Segment": "given"},
+    ]
+    shell.json("enrich", table_id, "--field", "Shout={Company} + '!'", "--yes")
+    assert shell.json("table", "show", table_id, "--row", "1", "--field", "Shout")["cell"]["basis"] == "computed"
+
+
+async def test_the_api_and_an_assistant_are_told_the_basis(tmp_path: Path) -> None:
+    table_id, proposal_id = await filled(tmp_path / "home", tmp_path)
+    with served_api(tmp_path / "home") as api:
+        assert basis_over_http(api, table_id) == ["judged", "given"]
+    async with within(tmp_path) as talk:
+        page = await talk("show_table", table=table_id)
+        assert [row["cells"]["Segment"]["basis"] for row in page["rows"]] == ["judged", "given"]
+        proposal = await talk("show_proposal", proposal_id=proposal_id)
+        assert proposal["rows"][0]["cells"]["Segment"]["basis"] == "judged"
+        evidence = await talk("cell_evidence", table=table_id, row_id=1, column="Company")
+        assert evidence["basis"] == "given"
+
+
+def basis_over_http(api: Api, table_id: str) -> list[str]:
+    return [api.get(f"/tables/{table_id}/rows/{row}/cells/Segment")["cell"]["basis"] for row in (1, 2)]
