@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent
+from pydantic_ai.settings import ModelSettings
 
 from tablewright.models.build import build
 from tablewright.models.fitted import Fitted
@@ -90,7 +91,7 @@ async def test_a_conversation_with_tools_is_kept_as_it_grows(endpoint: Endpoint)
         return query
 
     async with model:
-        await agent.run("When was it founded?")
+        await agent.run("When was it founded?", model_settings=ModelSettings(max_tokens=500))
     body = endpoint.asked[0].body
     assert body["tools"][-1]["cache_control"]["type"] == "ephemeral"
     assert "cache_control" in body
