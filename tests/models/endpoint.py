@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,7 +62,7 @@ class Endpoint:
 
     def __init__(self) -> None:
         self.replies: list[Reply] = []
-        self.otherwise: Reply | Callable[[Asked], Reply] = answer({"year": 1987})
+        self.otherwise: Reply | Callable[[Asked], Reply | Awaitable[Reply]] = answer({"year": 1987})
         self.asked: list[Asked] = []
         self.busy = 0
         self.busiest = 0
@@ -93,6 +93,7 @@ class Endpoint:
             await self.open_gate.wait()
             reply = self.replies.pop(0) if self.replies else self.otherwise
             reply = reply(asked) if callable(reply) else reply
+            reply = reply if isinstance(reply, Reply) else await reply
             if reply.never:
                 await reader.read()
                 return False

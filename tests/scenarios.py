@@ -1,0 +1,170 @@
+"""What is recorded with a large language model (tests/recorded.py): each decision alone, each strategy as a whole run.
+
+To add a scenario, write a coroutine with `@scenario` and record it:
+
+    python scripts/record.py NAME --base-url http://127.0.0.1:8000/v1 --model NAME-THE-SERVER-KNOWS
+
+What it returns is kept beside the answers, and is what the test expects when they are replayed. Until it is recorded
+its name stands in `PENDING`. A scenario must ask the same every time: one row at a time, nothing that depends on the
+clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tablewright.app import Tablewright
+from tablewright.decisions.decision import Decision, decide
+from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
+from tablewright.models.build import build
+from tablewright.sample import files
+from tablewright.settings import Settings
+from tablewright.table.document import document
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Cell
+
+Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
+
+SCENARIOS: dict[str, Scenario] = {}
+PENDING: frozenset[str] = frozenset(
+    {"lookup", "research", "pipeline", "documents", "computation_in_words"},
+)
+"""Those that nobody has recorded yet: after recording, take the name out."""
+
+
+def scenario(run: Scenario) -> Scenario:
+    SCENARIOS[run.__name__] = run
+    return run
+
+
+@dataclass
+class Stage:
+    """Where a scenario runs: the address of the model, and a folder of its own."""
+
+    url: str
+    folder: Path
+
+    def settings(self, **values: str) -> Settings:
+        given = {
+            "home": str(self.folder / "home"),
+            "model": "openai:recorded",
+            "model_base_url": self.url,
+            "model_window": "128000",
+            "model_timeout": "1800",
+            "search": "sample",
+            "concurrency": "1",
+            "attempts": "1",
+        }
+        return Settings(**(given | values))
+
+    async def decide(self, decision: Decision[Any, Any], asked: Any) -> Any:
+        model = build(self.settings())
+        assert model is not None
+        async with model:
+            outcome = await decide(decision, asked, model, lambda step: None)
+        assert not outcome.degraded, outcome.degraded
+        return {"decided": document(outcome.decided), "left_out": outcome.left_out}
+
+    async def enrich(
+        self, table: str, *fields: str, strategy: str, papers: tuple[str, ...] = (), sources: str = "web", **params: str
+    ) -> Any:
+        """The cells of each row by its first column; `papers` are sample documents whose names begin so."""
+        (self.folder / "table.csv").write_text(table, encoding="utf-8")
+        async with Tablewright.open(self.settings(sources=sources)) as tablewright:
+            if papers:
+                await tablewright.add_documents(self._written(papers), workers=1)
+            imported = await tablewright.import_file(self.folder / "table.csv")
+            asked = [parse_field(text) for text in fields]
+            run = await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)
+            filled = await run.run()
+            rows = await tablewright.rows(imported.table.id)
+            names = {row.id: str(next(iter(row.cells.values())).value) for row in rows}
+            found: dict[str, Any] = {}
+            for operation in await tablewright.operations(filled.proposal_id):
+                cells = found.setdefault(names[operation.row_id], {})
+                cells[operation.field] = shown(operation.cell)
+        return found
+
+    def _written(self, beginnings: tuple[str, ...]) -> list[Path]:
+        paths = []
+        for paper in files():
+            if paper.name.startswith(beginnings):
+                path = self.folder / "papers" / paper.name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(paper.content)
+                paths.append(path)
+        assert paths, beginnings
+        return paths
+
+
+def shown(cell: Cell) -> Any:
+    """Of a cell what the model has a part in; how sure it is is fitted elsewhere."""
+    if cell.value is None:
+        return {"value": None, "reason": cell.reason}
+    quotes = [evidence.quote for evidence in cell.evidence]
+    return {"value": document(cell.value), "basis": cell.shown_basis, "quotes": quotes}
+
+
+# ── decisions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@scenario
+async def judge_coverage(stage: Stage) -> Any:
+    answers = (
+        Answered(field="Founded", value="1987", confidence=0.93, sources=3),
+        Answered(field="CEO", value="Imogen Tarrant", confidence=0.55, sources=2, conflict=True),
+        Answered(field="Employees"),
+    )
+    return await stage.decide(Judge(), JudgeCoverage(row="Brightwater Foods (Food)", answers=answers, opened=4))
+
+
+# ── whole runs ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nMarlow Instruments,United States\n"
+FOUNDED = "Founded:number=What year was {Company} founded?"
+CEO = "CEO=Who runs {Company}?"
+MARKET = "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?"
+
+
+@scenario
+async def lookup(stage: Stage) -> Any:
+    return await stage.enrich(COMPANIES, FOUNDED, CEO, strategy="lookup")
+
+
+@scenario
+async def research(stage: Stage) -> Any:
+    return await stage.enrich(COMPANIES, FOUNDED, CEO, strategy="research", thoroughness="exploratory")
+
+
+@scenario
+async def pipeline(stage: Stage) -> Any:
+    return await stage.enrich(COMPANIES, FOUNDED, CEO, MARKET, strategy="pipeline")
+
+
+@scenario
+async def documents(stage: Stage) -> Any:
+    sheets = [paper.name for paper in files() if paper.kind == "datasheet"][:2]
+    table = "File\n" + "\n".join(Path(name).name for name in sheets) + "\n"
+    return await stage.enrich(
+        table,
+        "Power:number(W)=What is the rated power of the module?",
+        "Width:number(mm)=How wide is the module?",
+        "Use=What is the module suited for?",
+        strategy="documents",
+        papers=tuple(sheets),
+        sources="docs",
+    )
+
+
+@scenario
+async def computation_in_words(stage: Stage) -> Any:
+    table = "Product,Price,Weight\nKettle,48,1.2 kg\nLamp,,800 g\n"
+    return await stage.enrich(
+        table,
+        "Band='budget' if {Price} is below 50, otherwise 'premium'",
+        "Pounds:number=convert {Weight} to pounds",
+        strategy="computation",
+    )
