@@ -1,6 +1,6 @@
 """Whether a page bears a claim: the verdicts beside those of people.
 
-    python evals/citations.py [--data DIR] [--model MODEL] [--questions N] [--json] [--fit] [--record]
+    python evals/citations.py [--data DIR] [--model MODEL] [--base-url URL] [--questions N] [--json] [--fit] [--record]
 
 306 claims of an encyclopedia with the page that each cites, labelled supported, partially supported or not supported.
 Where the middle belongs is a matter of reading, so the balanced accuracy is given for three:
@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baseline import settle
+from models import add_model_options, column, model_settings
 from tablewright.decisions.decision import decide
 from tablewright.decisions.entailment.alignment import Alignment, Text
 from tablewright.decisions.entailment.parts import parts
@@ -64,7 +65,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
     parser.add_argument("--data", type=Path, default=Path(default), help="folder with the data files")
-    parser.add_argument("--model", default="none", help="a model as in the settings, or none")
+    add_model_options(parser)
     parser.add_argument("--questions", type=int, help="so many claims, drawn at random")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--fit", action="store_true", help="fit the weights of the rule, and print them")
@@ -80,9 +81,9 @@ def main() -> int:
         return 0
     if args.questions:
         cases = random.Random(SPLIT).sample(cases, min(args.questions, len(cases)))
-    group = f"{len(cases)} claims {args.model if args.model != 'none' else 'builtin'}"
+    group = f"{len(cases)} claims {column(args)}"
     started = time.perf_counter()
-    verdicts = asyncio.run(judge(cases, args.model))
+    verdicts = asyncio.run(judge(cases, args))
     took = (time.perf_counter() - started) / len(cases)
     measured = {
         group: figures(cases, verdicts),
@@ -92,7 +93,7 @@ def main() -> int:
         print(json.dumps({**measured, "seconds a claim": round(took, 4), "verdicts": counts(cases, verdicts)}))
     else:
         report(cases, verdicts, measured, took)
-    kept = {} if args.model != "none" else {group: measured[group]}
+    kept = {} if args.model != "builtin" else {group: measured[group]}
     return settle("citations", kept, record=args.record, tolerance=TOLERANCE) if kept else 0
 
 
@@ -123,13 +124,13 @@ def passage(sentences: Sequence[str]) -> ClaimPassage:
     return ClaimPassage(text="\n".join(lines), title=title)
 
 
-async def judge(cases: Sequence[Case], name: str) -> list[Verdict]:
-    if name == "none":
+async def judge(cases: Sequence[Case], args: argparse.Namespace) -> list[Verdict]:
+    if args.model == "builtin":
         return [Judge().fallback(case.asked).verdict for case in cases]
     found: list[Verdict] = []
     steps: list[Step] = []
     with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as home:
-        model = build(Settings(home=home, model=name, model_timeout="600"))
+        model = build(Settings(home=home, **model_settings(args)))
         assert model is not None, "a name of a model builds one"
         async with model:
             for number, case in enumerate(cases, 1):

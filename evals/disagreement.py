@@ -1,7 +1,7 @@
 """Where sites really disagree, the cell must say so: both values, each with its source.
 
-    python evals/disagreement.py nba|university --web URL [--data DIR] [--model MODEL] [--strategy NAME]
-        [--thoroughness WORD] [--show KINDS] [--record]
+    python evals/disagreement.py nba|university --web URL [--data DIR] [--model MODEL] [--base-url URL]
+        [--strategy NAME] [--thoroughness WORD] [--show KINDS] [--record]
 
 The packs say what each site states for each attribute of an entity. `seen` is the share of the attributes on which the
 sites differ whose cell holds at least two of the stated values, value and conflict together, each with its own source;
@@ -27,6 +27,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from baseline import settle
+from models import add_model_options, column, model_settings
 from tablewright.app import FileOptions, Operation, Tablewright
 from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
@@ -56,7 +57,7 @@ def main() -> int:
     default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
     parser.add_argument("--data", type=Path, default=Path(default))
     parser.add_argument("--web", required=True, help="the address of the web of the pack")
-    parser.add_argument("--model", default="builtin")
+    add_model_options(parser)
     parser.add_argument("--strategy", default="research")
     parser.add_argument("--thoroughness", default="comprehensive")
     parser.add_argument("--show", default="", help="print the cells of these kinds: seen,unseen,agreed,alarm,empty")
@@ -80,7 +81,7 @@ def main() -> int:
     print(f"sites differ on {differ} attributes, the cell says so for {figures['seen']:.3f}")
     print(f"sites agree on {same}, a value and no other is shown for {figures['no false alarm']:.3f}")
     print(f"the value is that of most sites (ties left out) for {figures['majority']:.3f}")
-    name = f"{args.pack} {args.model.partition(':')[0]} {args.strategy} {args.thoroughness}".strip()
+    name = f"{args.pack} {column(args)} {args.strategy} {args.thoroughness}".strip()
     return settle("disagreement", {name: figures}, record=args.record, tolerance=TOLERANCE)
 
 
@@ -96,8 +97,7 @@ async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple
             home=folder,
             search=f"searxng:{args.web}",
             fetch_allow=urlsplit(args.web).netloc,
-            model=args.model,
-            model_timeout="600",
+            **model_settings(args),
         )
         async with Tablewright.open(settings) as tablewright:
             imported = await tablewright.import_file(path, FileOptions(key_field="Name", header=True))

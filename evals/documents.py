@@ -1,6 +1,7 @@
 """The whole path over the user's documents: files are added, questions asked, tables filled, answers checked.
 
-    python evals/documents.py [--data DIR] [--model MODEL] [--only NAME,…] [--questions N] [--show wrong] [--record]
+    python evals/documents.py [--data DIR] [--model MODEL] [--base-url URL] [--only NAME,…] [--questions N]
+        [--show wrong] [--record]
 
     receipts  counts, sums, sets and extremes over 220 receipts
     solar     exact sets over 408 data sheets of four layouts
@@ -37,6 +38,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from baseline import settle
+from models import add_model_options, column, model_settings
 from tablewright.app import Operation, Tablewright
 from tablewright.decisions.citations import check_citations
 from tablewright.settings import Settings
@@ -63,7 +65,9 @@ class Bench:
     """What the parts have in common, and what they found wrong."""
 
     data: Path
-    model: str
+    model: Mapping[str, str]
+    """Its settings."""
+    column: str
     questions: int
     show: bool
     exceptions: list[str] = field(default_factory=list)
@@ -74,7 +78,7 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as name:
             folder = Path(name)
             paths = [write(folder / "files" / file, content) for file, content in files]
-            settings = Settings(home=str(folder / "home"), model=self.model, model_timeout="600", sources="docs")
+            settings = Settings(home=str(folder / "home"), sources="docs", **self.model)
             async with Tablewright.open(settings) as tablewright:
                 added = await tablewright.add_documents(paths)
                 print(
@@ -475,7 +479,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
     parser.add_argument("--data", type=Path, default=Path(default), help="folder with the data files")
-    parser.add_argument("--model", default="builtin")
+    add_model_options(parser)
     parser.add_argument("--only", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="to squad, manuals and finance, each, at most")
     parser.add_argument("--show", default="", choices=["", "wrong"], help="print what is wrong")
@@ -487,7 +491,13 @@ def main() -> int:
     if missing := [str(args.data / PARTS[name][0]) for name in chosen if not (args.data / PARTS[name][0]).is_file()]:
         print(f"No data: {', '.join(missing)}. Give its folder with --data or TABLEWRIGHT_EVAL_DATA.", file=sys.stderr)
         return 2
-    bench = Bench(data=args.data, model=args.model, questions=args.questions, show=args.show == "wrong")
+    bench = Bench(
+        data=args.data,
+        model=model_settings(args),
+        column=column(args),
+        questions=args.questions,
+        show=args.show == "wrong",
+    )
     measured = asyncio.run(measure(bench, chosen))
     print(f"{bench.citations} citations, {len(bench.exceptions)} exceptions")
     for exception in bench.exceptions:
@@ -498,10 +508,9 @@ def main() -> int:
 
 async def measure(bench: Bench, chosen: Sequence[str]) -> Figures:
     measured: Figures = {}
-    kind = bench.model.partition(":")[0]
     for name in chosen:
         started = time.monotonic()
-        figures = {f"{group} {kind}": of for group, of in (await PARTS[name][1](bench)).items()}
+        figures = {f"{group} {bench.column}": of for group, of in (await PARTS[name][1](bench)).items()}
         for group, of in figures.items():
             said = "  ".join(f"{what} {value:.3f}" for what, value in of.items())
             print(f"{group:24} {said}  ({time.monotonic() - started:.0f} s)", flush=True)

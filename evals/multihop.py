@@ -1,6 +1,7 @@
 """Questions that take two steps, over a web of all their pages: what one lookup answers, and what deep research does.
 
-    python evals/multihop.py [--data DIR] [--packweb PATH] [--model MODEL] [--questions N] [--show] [--json] [--record]
+    python evals/multihop.py [--data DIR] [--packweb PATH] [--model MODEL] [--base-url URL] [--questions N]
+        [--show] [--json] [--record]
 
 "Who left the band with the single Church of Noise?": one page says whose single it is, another who left. Both ways have
 the same questions and the same search. `single` searches the question once, opens up to 5 pages and answers from them;
@@ -19,18 +20,17 @@ import asyncio
 import gzip
 import json
 import os
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from baseline import settle
+from models import add_model_options, column, model_settings
 from reading import judge
 from tablewright.app import Tablewright
 from tablewright.decisions.answer_question import Answerer, AnswerQuestion
@@ -39,6 +39,7 @@ from tablewright.settings import Settings
 from tablewright.sources.source import Query
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import cell_text
+from webs import served
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = "multihop_hybridqa.jsonl.gz"
@@ -106,7 +107,7 @@ def main() -> int:
     default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
     parser.add_argument("--data", type=Path, default=Path(default), help=f"folder with {DATA}")
     parser.add_argument("--packweb", type=Path, help="the program that serves the pages; else ../tools/packweb")
-    parser.add_argument("--model", default="builtin")
+    add_model_options(parser)
     parser.add_argument("--questions", type=int, help="so many, spread over all")
     parser.add_argument("--show", action="store_true", help="print every question with its answers")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON alone")
@@ -128,7 +129,7 @@ def main() -> int:
     for group, figures in measured.items():
         print(f"{group:16}", "  ".join(f"{what} {value:.3f}" for what, value in figures.items()))
     kept = {group: {"right": row["right"], "not wrong": 1 - row["wrong"]} for group, row in measured.items()}
-    name = "multihop" if args.model == "builtin" else f"multihop_{args.model.rpartition(':')[2]}"
+    name = "multihop" if args.model == "builtin" else f"multihop_{column(args)}"
     return 0 if args.questions and not args.record else settle(name, kept, record=args.record, tolerance=TOLERANCE)
 
 
@@ -146,7 +147,7 @@ def cases_of(path: Path) -> Iterator[Case]:
 
 async def measure(cases: Sequence[Case], address: str, args: argparse.Namespace) -> dict[str, dict[str, float]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    async with opened(address, args.model) as app:
+    async with opened(address, args) as app:
         for name, way in WAYS.items():
             started = time.monotonic()
             for case in cases:
@@ -179,34 +180,17 @@ def merged(row: Counter[str]) -> Counter[str]:
 
 
 @asynccontextmanager
-async def opened(address: str, model: str) -> AsyncIterator[Tablewright]:
+async def opened(address: str, args: argparse.Namespace) -> AsyncIterator[Tablewright]:
     with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as folder:
         settings = Settings(
             home=folder,
             search=f"searxng:http://{address}",
             fetch_allow=address,
             fetch_delay="0",
-            model=model,
-            model_timeout="600",
+            **model_settings(args),
         )
         async with Tablewright.open(settings) as app:
             yield app
-
-
-@contextmanager
-def served(packweb: Path, pack: Path, *, fault: float = 0.0) -> Iterator[str]:
-    """All pages of the pack as one web, as long as it is needed."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, str(packweb), str(pack), "--port", str(port), "--fault", str(fault)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            if not server.stdout or not server.stdout.readline():
-                sys.exit("The web of the pages did not start.")
-            yield f"127.0.0.1:{port}"
-        finally:
-            server.terminate()
 
 
 if __name__ == "__main__":

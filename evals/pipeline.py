@@ -1,7 +1,7 @@
 """What the pipeline saves and what a second look brings, on three kinds of tables.
 
-    python evals/pipeline.py companies|tablefill|kettles [--web URL] [--data DIR] [--model MODEL] [--rows N]
-        [--only a,b,c,d] [--show KINDS] [--record]
+    python evals/pipeline.py companies|tablefill|kettles [--web URL] [--data DIR] [--model MODEL] [--base-url URL]
+        [--rows N] [--only a,b,c,d] [--show KINDS] [--record]
 
 (a) one call per cell: each column in a run of its own, each row alone; (b) the pipeline: all columns of a row, and
 short rows together, in one call, one attempt; (c) with up to three attempts; (d) as (c), with the built-in reader
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baseline import settle
+from models import column
 from tablewright.table.model import Field
 from web import Case, cases_of, companies, main_arguments, records, run, words
 
@@ -119,14 +120,16 @@ def main() -> int:
     parser.set_defaults(strategy="pipeline")
     args = parser.parse_args()
     cases = cases_of(args, PACKS)
-    print(f"| {args.pack}, {args.model.partition(':')[0]} | {' | '.join(COLUMNS)} |")
+    print(f"| {args.pack}, {column(args)} | {' | '.join(COLUMNS)} |")
     print(f"|---|{'---:|' * len(COLUMNS)}", flush=True)
     figures: dict[str, float] = {}
     for way in args.only.split(","):
         figures |= line(way, args, cases)
-    kind = args.model.partition(":")[0]
     return settle(
-        "pipeline", {f"{args.pack} {kind} {args.rows or 'all'}": figures}, record=args.record, tolerance=TOLERANCE
+        "pipeline",
+        {f"{args.pack} {column(args)} {args.rows or 'all'}": figures},
+        record=args.record,
+        tolerance=TOLERANCE,
     )
 
 

@@ -1,6 +1,7 @@
 """Deep research on a web that fails and lies: are all citations of things that were really read?
 
-    python evals/research.py [--data DIR] [--packweb PATH] [--fault PERCENT] [--runs N] [--model MODEL] [--show]
+    python evals/research.py [--data DIR] [--packweb PATH] [--fault PERCENT] [--runs N] [--model MODEL]
+        [--base-url URL] [--show]
 
 Half of the runs are about the multihop pack's pages, of which `--fault` percent answer 403, 429, 500, an empty body or
 a cut connection; the others are catalogs and narratives on the sample world, with its hostile and refusing pages. A
@@ -21,12 +22,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from multihop import DATA, Case, cases_of, served
+from models import add_model_options, model_settings
+from multihop import DATA, Case, cases_of
 from tablewright.app import Tablewright
 from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
 from tablewright.table.research import Report, Research
 from tablewright.table.retrieved import Refusal
+from webs import served
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = (
@@ -83,7 +86,7 @@ def main() -> int:
     parser.add_argument("--packweb", type=Path, help="the program that serves the pages; else ../tools/packweb")
     parser.add_argument("--fault", type=float, default=20.0, help="percent of the pages' answers that fail")
     parser.add_argument("--runs", type=int, default=30)
-    parser.add_argument("--model", default="builtin")
+    add_model_options(parser)
     parser.add_argument("--show", action="store_true", help="print what each run came to")
     args = parser.parse_args()
     packweb = args.packweb or args.data.parent / "tools" / "packweb"
@@ -100,9 +103,9 @@ def main() -> int:
             search=f"searxng:http://{address}",
             fetch_allow=address,
             fetch_delay="0",
-            model=args.model,
+            **model_settings(args),
         )
-        sample = Settings(home=f"{folder}/sample", search="sample", fetch_delay="0", model=args.model)
+        sample = Settings(home=f"{folder}/sample", search="sample", fetch_delay="0", **model_settings(args))
         asyncio.run(run_all(failing, questions, recorder, tally, show=args.show))
         again = [SAMPLE[number % len(SAMPLE)] for number in range(args.runs - len(questions))]
         asyncio.run(run_all(sample, again, recorder, tally, show=args.show))

@@ -1,6 +1,6 @@
 """The strategies side by side on the same rows: what each finds, and what it takes.
 
-    python evals/strategies.py --web URL [--data DIR] [--model MODEL] [--rows 60] [--only NAMES]
+    python evals/strategies.py --web URL [--data DIR] [--model MODEL] [--base-url URL] [--rows 60] [--only NAMES]
 
 The web must serve the pages of the pack tablefill. Prints one line of a Markdown table for each strategy.
 """

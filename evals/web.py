@@ -1,7 +1,7 @@
 """The whole path on labelled tables: search, choose, open, read, check, over HTTP, against a SearXNG-shaped web.
 
-    python evals/web.py companies|tablefill --web URL [--data DIR] [--model MODEL] [--strategy NAME] [--rows N]
-        [--show KINDS] [--record]
+    python evals/web.py companies|tablefill --web URL [--data DIR] [--model MODEL] [--base-url URL]
+        [--strategy NAME] [--rows N] [--show KINDS] [--record]
 
 The web must serve the pages of the same pack. `--rows N` takes N rows at random, seeded. Exits 1 where a figure has
 fallen more than 0.03 under the recorded baseline, 2 where the data or the web is missing.
@@ -19,13 +19,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from baseline import settle
+from models import add_model_options, column, model_settings
 from tablewright.app import FileOptions, Operation, Tablewright
 from tablewright.settings import Settings
 from tablewright.table.dates import read_date
@@ -33,7 +34,7 @@ from tablewright.table.model import Field
 from tablewright.table.rowkey import fold, tokenize
 
 if TYPE_CHECKING:
-    from tablewright.app import Estimate
+    from tablewright.app import Estimate, Fill
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.03
@@ -81,8 +82,7 @@ def main_arguments(described: str) -> argparse.ArgumentParser:
     default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
     parser.add_argument("--data", type=Path, default=Path(default))
     parser.add_argument("--web", default="", help="the address of the web of the pack; without it, the sample web")
-    parser.add_argument("--model", default="builtin")
-    parser.add_argument("--model-base-url", default="")
+    add_model_options(parser)
     parser.add_argument("--concurrency", type=int, help="rows at once, instead of the strategy's own")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--show", default="", help="print the cells of these kinds: wrong,empty,near,filled")
@@ -122,7 +122,7 @@ def params_of(args: argparse.Namespace) -> dict[str, str]:
 def name_of(args: argparse.Namespace) -> str:
     """Under which the figures are recorded: what was run, and with which kind of model."""
     how = [args.strategy, args.thoroughness] if args.strategy != "pipeline" else []
-    return " ".join([args.pack, args.model.partition(":")[0], *(word for word in how if word)])
+    return " ".join([args.pack, column(args), *(word for word in how if word)])
 
 
 def sample(cases: list[Case], rows: int) -> list[Case]:
@@ -161,21 +161,14 @@ async def run(
             home=folder,
             search=f"searxng:{args.web}" if args.web else "sample",
             fetch_allow=urlsplit(args.web).netloc if args.web else "",
-            model=args.model,
-            model_base_url=args.model_base_url,
-            model_api_key="none" if args.model_base_url else "",
-            model_timeout="600",
+            **model_settings(args),
         )
         usage = None
         asked = [(case, fields) for case in cases for fields in parts(case, field_by_field=field_by_field)]
         async with Tablewright.open(replace(local, **settings)) as tablewright:
             for number, (case, fields) in enumerate(asked):
-                path = Path(folder) / f"{number}.csv"
-                write(path, case)
-                imported = await tablewright.import_file(path, FileOptions(key_field=case.key, header=True))
-                run = await tablewright.plan_enrich(
-                    imported.table.id, fields, args.strategy, params=params, concurrency=args.concurrency
-                )
+                write(path := Path(folder) / f"{number}.csv", case)
+                run = await planned(tablewright, path, case, fields, args, params)
                 if estimates is not None:
                     estimates.append(await run.estimate())
                 filled = await run.run()
@@ -192,6 +185,21 @@ async def run(
                             told = (verdict, case.name, operation.field, row[case.key], gold[operation.field])
                             print(*told, *seen(operation), sep=" | ", flush=True)
     return counts, sureness, usage
+
+
+async def planned(
+    tablewright: Tablewright,
+    path: Path,
+    case: Case,
+    fields: Sequence[Field],
+    args: argparse.Namespace,
+    params: Mapping[str, str] | None = None,
+) -> Fill:
+    """A run over the table that was written to `path`."""
+    imported = await tablewright.import_file(path, FileOptions(key_field=case.key, header=True))
+    return await tablewright.plan_enrich(
+        imported.table.id, fields, args.strategy, params=params, concurrency=args.concurrency
+    )
 
 
 def parts(case: Case, *, field_by_field: bool) -> list[tuple[Field, ...]]:
