@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from sqlalchemy import select
 
 from tablewright import assembly
+from tablewright.app import Tablewright
 from tablewright.assembly import Toolbox, open_web
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings
@@ -68,3 +69,12 @@ async def test_searches_a_second_must_be_a_number(store: Store, tmp_path: Path) 
     with pytest.raises(BadSetting, match="search_requests_per_second must be a number"):
         async with open_web(settings, store):
             pass
+
+
+async def test_a_run_that_goes_on_elsewhere_is_as_strict_as_it_was_begun(tmp_path: Path) -> None:
+    async with Tablewright.open(Settings(home=str(tmp_path))) as tablewright, AsyncExitStack() as stack:
+        for evidence, strict in (("judged", False), ("strict", True)):
+            tools = await (await tablewright._open_run({"evidence": evidence}, stack)).open(("documents",))
+            assert tools.strict is strict
+        with pytest.raises(BadSetting, match="strict or judged"):
+            await tablewright._open_run({"evidence": "lax"}, stack)

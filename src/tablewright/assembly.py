@@ -53,6 +53,7 @@ class Toolbox:
         self._model: LanguageModel | None = None
         self._strong: LanguageModel | None = None
         self.budget = budget_of(settings)
+        self._strict = is_strict(settings)
         self._cascade = yes_or_no(settings.cascade, "cascade")
         self._limits: Limits | None = None
 
@@ -69,6 +70,7 @@ class Toolbox:
             prefers="" if not both else "document" if places[0] == "docs" else "page",
             model=self._model if "model" in needs else None,
             strong=self._strong if "model" in needs else None,
+            strict=self._strict,
             cascade=self._cascade,
             patterns=KeptPatterns(self._store.cache),
             budget=self.budget,
@@ -141,6 +143,12 @@ def places_of(settings: Settings) -> tuple[str, ...]:
     if places not in PLACES:
         raise BadSetting(f"sources cannot be {settings.sources!r}.", advice="Use web, docs, web,docs or docs,web.")
     return places
+
+
+def is_strict(settings: Settings) -> bool:
+    if settings.evidence not in ("strict", "judged"):
+        raise BadSetting(f"evidence must be strict or judged, not {settings.evidence!r}.")
+    return settings.evidence == "strict"
 
 
 def strong_settings(settings: Settings) -> Settings:

@@ -88,6 +88,11 @@ class Settings:
     )
     fetch_delay: str = setting("0.5", "Seconds between two requests to one domain (private hosts allowed above: none).")
     fetch_robots: str = setting("yes", "Whether robots.txt is obeyed: yes or no.")
+    evidence: str = setting(
+        "judged",
+        "Which values count: judged (also what a model concludes from quotes, and marked so) or strict (only what a "
+        "source states, or what follows from it by a rule).",
+    )
     cascade: str = setting("no", "Whether a model is asked only where the built-in reader is not sure: yes or no.")
     attempts: str = setting("3", "How often a row is tried while cells of it are weak or empty; 1: only once.")
     threshold: str = setting("0.6", "The confidence under which a cell is weak and tried again.")

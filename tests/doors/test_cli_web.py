@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+
+from tablewright.app import Tablewright
+from tablewright.settings import Settings
 
 from ..replaying import essence
 from .conftest import Shell
@@ -46,11 +50,33 @@ def test_enrich_fills_a_file_from_the_web_and_every_value_has_its_quote(shell: S
 def test_the_source_and_quote_go_out_with_the_file(shell: Shell) -> None:
     shell.write("companies.csv", COMPANIES)
     shell(
-        "enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--yes", "--out", "out.csv", "--evidence"
+        "enrich",
+        "companies.csv",
+        "--search",
+        "sample",
+        "--field",
+        FOUNDED,
+        "--yes",
+        "--out",
+        "out.csv",
+        "--with-evidence",
     )
     written = (shell.folder / "out.csv").read_text(encoding="utf-8")
     assert "2009" in written
     assert ".example/" in written
+
+
+def test_a_run_keeps_how_strict_it_was_asked_to_be(shell: Shell) -> None:
+    shell.write("companies.csv", COMPANIES)
+    report = shell.json("enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--evidence", "strict")
+
+    async def kept() -> str:
+        async with Tablewright.open(Settings(home=str(shell.folder / "home"))) as tablewright:
+            return str((await tablewright.jobs.get(report["run_id"])).spec["settings"]["evidence"])
+
+    assert asyncio.run(kept()) == "strict"
+    refused = shell("enrich", "companies.csv", "--field", FOUNDED, "--evidence", "--yes", code=2)
+    assert "--with-evidence adds the sources" in refused.stderr
 
 
 def test_questions_and_formulas_in_one_run_are_refused(shell: Shell) -> None:

@@ -264,15 +264,15 @@ def test_what_can_never_work_is_refused_before_it_starts(api: Api) -> None:
     assert api.get("/runs")["runs"] == []
 
 
-def test_a_budget_of_its_own_holds_for_a_run(api: Api) -> None:
+def test_a_budget_and_an_evidence_rule_of_its_own_hold_for_a_run(api: Api) -> None:
     table_id = api.bring_in()
-    run = api.run(table_id, FOUNDED, budget=0.25, cascade=True)
+    run = api.run(table_id, FOUNDED, budget=0.25, cascade=True, evidence="strict")
 
     async def recorded(tablewright: Any) -> dict[str, str]:
         return dict((await tablewright.jobs.get(run["run_id"])).spec["settings"])
 
     kept = api.server.do(recorded)
-    assert (kept["budget"], kept["cascade"]) == ("0.25", "yes")
+    assert (kept["budget"], kept["cascade"], kept["evidence"]) == ("0.25", "yes", "strict")
 
 
 async def test_no_run_goes_beyond_what_the_server_allows(tmp_path: Path) -> None:

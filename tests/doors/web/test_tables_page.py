@@ -64,6 +64,7 @@ async def test_from_an_empty_server_to_an_accepted_column(fresh_site: Site, brow
         await page.get_by_label("Question or formula").fill(FOUNDED)
         await page.get_by_role("button", name="Estimate").click()
         await expect(page.locator(".tw-outlook")).to_contain_text("12 cells in 12 rows")
+        await page.get_by_text("Only values that sources state").click()
         await page.get_by_role("button", name="Start").click()
 
         await expect(page.get_by_role("button", name="Stop")).to_be_visible()
@@ -84,6 +85,9 @@ async def test_from_an_empty_server_to_an_accepted_column(fresh_site: Site, brow
         written = tmp_path / "out.csv"
         await (await download.value).save_as(written)
         assert "Brightwater Foods,United Kingdom,Food,1987" in written.read_text()
+    async with fresh_site.open() as tablewright:
+        (run,) = await tablewright.jobs.all()
+        assert run.spec["settings"]["evidence"] == "strict"
 
 
 async def test_a_file_is_read_and_its_reader_says_how(site: Site, browser: NewPage, tmp_path: Path) -> None:

@@ -123,6 +123,9 @@ class AskedRun(Body):
     threshold: float | None = Value(None, ge=0, le=1, description="The confidence under which a cell is weak.")
     budget: float | None = Value(None, ge=0, le=1e6, description="The most dollars; not more than the server allows.")
     sources: Literal["", "web", "docs", "web,docs", "docs,web"] = Value("", description="Where evidence is looked for.")
+    evidence: Literal["", "strict", "judged"] = Value(
+        "", description="strict refuses values that a model concluded from quotes instead of reading them there."
+    )
     cascade: bool | None = Value(None, description="Ask the model only where the built-in reader is not sure.")
     offline: bool = Value(
         False, description="Ask nobody anything; play earlier runs again. A server that is offline stays so."
@@ -154,6 +157,8 @@ class AskedRun(Body):
             asked["budget"] = str(self.budget if most is None else min(self.budget, most))
         if self.sources:
             asked["sources"] = self.sources
+        if self.evidence:
+            asked["evidence"] = self.evidence
         if self.cascade is not None:
             asked["cascade"] = "yes" if self.cascade else "no"
         if self.offline:

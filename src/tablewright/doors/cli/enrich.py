@@ -43,7 +43,9 @@ def enrich(
         list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the strategy; repeatable.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the result to this file once it is applied.")] = None,
-    evidence: Annotated[bool, typer.Option("--evidence", help="With --out: add source, quote, confidence.")] = False,
+    with_evidence: Annotated[
+        bool, typer.Option("--with-evidence", help="With --out: add source, quote, confidence and basis.")
+    ] = False,
     cost: Annotated[bool, typer.Option("--cost", help="With --out: add what each cell cost.")] = False,
     rows: Annotated[int | None, typer.Option("--rows", min=1, help="Only the first N rows.")] = None,
     row: Annotated[
@@ -70,6 +72,14 @@ def enrich(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Say what it would take, and stop: nothing is spent, nothing kept.")
     ] = False,
+    evidence: Annotated[
+        str,
+        typer.Option(
+            "--evidence",
+            metavar="strict|judged",
+            help="strict refuses values that a model concluded from quotes instead of reading them there. [judged]",
+        ),
+    ] = "",
     cascade: Annotated[
         bool, typer.Option("--cascade", help="Ask the model only where the built-in reader is not sure.")
     ] = False,
@@ -102,6 +112,11 @@ def enrich(
     from tablewright.table.fieldspec import parse_field
     from tablewright.table.files import target_format
 
+    if evidence not in ("", "strict", "judged"):
+        raise UsageError(
+            f"--evidence must be strict or judged, not {evidence!r}.",
+            advice="--with-evidence adds the sources to the file that --out writes.",
+        )
     if review and yes:
         raise UsageError("--review and --yes exclude each other.")
     if row and rows:
@@ -112,9 +127,9 @@ def enrich(
     fields = [parse_field(text) for text in field]
     if out is not None:
         target_format(out)
-    elif evidence or cost:
+    elif with_evidence or cost:
         raise UsageError(
-            "--evidence and --cost go with --out, the file that is written.",
+            "--with-evidence and --cost go with --out, the file that is written.",
             advice="`tablewright table show TABLE --row N --field COLUMN` shows the evidence of a cell.",
         )
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
@@ -150,7 +165,7 @@ def enrich(
         unwritten: TablewrightError | None = None
         if out is not None and applied:
             try:
-                count = await tablewright.export_file(table_id, out, evidence=evidence, cost=cost)
+                count = await tablewright.export_file(table_id, out, evidence=with_evidence, cost=cost)
                 output.say(f"Wrote {output.many(count, 'row')} to {out}.")
             except TablewrightError as error:
                 unwritten = error
@@ -170,7 +185,7 @@ def enrich(
             raise typer.Exit(unwritten.exit_code) if json else unwritten
         return filled
 
-    flags = {"model": model, "search": search, "budget": budget, "sources": sources}
+    flags = {"model": model, "search": search, "budget": budget, "sources": sources, "evidence": evidence}
     flags |= {"cascade": "yes" if cascade else "", "offline": "yes" if offline else ""}
     flags |= {"attempts": str(attempts or ""), "threshold": "" if threshold is None else str(threshold)}
     filled = with_app(work, flags)

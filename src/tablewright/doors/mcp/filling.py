@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel
@@ -146,6 +146,10 @@ Strategy = Annotated[
 MaxRows = Annotated[int | None, Key(ge=1, description="Only the first so many rows; try a few before all.")]
 RowIds = Annotated[list[int] | None, Key(description="Only these rows.")]
 Again = Annotated[bool, Key(description="Whether to look again for what earlier runs did not find.")]
+Proof = Annotated[
+    Literal["", "strict", "judged"],
+    Key(description="strict refuses values that a model concluded from quotes instead of reading them there."),
+]
 RunId = Annotated[str, Key(description="The run's id.")]
 ProposalId = Annotated[str, Key(description="The proposal's id.")]
 Wait = Annotated[
@@ -193,6 +197,7 @@ class FillingTools:
         max_rows: MaxRows = None,
         row_ids: RowIds = None,
         again: Again = False,
+        evidence: Proof = "",
         wait: Wait = True,
     ) -> Enriched:
         """Fill columns of a table: each cell is searched for on the web (or in the user's documents, or computed),
@@ -209,7 +214,9 @@ class FillingTools:
             fill = await self._plan(table, columns, strategy, max_rows, row_ids, again, watch)
             if not fill.asks_others:
                 return await self._enriched((await self._desk.apart(fill.run(), fill.cancel)).run_id)
-        run_id = await self._desk.begun(self._tablewright.jobs.start(fill))
+        run_id = await self._desk.begun(
+            self._tablewright.jobs.start(fill, {"evidence": evidence} if evidence else None)
+        )
         if wait:
             refuse_failed(await self._desk.wait(call, run_id))
         return await self._enriched(run_id)

@@ -67,6 +67,11 @@ class Asking:
             )
             self._again = ui.checkbox("Look again for what was not found", value=self._row_ids is not None)
             self._again.classes("tw-whole").set_visibility(given is not None and self._row_ids is None)
+            own = self._visit.tablewright.settings.evidence
+            self._strict = ui.checkbox(
+                "Only values that sources state, none that a model judged", value=own == "strict"
+            )
+            self._strict.classes("tw-whole")
             if self._row_ids is not None:
                 self._most.set_visibility(False)
             if given is not None:
@@ -148,7 +153,8 @@ class Asking:
         self._start.disable()
         try:
             fill = await self._plan()
-            run_id = await self._visit.tablewright.jobs.start(fill)
+            evidence = "strict" if self._strict.value else "judged"
+            run_id = await self._visit.tablewright.jobs.start(fill, {"evidence": evidence})
         except TablewrightError as error:
             tell(error)
             self._start.enable()
