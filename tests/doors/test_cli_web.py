@@ -79,6 +79,19 @@ def test_a_run_keeps_how_strict_it_was_asked_to_be(shell: Shell) -> None:
     assert "--with-evidence adds the sources" in refused.stderr
 
 
+def test_columns_are_found_however_they_are_spelled(shell: Shell) -> None:
+    shell.write("sizes.csv", "Name,Gro\u0308\u00dfe,A  B\nx,2,3\n")
+    shell("enrich", "sizes.csv", "--field", "Both:number={Gr\u00f6\u00dfe} * {A B}", "--yes")
+    assert shell.json("table", "show", "sizes", "--row", "1", "--field", "both")["cell"]["value"] == 6
+    assert shell.json("table", "show", "sizes", "--row", "1", "--field", "Gr\u00f6\u00dfe")["cell"]["value"] == 2
+
+
+def test_the_advice_on_an_unknown_column_does_not_offer_the_one_that_is_made(shell: Shell) -> None:
+    shell.write("companies.csv", COMPANIES)
+    refused = shell("enrich", "companies.csv", "--field", "Founded:number=When was {Firm} founded?", code=2)
+    assert "It has: Company, Country." in refused.stderr
+
+
 def test_questions_and_formulas_in_one_run_are_refused(shell: Shell) -> None:
     shell.write("companies.csv", COMPANIES)
     done = shell("enrich", "companies.csv", "--field", FOUNDED, "--field", "Twice={Company} * 2", code=2)

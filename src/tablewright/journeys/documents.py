@@ -24,7 +24,7 @@ from tablewright.store.store import Store
 from tablewright.table.corpus import Annotation, Document, Property
 from tablewright.table.files import open_writer, target_format
 from tablewright.table.files.names import free_name
-from tablewright.table.model import Field, Noun, Row, Table, given
+from tablewright.table.model import Field, Noun, Row, Table, column_key, given
 from tablewright.table.typed import typed
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def table_of(result: ResultSet) -> Table:
     names = []
     for wanted in (*result.columns, "page", "path", "id"):
         name = free_name(wanted, taken)
-        taken.add(name.casefold())
+        taken.add(column_key(name))
         names.append(name)
     fields = tuple(Field(name=name) for name in names)
     return Table(id=result.id, name="result", fields=fields, key_field=names[0])

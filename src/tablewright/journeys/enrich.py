@@ -22,8 +22,8 @@ from tablewright.strategies.strategy import Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.dedupe import key_of
 from tablewright.table.document import document
-from tablewright.table.model import Field, Row, RowId, Table
-from tablewright.table.template import PLACEHOLDER
+from tablewright.table.model import Field, Row, RowId, Table, column_key
+from tablewright.table.template import PLACEHOLDER, spelled_as_columns
 from tablewright.table.text import cell_text
 
 OpenTools: TypeAlias = Callable[[Collection[Need]], Awaitable[Tools]]
@@ -61,7 +61,7 @@ async def plan(
     if row_ids is not None:
         await store.tables.refuse_missing(table.id, row_ids)
     wanted = with_inputs(table, [await fit(store, table, field) for field in fields])
-    doubled = {field.name.casefold() for field in wanted}
+    doubled = {column_key(field.name) for field in wanted}
     if len(doubled) < len(wanted):
         raise BadField("A column was asked for twice.")
     chosen = find_strategy(strategy or natural_strategy(wanted, usual))
@@ -186,12 +186,14 @@ async def fit(store: Store, table: Table, field: Field) -> Field:
 def with_inputs(table: Table, fields: Sequence[Field]) -> list[Field]:
     """Each with the columns that its cells are found from: those its question names, else the one that names the rows.
     What else is known of a row helps to find it, but does not decide what is found."""
-    names = {field.name.casefold(): field.name for field in (*fields, *table.fields)}
+    known = (*table.fields, *fields)
+    names = {field.name for field in known}
     complete = []
     for field in fields:
-        asked = [name.strip().casefold() for name in PLACEHOLDER.findall(field.question) or [table.key_field]]
-        inputs = dict.fromkeys(names[name] for name in asked if name in names and names[name] != field.name)
-        complete.append(msgspec.structs.replace(field, depends_on=tuple(inputs)))
+        question = spelled_as_columns(field.question, known)
+        asked = PLACEHOLDER.findall(question) or [table.key_field]
+        inputs = dict.fromkeys(name for name in asked if name in names and name != field.name)
+        complete.append(msgspec.structs.replace(field, question=question, depends_on=tuple(inputs)))
     return complete
 
 

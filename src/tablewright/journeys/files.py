@@ -13,7 +13,7 @@ from typing import BinaryIO
 from tablewright.errors import BadField, BadFile, RunError
 from tablewright.store.store import Store
 from tablewright.table.files import Incoming, open_writer, read_table, target_format
-from tablewright.table.model import Field, Noun, Row, Table
+from tablewright.table.model import Field, Noun, Row, Table, column_key
 
 
 class Imported(Noun, frozen=True):
@@ -65,7 +65,7 @@ async def import_file(
 def choose_key_field(incoming: Incoming, asked: str) -> str:
     """The column that says what a row is about: as asked, as the file says, else the first text column."""
     if asked:
-        found = next((field.name for field in incoming.fields if field.name.casefold() == asked.casefold()), None)
+        found = next((field.name for field in incoming.fields if column_key(field.name) == column_key(asked)), None)
         if found is None:
             names = ", ".join(field.name for field in incoming.fields)
             raise BadField(f"The file has no column {asked!r}.", advice=f"It has: {names}.")

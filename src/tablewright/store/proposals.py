@@ -32,7 +32,7 @@ from tablewright.store.records import decode_cell, decode_fields, now, to_text
 from tablewright.store.staleness import Entry, marks_for_outdated
 from tablewright.store.tables import Head, chunks, head, possible
 from tablewright.table.edits import AddField, ChangeField, Edit
-from tablewright.table.model import Cell, Field, Noun, RowId
+from tablewright.table.model import Cell, Field, Noun, RowId, column_key
 
 ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
 
@@ -479,17 +479,18 @@ def matching(connection: Connection, proposal_id: str, selection: Selection) -> 
 
 
 def proposed_names(connection: Connection, proposal_id: str, wanted: Sequence[str]) -> list[str]:
-    names = connection.execute(
+    names = connection.scalars(
         select(schema.operations.c.field).where(schema.operations.c.proposal_id == proposal_id).distinct()
-    ).scalars()
-    by_folded = {name.casefold(): name for name in names}
-    unknown = [name for name in wanted if name.strip().casefold() not in by_folded]
+    ).all()
+    by_key = {column_key(name): name for name in names} | {name: name for name in names}
+    found = [by_key.get(name) or by_key.get(column_key(name)) for name in wanted]
+    unknown = [name for name, column in zip(wanted, found, strict=True) if column is None]
     if unknown:
         raise NotFound(
             f"Proposal {proposal_id} says nothing about {unknown[0]!r}.",
-            advice=f"It is about: {', '.join(sorted(by_folded.values()))}.",
+            advice=f"It is about: {', '.join(sorted(names))}.",
         )
-    return [by_folded[name.strip().casefold()] for name in wanted]
+    return [column for column in found if column is not None]
 
 
 def unknown_cell(proposal_id: str, at: CellAt) -> NotFound:

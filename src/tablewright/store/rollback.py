@@ -18,7 +18,7 @@ from tablewright.store.log import Change, append, close_change, last_write, mark
 from tablewright.store.records import decode_field
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
 from tablewright.store.tables import Head, head
-from tablewright.table.model import Noun
+from tablewright.table.model import Noun, column_key
 
 UNDONE_BY = {
     "add_row": "remove_row",
@@ -275,6 +275,6 @@ def name_is_taken(connection: Connection, found: Head, field_id: int, name: str 
             fields.c.table_no == found.no, (fields.c.field_id == field_id) | ~fields.c.removed
         )
     ).all()
-    names = {number: decode_field(spec).name.casefold() for number, spec in specs}
-    wanted = name.casefold() if name is not None else names.get(field_id)
+    names = {number: column_key(decode_field(spec).name) for number, spec in specs}
+    wanted = column_key(name) if name is not None else names.get(field_id)
     return any(taken == wanted for number, taken in names.items() if number != field_id)

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from tablewright.errors import UsageError
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Field, Finding, Noun, Row, Step, Table
+from tablewright.table.model import Field, Finding, Noun, Row, Step, Table, column_key
 from tablewright.table.template import replace_columns
 from tablewright.table.text import cell_text
 
@@ -63,9 +63,9 @@ class Task(Noun, frozen=True, gc=True):
 
     def question(self, field: Field, row: Row) -> str:
         """The field's question with the row's values in place of {Column}, whatever the case it is written in."""
-        names = {each.name.casefold(): each.name for each in self.table.fields}
+        names = {column_key(each.name): each.name for each in self.table.fields}
         return replace_columns(
-            field.question, lambda column: cell_text(row.cell(names.get(column.casefold(), column)))
+            field.question, lambda column: cell_text(row.cell(names.get(column_key(column), column)))
         ).strip()
 
 

@@ -10,7 +10,7 @@ from tablewright.extraction.about import Subject
 from tablewright.sources.source import Source
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Field, Row, Table
+from tablewright.table.model import Field, Row, Table, column_key
 from tablewright.table.template import columns_in, replace_columns
 from tablewright.table.text import cell_text
 from tablewright.table.untrusted import gives_orders
@@ -25,7 +25,8 @@ def web_of(tools: Tools) -> Source:
 def subject_columns(task: Task) -> dict[str, str]:
     """For each field the column that its question is about."""
     known = (*task.table.fields, *task.fields)
-    return {field.name: subject_column(task.table, columns_in(field.question, known)) for field in task.fields}
+    making = {field.name for field in task.fields}
+    return {field.name: subject_column(task.table, columns_in(field.question, known, making)) for field in task.fields}
 
 
 def by_subject(task: Task) -> dict[str, tuple[Field, ...]]:
@@ -69,20 +70,20 @@ def one_line(text: str) -> str:
 
 def telling_columns(subject: Subject, fields: Sequence[Field]) -> tuple[str, ...]:
     """The columns whose cells help to find the row: those that a question names, then those of a few words."""
-    named = {name.casefold() for field in fields for name in named_columns(field, subject.column)}
+    named = {column_key(name) for field in fields for name in named_columns(field, subject.column)}
     telling = [
         column
         for column, text in subject.context.items()
-        if column.casefold() in named or (2 < len(text) <= 60 and not text.replace(".", "").replace(",", "").isdigit())
+        if column_key(column) in named or (2 < len(text) <= 60 and not text.replace(".", "").replace(",", "").isdigit())
     ]
-    return tuple(sorted(telling, key=lambda column: column.casefold() not in named))
+    return tuple(sorted(telling, key=lambda column: column_key(column) not in named))
 
 
 def queries_for(patterns: Sequence[str], subject: Subject, row: Row) -> list[str]:
-    cells = {name.casefold(): cell_text(cell) for name, cell in row.cells.items()}
+    cells = {column_key(name): cell_text(cell) for name, cell in row.cells.items()}
 
     def text_of(column: str) -> str:
-        return cells.get(column.casefold(), "")
+        return cells.get(column_key(column), "")
 
     queries = [replace_columns(pattern, text_of).replace(ENTITY, subject.name) for pattern in patterns]
     return list(dict.fromkeys(" ".join(query.split()) for query in queries))

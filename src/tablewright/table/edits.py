@@ -12,7 +12,7 @@ from typing import TypeAlias
 import msgspec
 
 from tablewright.errors import BadField, EditConflict, NotFound
-from tablewright.table.model import PENDING, Cell, Field, Noun, Row, RowId, Table
+from tablewright.table.model import PENDING, Cell, Field, Noun, Row, RowId, Table, column_key
 
 
 class AddRow(Noun, frozen=True, tag_field="edit", tag="add_row"):
@@ -130,13 +130,13 @@ class Draft:
             raise NotFound(f"Table {self._source.id} has no row {row_id}.") from None
 
     def field(self, name: str) -> Field:
-        """By its exact name, or ignoring case."""
+        """By its exact name, or by another spelling of it."""
         for field in self.fields:
             if field.name == name:
                 return field
-        wanted = name.strip().casefold()
+        wanted = column_key(name)
         for field in self.fields:
-            if field.name.casefold() == wanted:
+            if column_key(field.name) == wanted:
                 return field
         raise NotFound(
             f"Table {self._source.id} has no field {name!r}.",
@@ -216,8 +216,8 @@ class Draft:
     def _refuse_taken_name(self, name: str, besides: Field | None) -> None:
         if not name.strip():
             raise BadField("A field needs a name.")
-        wanted = name.strip().casefold()
-        if any(field.name.casefold() == wanted and field is not besides for field in self.fields):
+        wanted = column_key(name)
+        if any(column_key(field.name) == wanted and field is not besides for field in self.fields):
             raise BadField(f"Table {self._source.id} already has a field called {name!r}.")
 
 

@@ -6,6 +6,7 @@ They are msgspec structs rather than dataclasses because a table has a million c
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -161,6 +162,11 @@ class Row(Noun, frozen=True):
         return self.cells.get(field, PENDING)
 
 
+def column_key(name: str) -> str:
+    """What two spellings of one column's name have in common, whatever their case, white space and Unicode form."""
+    return " ".join(unicodedata.normalize("NFC", name.casefold()).split())
+
+
 class Table(Noun, frozen=True):
     """`rows` are in ascending order of their id. `key_field` names the column that says what a row is about."""
 
@@ -171,9 +177,12 @@ class Table(Noun, frozen=True):
     key_field: str = ""
 
     def field(self, name: str) -> Field | None:
-        """The field of that name, ignoring case and surrounding space."""
-        wanted = name.strip().casefold()
-        return next((field for field in self.fields if field.name.casefold() == wanted), None)
+        """The field of exactly that name, else the first whose name differs only in its spelling."""
+        exact = next((field for field in self.fields if field.name == name), None)
+        if exact is not None:
+            return exact
+        wanted = column_key(name)
+        return next((field for field in self.fields if column_key(field.name) == wanted), None)
 
     def row(self, row_id: RowId) -> Row | None:
         return next((row for row in self.rows if row.id == row_id), None)

@@ -1,4 +1,4 @@
-"""Column names: cleaned, never empty, never two alike (ignoring case)."""
+"""Column names: cleaned, never empty, never two that differ only in their spelling."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tablewright.table.files.limits import MAX_NAME_CHARS
+from tablewright.table.model import column_key
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
 _SPACE = re.compile(r"[\t\n\r\x0b\x0c\x85\u2028\u2029]+")
@@ -16,18 +17,18 @@ def column_names(headers: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ..
     """The names for these headers, and a sentence for each name that had to differ from its header."""
     warnings: list[str] = []
     cleaned = [_clean(header, warnings) for header in headers]
-    taken = {name.casefold() for name in cleaned if name}
+    taken = {column_key(name) for name in cleaned if name}
     seen: dict[str, int] = {}
     names: list[str] = []
     for position, name in enumerate(cleaned, start=1):
         if not name:
             name = free_name(f"Column {position}", taken)
-        elif name.casefold() in seen:
-            seen[name.casefold()] += 1
-            name = free_name(name, taken, start=seen[name.casefold()])
+        elif column_key(name) in seen:
+            seen[column_key(name)] += 1
+            name = free_name(name, taken, start=seen[column_key(name)])
         else:
-            seen[name.casefold()] = 1
-        taken.add(name.casefold())
+            seen[column_key(name)] = 1
+        taken.add(column_key(name))
         names.append(name)
     warnings += _duplicates(cleaned, names)
     return tuple(names), tuple(warnings)
@@ -49,7 +50,7 @@ def free_name(name: str, taken: set[str], start: int = 1) -> str:
     """`name` itself, or `name 2`, `name 3`, …: the first that no other column has."""
     number = start
     candidate = name if start == 1 else _numbered(name, start)
-    while candidate.casefold() in taken:
+    while column_key(candidate) in taken:
         number += 1
         candidate = _numbered(name, number)
     return candidate
@@ -64,7 +65,7 @@ def _duplicates(cleaned: Sequence[str], names: Sequence[str]) -> list[str]:
     groups: dict[str, list[int]] = {}
     for index, name in enumerate(cleaned):
         if name:
-            groups.setdefault(name.casefold(), []).append(index)
+            groups.setdefault(column_key(name), []).append(index)
     sentences = []
     for indices in groups.values():
         if len(indices) == 2:

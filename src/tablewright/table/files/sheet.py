@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tablewright.table.files.names import free_name
-from tablewright.table.model import Cell, Field, FieldType, Money, Value
+from tablewright.table.model import Cell, Field, FieldType, Money, Value, column_key
 from tablewright.table.text import cell_text, show
 
 
@@ -46,7 +46,7 @@ def shown_columns(
     followed by its source, quote, confidence and basis, with `cost` by what its cells cost."""
     fields = shown_fields(heading.fields)
     asked = {field.name for field in fields if field.is_asked} if evidence_fields is None else set(evidence_fields)
-    taken = {field.name.casefold() for field in fields}
+    taken = {column_key(field.name) for field in fields}
     more = (*(_EVIDENCE_COLUMNS if evidence else ()), *(_COST_COLUMN if cost else ()))
     columns = []
     for field in fields:
@@ -56,7 +56,7 @@ def shown_columns(
         if field.name in asked:
             for what, type_, value in more:
                 name = free_name(f"{field.name} {what}", taken)
-                taken.add(name.casefold())
+                taken.add(column_key(name))
                 columns.append(ShownColumn(name=name, field=field.name, type=type_, value=value, text=_text_of(value)))
     return tuple(columns)
 

@@ -22,7 +22,7 @@ from tablewright.table.files.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCE
 from tablewright.table.files.names import free_name
 from tablewright.table.files.sheet import Heading, cost_of, shown_fields
 from tablewright.table.files.text_column import is_iso_date
-from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row
+from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row, column_key
 from tablewright.table.text import basis_text, cell_text
 
 CUT = "… (cut; the whole text is in the JSON or CSV export)"
@@ -48,7 +48,7 @@ class XlsxWriter:
     def __init__(self, stream: BinaryIO, heading: Heading, *, cost: bool = False) -> None:
         """With `cost` each asked column is followed by what its cells cost."""
         fields = shown_fields(heading.fields)
-        taken = {field.name.casefold() for field in fields}
+        taken = {column_key(field.name) for field in fields}
         self._fields: dict[int, Field] = {}
         self._costs: dict[int, str] = {}
         names: list[str] = []
@@ -58,7 +58,7 @@ class XlsxWriter:
             if cost and field.is_asked:
                 self._costs[len(names)] = field.name
                 names.append(free_name(f"{field.name} cost", taken))
-                taken.add(names[-1].casefold())
+                taken.add(column_key(names[-1]))
         if len(names) > EXCEL_COLUMNS:
             raise UsageError(
                 f"An Excel sheet holds at most {EXCEL_COLUMNS:,} columns; this table has {len(names):,}.",

@@ -1,0 +1,52 @@
+"""Columns are found by their names, however these are spelled."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from tablewright.errors import BadField
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Field, Table
+from tablewright.table.template import columns_in, spelled_as_columns
+
+COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "Größe") for form in ("NFC", "NFD"))
+
+
+@pytest.mark.parametrize(
+    ("column", "written"),
+    [
+        (COMPOSED, DECOMPOSED),
+        (DECOMPOSED, COMPOSED),
+        (DECOMPOSED, COMPOSED.upper()),
+        ("A  B", "A B"),
+        ("A B", " a\u00a0\tb "),
+    ],
+)
+def test_a_column_is_found_in_any_unicode_form_case_and_white_space(column: str, written: str) -> None:
+    fields = (Field(name="Other"), Field(name=column))
+    assert columns_in(f"How large is {{{written}}}?", fields) == (column,)
+    assert spelled_as_columns(f"{{{written}}} + {{other}} + {{none}}", fields) == f"{{{column}}} + {{Other}} + {{none}}"
+    found = Table(id="t", name="T", fields=fields).field(written)
+    assert found is not None
+    assert found.name == column
+
+
+def test_of_two_columns_with_one_spelling_the_exact_one_is_meant() -> None:
+    fields = (Field(name="A B"), Field(name="A  B"))
+    assert columns_in("{A  B} {A B} {a b}", fields) == ("A  B", "A B")
+    assert Table(id="t", name="T", fields=fields).field("A  B") == fields[1]
+
+
+def test_the_advice_on_an_unknown_column_leaves_out_what_is_being_made() -> None:
+    fields = (Field(name="Company"), Field(name="Founded"))
+    with pytest.raises(BadField) as refused:
+        columns_in("When was {Firm} founded?", fields, making={"Founded"})
+    assert refused.value.advice == "It has: Company."
+
+
+def test_a_field_without_a_name_is_refused() -> None:
+    for text in (":number=Who?", " : number (kg) = How heavy?", "=Who?"):
+        with pytest.raises(BadField, match="has no name"):
+            parse_field(text)
