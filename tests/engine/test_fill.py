@@ -141,6 +141,14 @@ async def test_findings_are_coerced_to_the_type_of_their_field(store: Store) -> 
     assert cells["Sold"].evidence
 
 
+async def test_an_answer_that_says_there_is_none_is_not_found_and_no_error(store: Store) -> None:
+    table = await sales(store)
+    fields = [parse_field(text) for text in ("Weight:number(g)=?", "Sold:boolean=?", "Note=?")]
+    filled = await Fill(store, table, fields, Fixed("n/a")).run()
+    cells = [operation.cell for operation in await store.proposals.operations(filled.proposal_id)]
+    assert {(cell.value, cell.status, cell.reason) for cell in cells} == {(None, "FAILED", "not_found")}
+
+
 @pytest.mark.parametrize(
     "paragraph",
     [

@@ -55,6 +55,8 @@ def test_real_answers_that_begin_alike_are_kept(text: str) -> None:
         "The founding date is not specified in the text.", "The price is not available.", "The CEO is unknown",
         "N/A (private company)", "Unknown (not stated)", "Unfortunately, this could not be found",
         "cannot be determined", "Information about revenue is not publicly available",
+        "I'm not sure", "I am not sure about that.", "I’m unsure.", "N/A - private company", "n/a: never published",
+        "As an AI language model, I cannot browse the web.", "As a large language model I don't know live prices",
         "I do not have access to that", "unbekannt", "non disponible", "未知",
     ],
 )  # fmt: skip
@@ -69,7 +71,8 @@ def test_the_many_ways_to_say_that_there_is_no_answer(text: str) -> None:
         "Nil by Mouth", "No Country for Old Men", "Nothing But Thieves", "Not Found Records",
         "Not Available in Stores Records", "Missing Persons", "No data plan required", "I Could Not Find Love",
         "None More Black", "Not specified, but about 500", "It was not until 1998 that it was founded",
-        "A company that does not have employees", "✓", "🎉", "The Data Company",
+        "A company that does not have employees", "As an AI language model, GPT-2 has 1.5 billion parameters",
+        "I'm Not There", "N/Ahoy", "✓", "🎉", "The Data Company",
     ],
 )  # fmt: skip
 def test_real_values_that_sound_alike_are_found(text: str) -> None:

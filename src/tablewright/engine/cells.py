@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tablewright.table.coerce import Coerced, coerce
+from tablewright.table.coerce import NOTHING_FOUND, Coerced, coerce
 from tablewright.table.model import Cell, Field, Finding, Label, Step, Value
 from tablewright.table.text import shortened, show
 
@@ -75,7 +75,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
         return Cell(
             raw_value=finding.raw_value or coerced.raw_value,
             status="FAILED",
-            reason="error",
+            reason="not_found" if coerced.note == NOTHING_FOUND else "error",
             evidence=finding.evidence,
             cost=cost,
             attempt=attempt,

@@ -208,6 +208,11 @@ _ABSENCE: tuple[re.Pattern[str], ...] = tuple(
         # n/a (private company), unknown - not stated
         r"(?:n/a|not applicable|unknown|unavailable|undisclosed|unspecified|tbd|none)"
         r"\s?(?:\(.*\)|\[.*\]|[-–—:;,.]\s?(?:not?|the|this|i|unknown|it|there)\b.*)",
+        # n/a - private company: nothing that begins so is a value
+        r"n/a\s?[-–—:;,.].*",
+        # I'm not sure about that; as an AI language model, I cannot browse
+        r"(?:i'm|i am|we're|we are) (?:not (?:sure|certain|aware)|unsure|uncertain|unaware)\b.*",
+        rf"as an? (?:ai|artificial intelligence|(?:large )?language model)\b[^.]*?\bi (?:{_CANNOT}|have no|lack)\b.*",
         # not publicly disclosed by the company
         rf"(?:{_THING} )?not {_HOW}{_DONE}{_WHERE}",
         # I could not find any information about it; could not determine an answer

@@ -36,7 +36,8 @@ _LIKE_NO = frozenset(
 _FIRST = re.compile(r"[\w✓✔☑✅√👍✗✘✕✖☒❌👎]+")
 _TORN = re.compile(
     r"\b(?:partial(?:ly)?|partly|depends?|depending|sometimes|maybe|perhaps|possibly|varies|mixed|both|limited"
-    r"|optional(?:ly)?|it(?:'s| is) (?:complicated|unclear|possible)|yes (?:and|or|/) ?no|yes/no|y/n"
+    r"|optional(?:ly)?|it(?:'s| is) (?:complicated|unclear|possible)"
+    r"|(?P<both>(?:yes|true)(?: and | or | ?/ ?)(?:no|false)|(?:no|false)(?: and | or | ?/ ?)(?:yes|true)|y/n|t/f)"
     r"|in some (?:cases|models|versions))\b",
     re.IGNORECASE,
 )
@@ -69,7 +70,7 @@ def read_boolean(text: str) -> tuple[bool | None, Label, str]:
     text = text[:400].replace("’", "'")
     torn = _TORN.search(text, 0, 120)
     leaning = _leaning(text)
-    if torn and torn[0].casefold().startswith(("yes", "y/")):
+    if torn and torn["both"]:
         return None, "none", "says both yes and no"
     if leaning is None:
         return None, "none", f"{torn[0].casefold()}: neither yes nor no" if torn else "neither yes nor no"

@@ -24,8 +24,9 @@ from tablewright.table.quantities import read_money_value, read_number_value
 from tablewright.table.text import show
 from tablewright.table.urls import read_url
 
-__all__ = ["LONGEST_TEXT", "LONGEST_TYPED", "Coerced", "coerce", "is_not_found", "strip_preamble"]
+__all__ = ["LONGEST_TEXT", "LONGEST_TYPED", "NOTHING_FOUND", "Coerced", "coerce", "is_not_found", "strip_preamble"]
 
+NOTHING_FOUND = "the text says that nothing was found"
 LONGEST_TEXT = 2000
 LONGEST_TYPED = 100_000
 """Characters of a value that a person types in."""
@@ -64,11 +65,11 @@ def _from_text(raw: str, field: Field) -> Verdict:
         return _list(raw, field.name)
     text = _answer(raw[:_LOOKED_AT], field.name)
     if field.type == "boolean":
-        return (None, "none", _NOTHING) if says_nothing_was_found(text) else read_boolean(text)
+        return (None, "none", NOTHING_FOUND) if says_nothing_was_found(text) else read_boolean(text)
     if is_not_found(text):
         options_win = field.type == "select" and exact_option(text, field.options) is not None
         if not options_win:
-            return None, "none", _NOTHING
+            return None, "none", NOTHING_FOUND
     match field.type:
         case "number":
             return read_number_value(text, field.unit)
@@ -83,8 +84,6 @@ def _from_text(raw: str, field: Field) -> Verdict:
         case _:
             return _text(text, field.name)
 
-
-_NOTHING = "the text says that nothing was found"
 
 # ── the plain cases, before any grammar: a cell of a million must not cost more than a few microseconds ──────────────
 
@@ -158,12 +157,12 @@ def _list(raw: str, name: str) -> Verdict:
     if items is None:
         text = _answer(raw[:_LIST_HEAD], name) + raw[_LIST_HEAD:]
         if is_not_found(text) and json_items(text) is None:
-            return None, "none", _NOTHING
+            return None, "none", NOTHING_FOUND
         items, label, note = read_list(text)
     while items and len(text := show(items)) <= _LIST_HEAD:
         text = _answer(text, name)
         if is_not_found(text):
-            return None, "none", _NOTHING
+            return None, "none", NOTHING_FOUND
         again = read_list(text)[0]
         if not again or again == items or len(again) > len(items):
             break
@@ -177,7 +176,7 @@ def _text(text: str, name: str) -> Verdict:
     while len(text) > LONGEST_TEXT:
         text = _answer(_cut(text), name)
     if is_not_found(text):
-        return None, "none", _NOTHING
+        return None, "none", NOTHING_FOUND
     return text, "medium", f"cut to {LONGEST_TEXT} characters"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ def read_measures(text: str, unit: str = "") -> tuple[Measure, ...]:
     wanted = parse_unit(unit) if unit else None
     if wanted and wanted.kind == "time" and (clock := _clock(text)):
         return (clock,)
-    parts = _ranges(text, _sizes(text, _sums(text, list(_parts(text, wanted, unit)))))
+    parts = _ranges(text, _sizes(text, _sums(text, _apart_from_clocks(_parts(text, wanted, unit)))))
     return tuple(_measure(text, part) for part in parts)
 
 
@@ -251,12 +251,40 @@ def _parts(text: str, wanted: Unit | None, unit: str) -> Iterator[_Part]:
         if found is None:
             number = letter_scaled(text, number)
             found = unit_at(text, number.end, wanted)
-        if found:
+        if found and (clock := _clock_before(text, number, found[0])):
+            yield structs.replace(clock, end=found[1])
+        elif found:
             yield _Part(number=number, unit=found[0], end=found[1], note=number.note or found[2])
         elif unit and wanted is None and (own := _own_name(text, number.end, unit)):
             yield _Part(number=number, unit=Unit(symbol=unit, pint=""), end=own, note=number.note)
         else:
             yield _Part(number=number, unit=None, end=number.end, note=number.note)
+
+
+def _apart_from_clocks(parts: Iterable[_Part]) -> list[_Part]:
+    """Without the hours and minutes that belong to the 1:05 h after them."""
+    kept: list[_Part] = []
+    for part in parts:
+        while kept and kept[-1].start >= part.start:
+            kept.pop()
+        kept.append(part)
+    return kept
+
+
+_CLOCK_BEFORE = re.compile(r"(?<![\d:.,])(\d{1,3}):([0-5]\d)(?::([0-5]\d))?$")
+
+
+def _clock_before(text: str, number: Number, unit: Unit) -> _Part | None:
+    """2:21 min is 2.35 min and 1:05 h is 65 min; `number` is what stands after the last colon."""
+    if unit.symbol not in ("min", "h") or text[number.start - 1 : number.start] != ":":
+        return None
+    found = _CLOCK_BEFORE.search(text, max(0, number.end - 9), number.end)
+    if found is None:
+        return None
+    large, *smaller = (int(part) for part in found.groups() if part)
+    value = large + sum(part / 60**place for place, part in enumerate(smaller, start=1) if part)
+    whole = structs.replace(number, value=value, start=found.start())
+    return _Part(number=whole, unit=unit, end=number.end, note=number.note)
 
 
 _CLOCK = re.compile(r"\s*(?:(\d{1,3}):([0-5]\d):([0-5]\d)|(\d{1,3}):([0-5]\d))\s*")

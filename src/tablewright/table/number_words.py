@@ -34,7 +34,7 @@ _PHRASE = re.compile(
 
 def numbers_in_words(text: str, most: int) -> Iterator[tuple[int | float, int, int]]:
     """Value, start and end of up to `most` of them."""
-    whole = text.strip(" .!").casefold()
+    whole = text.strip(" .!").casefold().removeprefix("minus ").removeprefix("negative ")
     for count, phrase in enumerate(_PHRASE.finditer(text)):
         if count == most:
             return

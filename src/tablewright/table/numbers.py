@@ -143,7 +143,9 @@ def numbers_in(text: str) -> Iterator[Number]:
             yield number
     if not count:
         for value, start, end in numbers_in_words(text, MOST_NUMBERS):
-            percent = _PERCENT.match(text, end)
+            if minus := _MINUS_WORD.search(text, done, start):
+                value, start = -value, minus.start()
+            percent, done = _PERCENT.match(text, end), end
             yield Number(value=value, start=start, end=percent.end() if percent else end, percent=bool(percent))
 
 

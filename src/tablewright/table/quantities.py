@@ -9,6 +9,7 @@ from tablewright.table.measures import Measure, in_unit, read_measures
 from tablewright.table.model import Label, Money
 from tablewright.table.money_text import MoneyText, read_amounts
 from tablewright.table.numbers import SCALES, Number, read_numbers, times
+from tablewright.table.text import show_float
 from tablewright.table.units import parse_unit
 
 NumberVerdict = tuple[int | float | None, Label, str]
@@ -31,6 +32,10 @@ def read_number_value(text: str, unit: str = "") -> NumberVerdict:
 
 
 def _bare_number(text: str) -> NumberVerdict:
+    for measure in read_measures(text) if ":" in text else ():
+        if ":" in (written := text[measure.start : measure.end]):  # 2:21 min is one number, not two
+            value = float(f"{measure.value:.6g}")
+            return value, "medium", f"{written} read as {show_float(value)} {measure.unit}"
     numbers = read_numbers(text)
     if not numbers:
         return None, "none", "no number"
