@@ -32,7 +32,7 @@ Verdict: TypeAlias = Literal["supported", "changed", "not checked"]
 AT_ONCE = 16
 """Pages; two of one site. The fetcher keeps its pauses besides."""
 QUOTED = 120
-COMPUTED = ("formula", "model")
+COMPUTED = ("formula", "model", "row")
 """Origins of values that were worked out from their row: nobody is cited."""
 
 

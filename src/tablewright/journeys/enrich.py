@@ -18,6 +18,7 @@ from tablewright.store.proposals import ProposalHead
 from tablewright.store.runs import Run
 from tablewright.store.slices import Todo
 from tablewright.store.store import Store
+from tablewright.strategies.formula import Formula
 from tablewright.strategies.strategy import Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.dedupe import key_of
@@ -153,14 +154,21 @@ def natural_strategy(fields: Sequence[Field], usual: str = "pipeline") -> str:
     return "computation" if all(formulas) else usual
 
 
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_OPERATION = re.compile(r"[\w)}'\"]\s*(?:[-+*/^&%<>=]\s*)+[\d({'\"]|^\s*=|^\s*\w+\(.*\)\s*$")
 _WORDS = re.compile(r"[^\W\d_]{2,}(?:\s+[^\W\d_]{2,}){2,}|\?\s*$")
 
 
 def is_formula(question: str) -> bool:
-    """Everything but words in a row and what ends in a question mark; a wrong formula is still meant as one."""
+    """What reads as a formula, and what has the form of one with a mistake in it: an operator between operands or a
+    function, and no words in a row."""
+    named = [Field(name=name) for name in dict.fromkeys(each.strip() for each in PLACEHOLDER.findall(question))]
+    if not question.strip() or not Formula(question, named).error:
+        return bool(question.strip())
     bare = _QUOTED.sub("'", PLACEHOLDER.sub("{}", question))
-    return bool(bare.strip()) and not _WORDS.search(bare)
+    return bool(_OPERATION.search(bare) and not _WORDS.search(bare))
+
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 async def fit(store: Store, table: Table, field: Field) -> Field:

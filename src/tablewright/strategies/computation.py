@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablewright.errors import BadFormula
-from tablewright.strategies.formula import Formula, Unevaluable
+from tablewright.strategies.formula import Formula
+from tablewright.strategies.functions import Empty, Unevaluable
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Reason, Row, Step, Value
@@ -47,11 +48,17 @@ class ComputationStrategy(Strategy):
         """A formula may use the columns of the table and those computed before it."""
         formulas = formulas_of(task)
         in_words: dict[str, InWords] = {}
-        if any(formula.error for _, formula, _ in formulas):
+        if unread := [formula.error for _, formula, _ in formulas if formula.error]:
+            if tools.model is None:
+                raise BadFormula(
+                    unread[0],
+                    advice="Correct the formula (docs/formulas.md has the language), or set a model that understands "
+                    "words: TABLEWRIGHT_MODEL.",
+                )
             from tablewright.strategies.in_words import InWords  # 0.1 s that most computations never need
 
             in_words = {
-                field.name: InWords(field, formula, known, tools.model)
+                field.name: InWords(field, formula, known, tools, task.examples.get(field.name, ()))
                 for field, formula, known in formulas
                 if formula.error
             }
@@ -62,11 +69,11 @@ class ComputationStrategy(Strategy):
             for field, formula, _ in formulas:
                 open_field = row.cell(field.name).needs_work
                 if not formula.error:
-                    finding = evaluated(field, formula, row)
+                    finding = compute(field, formula, row)
                 elif not open_field:
                     continue
                 else:
-                    finding = await in_words[field.name].answer(row)
+                    finding = await in_words[field.name].answer(row, tell)
                 if chained and open_field:
                     row = with_finding(row, finding)
                 findings.append(finding)
@@ -102,30 +109,25 @@ def with_finding(row: Row, finding: Finding) -> Row:
     return Row(id=row.id, key=row.key, cells={**row.cells, finding.field: cell})
 
 
-def evaluated(field: Field, formula: Formula, row: Row) -> Finding:
-    try:
-        return compute(field, formula, row)
-    except Unevaluable as error:
-        return failed(field, "error", str(error))
-
-
-def compute(
-    field: Field, formula: Formula, row: Row, before: tuple[Step, ...] = (), digits: int | None = None
-) -> Finding:
-    """`before` are the steps that led to the formula, `digits` how many of the result count. Raises Unevaluable."""
+def compute(field: Field, formula: Formula, row: Row, before: tuple[Step, ...] = ()) -> Finding:
+    """`before` are the steps that led to the formula."""
     values: dict[str, Value] = {}
-    empty = False
     confidence = 1.0  # a computed value is as sure as the least sure value it was computed from
     for column in formula.columns:
         cell = row.cell(column)
         values[column] = cell.value
-        confidence = min(confidence, cell.confidence or 0.0)
-        empty = empty or cell.value is None
-    if empty:
-        return failed(field, "not_applicable", empty_inputs(formula, row))
-    result = formula.evaluate(values)
-    if digits is not None and isinstance(result, float):
-        result = float(f"{result:.{digits}g}")
+        if cell.value is not None:
+            confidence = min(confidence, cell.confidence or 0.0)
+    try:
+        result = formula.evaluate(values)
+        refuse_mixed_currencies(result, values)
+    except Empty:
+        return failed(field, "not_applicable", empty_inputs(formula.columns, row))
+    except Unevaluable as error:
+        return failed(field, "error", str(error))
+    if result is None:
+        nothing = "the formula gives nothing for this row"
+        return failed(field, "not_applicable", empty_inputs(formula.columns, row) or nothing)
     shown = show(result)
     written = f"{formula.written(values)} = {shown}"
     return Finding(
@@ -140,26 +142,27 @@ def compute(
     )
 
 
-def empty_inputs(formula: Formula, row: Row) -> str:
+def empty_inputs(columns: Collection[str], row: Row) -> str:
     """Which of its columns have no value in this row, in words; "" where all have."""
-    empty = [column for column in formula.columns if row.cell(column).value is None]
+    empty = [column for column in columns if row.cell(column).value is None]
     return f"{', '.join(empty)} {'is' if len(empty) == 1 else 'are'} empty" if empty else ""
-
-
-def unreadable(formula: Formula) -> str:
-    return (
-        f"It cannot be evaluated: {formula.error} Write it as a formula, such as {{Price}} * 2, or set a model "
-        "(TABLEWRIGHT_MODEL) that understands words."
-    )
 
 
 def failed(field: Field, reason: Reason, detail: str) -> Finding:
     return Finding(field=field.name, reason=reason, error=detail, steps=(Step(type="error", detail=detail),))
 
 
+def currencies_of(values: Mapping[str, Value]) -> list[str]:
+    return sorted({value.currency for value in values.values() if isinstance(value, Money) and value.currency})
+
+
+def refuse_mixed_currencies(result: Value, values: Mapping[str, Value]) -> None:
+    if isinstance(result, int | float) and len(currencies := currencies_of(values)) > 1:
+        raise Unevaluable(f"{' and '.join(currencies)} are different currencies, which a formula does not convert")
+
+
 def in_currency(result: Value, field: Field, values: Mapping[str, Value]) -> Value:
     """A money column computed from amounts of one currency is in that currency."""
     if field.type != "money" or isinstance(result, bool) or not isinstance(result, int | float):
         return result
-    currencies = {value.currency for value in values.values() if isinstance(value, Money)}
-    return Money(amount=result, currency=currencies.pop() if len(currencies) == 1 else field.unit)
+    return Money(amount=result, currency=(currencies_of(values) or [field.unit])[0])

@@ -19,8 +19,8 @@ from tablewright.decisions.decision import Prompt
 from tablewright.decisions.extract import A_FIELD, CONTEXT, HEAD, MOST_TEXTS, Extract, ExtractFields
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
-from tablewright.decisions.translate_formula import Translate, TranslateFormula, plain_conversion
-from tablewright.decisions.work_out import Work, WorkOut
+from tablewright.decisions.translate_formula import Translate, TranslateFormula
+from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.extraction.about import Subject
 from tablewright.models.tokens import estimate_tokens
 from tablewright.strategies.formula import Formula
@@ -29,6 +29,7 @@ from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.subject import by_subject, subject_columns
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Noun
+from tablewright.table.template import columns_in
 from tablewright.table.untrusted import block
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ BY_RULE = {
 }
 """Without one, measured on the same questions."""
 
-WORKED_OUT = 0.2
-"""Computation: rows for which the formula that a model wrote for words does not do, so that it is asked for the row."""
+NO_FORMULA = 0.3
+"""Computation: formulas in words that no expression can say, so that a model writes every row."""
 
 WEAK_ROWS, STILL_WEAK = 0.5, 0.6
 """Rows with a weak cell after the first attempt; of these, rows with one after each further attempt."""
@@ -113,7 +114,7 @@ WRITTEN = {
     "turn": f'{{"name": "answer", "arguments": {{"value": "Bristol", "quote": "{QUOTE}"}}}}',
     "plan": '{"patterns": ["%entity founded headquarters", "%entity company profile employees", "%entity about"]}',
     "judge": '{"rating": "medium", "weak": ["Headquarters"]}',
-    "work": '{"value": "37.5", "expression": "{Price} * {Quantity}"}',
+    "written": '"Category": {"value": "Industrial machinery and turbines", "used": ["Description"]}, ',
     "translation": '{"expression": "round({Price} * 1.19, 2)"}',
 }
 """What a model writes, by the kind of question."""
@@ -225,31 +226,38 @@ def judged(model: LanguageModel, subject: Subject, field: Field) -> Effort:
     return one_call(model, Judge().prompt(asked), WRITTEN["judge"])
 
 
-# ── computation ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── from the row ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def in_words(tools: Tools, formulas: Sequence[tuple[Field, Formula, Sequence[Field]]]) -> Expected:
-    """Formulas in words: what a model writes once for the table, and what it works out row by row."""
+    """Formulas in words: what a model writes once for the table, and what it writes row by row where that fails."""
     row = once = Effort()
     if tools.model is None:
         return Expected()
     for field, formula, known in formulas:
-        if plain_conversion(formula.template):
-            continue
 
         def read(text: str, known: Sequence[Field] = known) -> Formula:
             return Formula(text, known)
 
         columns = tuple(other for other in known if other.name != field.name)
-        shown = dict.fromkeys(formula.columns or [other.name for other in columns], CELL)
-        worked = Work().prompt(WorkOut(field=field, shown=shown, values=shown, read=read))
-        if Translate().is_beyond(formula.template):
-            row += one_call(tools.model, worked, WRITTEN["work"]) * (1 + ASKED_TWICE)
-            continue
         asked = TranslateFormula(field=field, columns=columns, named=formula.columns, read=read)
         once += one_call(tools.model, Translate().prompt(asked), WRITTEN["translation"]) * (1 + ASKED_TWICE)
-        row += one_call(tools.model, worked, WRITTEN["work"]) * WORKED_OUT
+        row += written(tools.model, [field], columns) * NO_FORMULA
     return Expected(row=row, once=once)
+
+
+def transform(task: Task, tools: Tools) -> Expected:
+    return Expected(row=written(tools.model, task.fields, task.table.fields)) if tools.model else Expected()
+
+
+def written(model: LanguageModel, fields: Sequence[Field], columns: Sequence[Field]) -> Effort:
+    """Cells that a model writes from the row, all in one call."""
+    asked = {field.name for field in fields}
+    whole = tuple(column.name for column in columns if column.name not in asked)
+    inputs = {field.name: columns_in(field.question, columns) or whole for field in fields}
+    row = dict.fromkeys((column for each in inputs.values() for column in each), CELL)
+    prompt = Write().prompt(WriteCells(fields=tuple(fields), inputs=inputs, row=row))
+    return one_call(model, prompt, *[WRITTEN["written"]] * len(fields)) * (1 + ASKED_TWICE)
 
 
 # ── what does not say ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,94 +1,65 @@
-"""Formulas over the columns of a row: `round({Price} * {Quantity}, 2)`, `{First} + ' ' + {Last}`.
+"""Formulas over the columns of a row: `ROUND({Price} * {Quantity}, 2)`, `{First} & ' ' & {Last}`.
 
-Values are bound to names, never pasted into the text, so a cell that reads `1; import os` is only ever a string. The
-language is arithmetic, comparison, `a if b else c` and eight functions. Python's parser reads the text, no more:
-each permitted node becomes a small function of ours, and every operation is bounded in size, so no formula can reach
-anything or take long.
+A formula is parsed once, into small functions of ours, and evaluated for every row. Values are bound to names and never
+pasted into the text, so a cell that reads `1; import os` is only ever a text. Spreadsheet spelling and Python spelling
+both work: `=` and `==`, `<>` and `!=`, `^` and `**`, `IF(a, b, c)` and `b if a else c`.
 """
 
 from __future__ import annotations
 
-import ast
-import math
-import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from tablewright.errors import BadFormula
-from tablewright.table.coerce import coerce
+from tablewright.strategies.functions import BINARY, FUNCTIONS, MANY, Unevaluable, as_number, clean, holds, join
+from tablewright.strategies.functions import number as number_of
+from tablewright.strategies.functions import text as text_of
+from tablewright.table.measures import Measure, in_unit
 from tablewright.table.model import Field, Money, Value
-from tablewright.table.numbers import read_numbers
-from tablewright.table.template import PLACEHOLDER, columns_in, replace_columns
+from tablewright.table.template import PLACEHOLDER, columns_in
 from tablewright.table.text import show
 
 MAX_LENGTH = 2_000
-MAX_DEPTH = 40
-MAX_BITS = 4_096
-MAX_RESULT_BITS = 1_023  # what a float can still hold
-MAX_TEXT = 100_000
-MAX_DIGITS = 30
+MAX_DEPTH = 60
 
 Evaluate: TypeAlias = Callable[[Mapping[str, Value]], Any]
-
-_NUMBER = Field(name="operand", type="number")
-
-
-class Unevaluable(Exception):
-    """The formula cannot be computed for this row, with the reason; it becomes the cell's error."""
-
-
-class NotANumber(Unevaluable):
-    """A text stands where a number is needed."""
-
-
-class OtherUnit(NotANumber):
-    """It is a number of something that no formula, and no model either, can convert to what is wanted."""
 
 
 class Formula:
     """A formula, read once, evaluated for every row. `error` says why it can never be evaluated, or is empty.
 
-    `constants` are the numbers and texts written in it; one that `copies` does nothing but repeat a column.
+    `numbers` are those written in it; `results` the texts written in it that it can give, `'dear'` of
+    `IF({Price} > 100, 'dear', {Class})`.
     """
 
     def __init__(self, template: str, fields: Sequence[Field]) -> None:
         self.template = template
         self.columns = columns_in(template, fields)
-        self.constants: tuple[str | int | float, ...] = ()
-        self.copies = False
+        self.numbers: tuple[int | float, ...] = ()
+        self.results: tuple[str, ...] = ()
         self.error = ""
-        self._pieces = pieces_of(template, self.columns)
+        self._pieces: list[tuple[str, str, bool]] = []
         try:
-            self._evaluate = self._read()
+            if not template.strip():
+                raise BadFormula("The formula is empty.")
+            if len(template) > MAX_LENGTH:
+                raise BadFormula(f"The formula is longer than {MAX_LENGTH} characters.")
+            parser = Parser(template, fields)
+            whole = parser.parse()
         except BadFormula as error:
             self.error = error.what
-
-    def _read(self) -> Evaluate:
-        if not self.template.strip():
-            raise BadFormula("The formula is empty.")
-        if len(self.template) > MAX_LENGTH:
-            raise BadFormula(f"The formula is longer than {MAX_LENGTH} characters.")
-        prefix = "column_"
-        while prefix in self.template:
-            prefix += "_"
-        names = {f"{prefix}{number}": column for number, column in enumerate(self.columns)}
-        by_folded = {column.casefold(): name for name, column in names.items()}
-        expression = replace_columns(self.template, lambda column: by_folded[column.casefold()])
-        try:
-            tree = ast.parse(expression.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise BadFormula(f"{self.template!r} is not a formula that can be read.") from None
-        evaluate = build(tree, names)
-        self.constants = constants_of(tree, names)
-        self.copies = copies(tree, names)
-        return evaluate
+        else:
+            self._evaluate = whole.evaluate
+            self._pieces = parser.pieces
+            self.numbers, self.results = tuple(parser.numbers), whole.results
 
     def evaluate(self, values: Mapping[str, Value]) -> Value:
+        """None where it gives an empty text or cell. Raises Unevaluable, or Empty where a value that it needs is."""
         if self.error:
             raise Unevaluable(self.error)
         try:
-            return clean(self._evaluate(values))
+            result = clean(self._evaluate(values))
         except KeyError as missing:
             raise Unevaluable(f"{missing.args[0]} is not there") from None
         except ZeroDivisionError:
@@ -97,273 +68,344 @@ class Formula:
             raise Unevaluable("the result is too large") from None
         except (TypeError, ValueError, ArithmeticError) as error:
             raise Unevaluable(str(error) or type(error).__name__) from None
-
-    def attempt(self, values: Mapping[str, Value]) -> Value:
-        """What it gives, or None where it gives nothing."""
-        try:
-            return self.evaluate(values)
-        except Unevaluable:
-            return None
+        return (result.strip() or None) if isinstance(result, str) else result
 
     def written(self, values: Mapping[str, Value]) -> str:
         """The formula with the row's values in it, for people to read."""
-        return "".join([text + self._shown(column, values) if column else text for text, column in self._pieces])
+        return "".join(
+            before + self._shown(column, quoted, values) if column else before
+            for before, column, quoted in self._pieces
+        )
 
-    def _shown(self, column: str, values: Mapping[str, Value]) -> str:
-        return literal(values[column]) if column in values else f"{{{column}}}"
-
-
-def respelled(text: str, fields: Sequence[Field]) -> str:
-    """In our language, what people and models write instead: `=`, `if a then b else c`, a column without braces."""
-    text = _ASSIGNED.sub("", text.strip().strip("`")).strip()
-    if branches := _IF_THEN_ELSE.fullmatch(text):
-        condition, then, otherwise = (respelled(part, fields) for part in branches.groups())
-        return f"{then} if {condition} else {otherwise}"
-    names = sorted((field.name for field in fields if field.name not in _OWN_WORDS), key=len, reverse=True)
-    if not names:
-        return text
-    bare = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?![\w(])", re.IGNORECASE)
-    parts = _APART.split(text)
-    parts[::2] = [bare.sub(lambda match: f"{{{match[0]}}}", part) for part in parts[::2]]
-    return "".join(parts)
+    def _shown(self, column: str, quoted: bool, values: Mapping[str, Value]) -> str:
+        if column not in values:
+            return f"{{{column}}}"
+        value = values[column]
+        if quoted:
+            return show(value)
+        return "empty" if value is None else repr(value[:60]) if isinstance(value, str) else show(value)
 
 
-_ASSIGNED = re.compile(r"^(?:[^=<>!'\"(]{0,60}[^=<>!'\"(\s]\s*)?=(?!=)")
-_IF_THEN_ELSE = re.compile(
-    r"if\s+(.+?),?\s+then\s+(.+?)[,;]?\s+(?:else|otherwise)[,:]?\s+(.+)", re.IGNORECASE | re.DOTALL
+# ── the parser ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<column>\{[^{}]+\})
+    |(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
+    |(?P<text>'(?:\{[^{}]+\}|[^'\\]|\\.|'')*'|"(?:\{[^{}]+\}|[^"\\]|\\.|"")*"|“[^”]*”|‘[^’]*’)
+    |(?P<word>[^\W\d]\w*)
+    |(?P<sign>\*\*|//|<=|>=|<>|!=|==|[-+*/%^&=<>(),;≤≥≠×÷−])
+    |(?P<end>$)
+    |(?P<strange>.)
+    )""",
+    re.VERBOSE | re.DOTALL,
 )
-_APART = re.compile(r"('[^']*'|\"[^\"]*\"|\{[^{}]*\})")
-_OWN_WORDS = frozenset({"and", "or", "not", "if", "else", "abs", "float", "int", "len", "max", "min", "round", "str"})
+_SPELLED = {"**": "^", "==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">=", "×": "*", "÷": "/", "−": "-", ";": ","}
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+TERNARY, OR, AND, NOT, COMPARISON, JOIN, SUM, PRODUCT, SIGN, POWER, PERCENT = range(11)
+_BINDS = {"&": JOIN, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "//": PRODUCT, "%": PRODUCT, "^": POWER}
+_ESCAPES = {"n": "\n", "t": "\t"}
 
 
-def build(node: ast.expr, names: Mapping[str, str], depth: int = 0) -> Evaluate:
-    """A function that evaluates the node; only what is named here can be part of a formula."""
+class Token(NamedTuple):
+    kind: str
+    text: str
+    place: int
+
+
+class Node(NamedTuple):
+    """`joins`: a text by its very form, so that `+` beside it joins. `column`: the field, where it is only that."""
+
+    evaluate: Evaluate
+    depth: int = 1
+    joins: bool = False
+    results: tuple[str, ...] = ()
+    column: Field | None = None
+    literal: str = ""
+
+
+class Parser:
+    """By operator precedence: each part is parsed as far as it binds at least as tightly as asked."""
+
+    def __init__(self, template: str, fields: Sequence[Field]) -> None:
+        self._template = template
+        self._fields = fields
+        self._tokens = [*tokens_of(template)]
+        self._at = 0
+        self._nesting = 0
+        self._done = 0
+        self.numbers: list[int | float] = []
+        self.pieces: list[tuple[str, str, bool]] = []
+
+    def parse(self) -> Node:
+        if self._next.text == "=":  # as a spreadsheet begins every formula
+            self._at += 1
+            self._done = self._next.place
+        whole = self._expression()
+        if self._next.kind != "end":
+            raise self._unreadable(self._next)
+        self.pieces.append((self._template[self._done :], "", False))
+        return whole
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._at]
+
+    def _take(self, sign: str) -> bool:
+        taken = self._next.kind in ("sign", "word") and self._next.text.casefold() == sign
+        self._at += taken
+        return taken
+
+    def _need(self, sign: str) -> None:
+        if not self._take(sign):
+            raise self._unreadable(self._next, f"{sign!r} is missing")
+
+    def _unreadable(self, token: Token, why: str = "") -> BadFormula:
+        if not why:
+            why = f"{token.text!r} cannot stand there" if token.kind != "end" else "something is missing at its end"
+        return BadFormula(f"{self._template[:200]!r} is not a formula that can be read: {why}.")
+
+    def _expression(self, least: int = TERNARY) -> Node:
+        self._nesting += 1
+        if self._nesting > MAX_DEPTH:
+            raise BadFormula(f"The formula is nested more than {MAX_DEPTH} deep.")
+        left = self._operand()
+        while (more := self._continued(left, least)) is not None:
+            left = more
+        self._nesting -= 1
+        return left
+
+    def _continued(self, left: Node, least: int) -> Node | None:
+        """With the operator that follows, if it binds tightly enough."""
+        token = self._next
+        sign = token.text.casefold()
+        if token.kind == "word":
+            return self._continued_by_word(left, sign, least)
+        if token.kind != "sign":
+            return None
+        if sign in _COMPARISONS:
+            return self._comparison(left) if least <= COMPARISON else None
+        if sign == "%" and not self._starts_operand(self._tokens[self._at + 1]):
+            self._at += 1
+            return node(lambda values: number_of(left.evaluate(values)) / 100, left)
+        binds = _BINDS.get(sign)
+        if binds is None or binds < least:
+            return None
+        self._at += 1
+        right = self._expression(binds if sign == "^" else binds + 1)
+        if sign == "+" and (left.joins or right.joins):
+            sign = "&"
+        operation, first, second = BINARY[sign], left.evaluate, right.evaluate
+        made = node(lambda values: operation(first(values), second(values)), left, right)
+        return made._replace(joins=operation is join)
+
+    def _continued_by_word(self, left: Node, word: str, least: int) -> Node | None:
+        if word == "or" and least <= OR:
+            self._at += 1
+            right = self._expression(AND)
+            return node(either(left, right, stop_at=True), left, right, results=left.results + right.results)
+        if word == "and" and least <= AND:
+            self._at += 1
+            right = self._expression(NOT)
+            return node(either(left, right, stop_at=False), left, right, results=right.results)
+        if word == "if" and least == TERNARY:
+            self._at += 1
+            condition = self._expression(OR)
+            self._need("else")
+            return chosen(condition, left, self._expression())
+        return None
+
+    def _comparison(self, first: Node) -> Node:
+        """`1 < {A} <= 10` compares each with the next."""
+        operands, operations = [first], []
+        while self._next.kind == "sign" and self._next.text in _COMPARISONS:
+            operations.append(BINARY[self._next.text])
+            self._at += 1
+            operands.append(self._expression(JOIN))
+        if len(operations) == 1:
+            [operation], (one, other) = operations, (each.evaluate for each in operands)
+            return node(lambda values: operation(one(values), other(values)), *operands)
+
+        def chain(values: Mapping[str, Value]) -> bool:
+            found = [each.evaluate(values) for each in operands]
+            return all(
+                operation(left, right) for operation, left, right in zip(operations, found[:-1], found[1:], strict=True)
+            )
+
+        return node(chain, *operands)
+
+    @staticmethod
+    def _starts_operand(token: Token) -> bool:
+        is_word = token.kind == "word" and token.text.casefold() not in ("and", "or", "if", "else")
+        return is_word or token.kind in ("column", "number", "text") or token.text == "("
+
+    def _operand(self) -> Node:
+        token = self._next
+        self._at += 1
+        match token.kind:
+            case "number":
+                value = float(token.text) if re.search(r"[.eE]", token.text) else int(token.text)
+                self.numbers.append(value)
+                return Node(lambda values: value)
+            case "column":
+                return self._column(token)
+            case "text":
+                return self._text(token)
+            case "word":
+                return self._word(token)
+        if token.text in ("-", "+"):
+            operand = self._expression(SIGN)
+            sign = -1 if token.text == "-" else 1
+            return node(lambda values: sign * number_of(operand.evaluate(values)), operand)
+        if token.text == "(":
+            inside = self._expression()
+            self._need(")")
+            return inside
+        raise self._unreadable(token)
+
+    def _column(self, token: Token) -> Node:
+        [name] = columns_in(token.text, self._fields)
+        self.pieces.append((self._template[self._done : token.place], name, False))
+        self._done = token.place + len(token.text)
+        field = next(field for field in self._fields if field.name == name)
+        return Node(lambda values: bound(values[name]), column=field)
+
+    def _text(self, token: Token) -> Node:
+        """`'{First} {Last}'`: columns inside quotes are part of the text, by the same binding as outside."""
+        parts = PLACEHOLDER.split(token.text[1:-1])
+        texts = [unescaped(part, token.text[0]) for part in parts[::2]]
+        if len(parts) == 1:
+            [literal] = texts
+            return Node(
+                lambda values: literal,
+                joins=bool(literal) and as_number(literal) is None,
+                results=(literal,) if literal.strip() else (),
+                literal=literal,
+            )
+        names = []
+        for match in PLACEHOLDER.finditer(token.text):
+            [name] = columns_in(match[0], self._fields)
+            names.append(name)
+            self.pieces.append((self._template[self._done : token.place + match.start()], name, True))
+            self._done = token.place + match.end()
+        pairs = list(zip(texts, [*names, ""], strict=True))
+
+        def filled(values: Mapping[str, Value]) -> str:
+            return "".join(before + (text_of(bound(values[name])) if name else "") for before, name in pairs)
+
+        return Node(filled, joins=True)
+
+    def _word(self, token: Token) -> Node:
+        word = token.text.upper()
+        if word == "NOT":
+            operand = self._expression(NOT)
+            return node(lambda values: not holds(operand.evaluate(values)), operand)
+        if word in ("TRUE", "FALSE"):
+            truth = word == "TRUE"
+            return Node(lambda values: truth)
+        if self._next.text != "(":
+            form = "IF(a, b, c)" if word == "IF" else f"{{{token.text}}} if it is a column, 'in quotes' if it is a text"
+            raise self._unreadable(token, f"{token.text!r} cannot stand there; write {form}")
+        self._at += 1
+        arguments: list[Node] = []
+        while not self._take(")"):
+            if arguments:
+                self._need(",")
+            arguments.append(self._expression())
+        return self._call(token.text, word, arguments)
+
+    def _call(self, spelled: str, name: str, arguments: list[Node]) -> Node:
+        function = FUNCTIONS.get(name)
+        least, most = (function.least, function.most) if function else LAZY.get(name, (0, 0))
+        if not most:
+            known = ", ".join(sorted((*FUNCTIONS, *LAZY, "NOT")))
+            raise BadFormula(f"{spelled}() is not a function of formulas. They have {known}.")
+        if not least <= len(arguments) <= most:
+            many = f"{least}" if least == most else f"at least {least}" if most == MANY else f"{least} to {most}"
+            raise BadFormula(f"{name} takes {many} values, not {len(arguments)}.")
+        if name == "IF":
+            return chosen(*arguments, *[Node(lambda values: None)] * (3 - len(arguments)))
+        parts = [each.evaluate for each in arguments]
+        if name in LAZY:
+            some = all if name == "AND" else any
+            return node(lambda values: some(holds(part(values)) for part in parts), *arguments)
+        if name == "CONVERT":
+            refuse_wrong_units(*arguments)
+        assert function is not None
+        apply = function.apply
+        if len(parts) == 1:
+            [only] = parts
+            made = node(lambda values: apply(only(values)), *arguments)
+        else:
+            made = node(lambda values: apply(*[part(values) for part in parts]), *arguments)
+        return made._replace(joins=name in ("CONCAT", "STR"))
+
+
+LAZY: Mapping[str, tuple[int, int]] = {"AND": (1, MANY), "IF": (2, 3), "OR": (1, MANY)}
+"""Functions that evaluate only what they need, with how many values they take."""
+
+
+def tokens_of(template: str) -> Sequence[Token]:
+    found = []
+    for match in _TOKEN.finditer(template):
+        kind = match.lastgroup or "end"
+        text = match[kind]
+        found.append(Token(kind, _SPELLED.get(text, text), match.start(kind)))
+        if kind == "end":
+            break
+    return found
+
+
+def node(evaluate: Evaluate, *parts: Node, results: tuple[str, ...] = ()) -> Node:
+    depth = 1 + max(part.depth for part in parts)
     if depth > MAX_DEPTH:
         raise BadFormula(f"The formula is nested more than {MAX_DEPTH} deep.")
-
-    def part(child: ast.expr) -> Evaluate:
-        return build(child, names, depth + 1)
-
-    match node:
-        case ast.Constant(value=str() as text):
-            return text_with_columns(text, names)
-        case ast.Constant(value=bool() | int() | float() as constant):
-            return lambda values: constant
-        case ast.Name(id=name) if name in names:
-            column = names[name]
-            return lambda values: bound(values[column])
-        case ast.Name(id=name):
-            raise BadFormula(f"{name!r} means nothing here; columns are written {{{name}}}, texts 'in quotes'.")
-        case ast.BinOp(left=left, op=symbol, right=right) if type(symbol) in OPERATORS:
-            operation, first, second = OPERATORS[type(symbol)], part(left), part(right)
-            return lambda values: operation(first(values), second(values))
-        case ast.UnaryOp(op=symbol, operand=operand) if type(symbol) in OPERATORS:
-            operation, first = OPERATORS[type(symbol)], part(operand)
-            return lambda values: operation(first(values))
-        case ast.Compare(left=left, ops=[symbol], comparators=[right]) if type(symbol) in OPERATORS:
-            operation, first, second = OPERATORS[type(symbol)], part(left), part(right)
-            return lambda values: operation(first(values), second(values))
-        case ast.BoolOp(op=ast.And(), values=parts):
-            conditions = [part(each) for each in parts]
-            return lambda values: all(condition(values) for condition in conditions)
-        case ast.BoolOp(op=ast.Or(), values=parts):
-            conditions = [part(each) for each in parts]
-            return lambda values: any(condition(values) for condition in conditions)
-        case ast.IfExp(test=test, body=body, orelse=otherwise):
-            condition, then, other = part(test), part(body), part(otherwise)
-            return lambda values: then(values) if condition(values) else other(values)
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
-            function, inputs = FUNCTIONS[name], [part(argument) for argument in arguments]
-            return lambda values: function(*[each(values) for each in inputs])
-        case ast.Call(func=called):
-            refused = f"{called.id}()" if isinstance(called, ast.Name) else "that call"
-            raise BadFormula(f"{refused} is not allowed; a formula may call only {', '.join(FUNCTIONS)}.")
-        case _:
-            raise BadFormula(f"In this formula {REFUSED.get(type(node), 'something is not allowed')}.")
+    return Node(evaluate, depth, results=results)
 
 
-def text_with_columns(text: str, names: Mapping[str, str]) -> Evaluate:
-    """`'{First} {Last}'`: placeholders inside quotes are part of the text, by the same binding as outside."""
-    pieces = re.split("|".join(f"({name})" for name in sorted(names, key=len, reverse=True)), text) if names else [text]
-    parts = [names.get(piece, "") for piece in pieces if piece]
-    texts = [piece for piece in pieces if piece]
-    if not any(parts):
-        return lambda values: text
-    return lambda values: "".join(
-        show(values[column]) if column else piece for piece, column in zip(texts, parts, strict=True)
+def either(left: Node, right: Node, *, stop_at: bool) -> Evaluate:
+    """`{A} or {B}` is the first if it holds, else the second; `and` the other way round."""
+
+    def evaluate(values: Mapping[str, Value]) -> Any:
+        first = left.evaluate(values)
+        return first if holds(first) is stop_at else right.evaluate(values)
+
+    return evaluate
+
+
+def chosen(condition: Node, then: Node, other: Node) -> Node:
+    holding, one, two = condition.evaluate, then.evaluate, other.evaluate
+    made = node(
+        lambda values: one(values) if holds(holding(values)) else two(values),
+        condition,
+        then,
+        other,
+        results=then.results + other.results,
     )
+    return made._replace(joins=then.joins and other.joins)
 
 
-def constants_of(tree: ast.expr, names: Mapping[str, str]) -> tuple[str | int | float, ...]:
-    placeholder = re.compile("|".join(sorted(names, key=len, reverse=True)) or "(?!)")
-    found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    return tuple(
-        placeholder.sub(" ", value) if isinstance(value, str) else value
-        for value in found
-        if isinstance(value, str | int | float)
-    )
+def unescaped(part: str, quote: str) -> str:
+    if quote in "“‘":
+        return part
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), part.replace(quote * 2, quote))
 
 
-def copies(tree: ast.expr, names: Mapping[str, str]) -> bool:
-    match tree:
-        case ast.Name():
-            return True
-        case ast.Constant(value=str() as text):
-            return text.strip() in names
-        case ast.Call(func=ast.Name(id="str"), args=[argument]):
-            return copies(argument, names)
-        case _:
-            return False
-
-
-def pieces_of(template: str, columns: Sequence[str]) -> list[tuple[str, str]]:
-    """The template as pairs of a text and the column after it; the last has no column."""
-    by_folded = {column.casefold(): column for column in columns}
-    parts = PLACEHOLDER.split(template)
-    following = [by_folded[name.strip().casefold()] for name in parts[1::2]]
-    return list(zip(parts[::2], [*following, ""], strict=True))
-
-
-def literal(value: Value) -> str:
-    return repr(value[:60]) if isinstance(value, str) else show(value)
-
-
-def bound(value: Value) -> str | int | float | bool:
-    """What a name in a formula stands for."""
-    if isinstance(value, (float, int, str)):  # half the time of a union
+def bound(value: Value) -> str | int | float | None:
+    """What a column in a formula stands for."""
+    if value is None or isinstance(value, (float, int, str)):  # half the time of a union
         return value
     return value.amount if isinstance(value, Money) else show(value)
 
 
-def clean(result: object) -> Value:
-    if isinstance(result, float):
-        if not math.isfinite(result):
-            raise Unevaluable("the result is not a finite number")
-        # 0.1 * 3 is 0.3 to everybody but a binary computer; spreadsheets show 15 digits too.
-        return float(f"{result:.15g}")
-    if isinstance(result, str) or result is True or result is False:
-        return result
-    if isinstance(result, int):
-        if result.bit_length() > MAX_RESULT_BITS:
-            raise Unevaluable("the result is too large")
-        return result
-    raise Unevaluable(f"the result is a {type(result).__name__}, not a value")
-
-
-def number(operand: Any) -> Any:
-    """Numbers as they are; texts that read as a number ("£12.50") as that number. "5 ft 11 in" is two."""
-    if not isinstance(operand, str):
-        return operand
-    read = coerce(operand, _NUMBER)
-    if read.value is None or read.label == "low":
-        raise NotANumber(f"{operand[:60]!r} is not a number")
-    if read.label == "medium" and sum(2 if each.high is not None else 1 for each in read_numbers(operand)) > 1:
-        raise NotANumber(f"{operand[:60]!r} is more than one number")
-    return read.value
-
-
-def arithmetic(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda left, right: operation(number(left), number(right))
-
-
-def compared(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def compare(left: Any, right: Any) -> Any:
-        if isinstance(left, str) != isinstance(right, str):
-            left, right = number(left), number(right)
-        return operation(left, right)
-
-    return compare
-
-
-def add(left: Any, right: Any) -> Any:
-    if isinstance(left, str) or isinstance(right, str):
-        joined = text(left) + text(right)
-        if len(joined) > MAX_TEXT:
-            raise Unevaluable("the text is too long")
-        return joined
-    return left + right
-
-
-def multiply(left: Any, right: Any) -> Any:
-    left, right = number(left), number(right)
-    if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > MAX_BITS:
-        raise Unevaluable("the result is too large")
-    return left * right
-
-
-def power(base: Any, exponent: Any) -> Any:
-    base, exponent = number(base), number(exponent)
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MAX_BITS:
-        raise Unevaluable("the result is too large")
-    result = base**exponent
-    if isinstance(result, complex):
-        raise Unevaluable("the result is not a real number")
-    return result
-
-
-def rounded(value: Any, digits: Any = None) -> Any:
-    value = number(value)
-    if digits is None:
-        return round(value)
-    if not isinstance(digits, int) or abs(digits) > MAX_DIGITS:
-        raise Unevaluable(f"round takes a whole number of digits up to {MAX_DIGITS}")
-    return round(value, digits)
-
-
-def text(value: Any) -> str:
-    return show(clean(value))
-
-
-def to_int(value: Any) -> int:
-    return int(number(value))
-
-
-def to_float(value: Any) -> float:
-    return float(number(value))
-
-
-def length(value: Any) -> int:
-    return len(text(value))
-
-
-OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: add,
-    ast.Sub: arithmetic(operator.sub),
-    ast.Mult: multiply,
-    ast.Div: arithmetic(operator.truediv),
-    ast.FloorDiv: arithmetic(operator.floordiv),
-    ast.Mod: arithmetic(operator.mod),
-    ast.Pow: power,
-    ast.USub: lambda value: -number(value),
-    ast.UAdd: lambda value: +number(value),
-    ast.Not: operator.not_,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: compared(operator.lt),
-    ast.LtE: compared(operator.le),
-    ast.Gt: compared(operator.gt),
-    ast.GtE: compared(operator.ge),
-}
-
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "abs": lambda value: abs(number(value)),
-    "float": to_float,
-    "int": to_int,
-    "len": length,
-    "max": max,
-    "min": min,
-    "round": rounded,
-    "str": text,
-}
-
-REFUSED = {
-    ast.Attribute: "attributes (a.b) are not allowed",
-    ast.Subscript: "indexing (a[b]) is not allowed",
-    ast.ListComp: "comprehensions are not allowed",
-    ast.SetComp: "comprehensions are not allowed",
-    ast.DictComp: "comprehensions are not allowed",
-    ast.GeneratorExp: "comprehensions are not allowed",
-    ast.Lambda: "functions cannot be defined",
-    ast.JoinedStr: "f-strings are not allowed; put {Column} into plain quotes",
-    ast.Compare: "comparisons must be one at a time, joined by and",
-}
+def refuse_wrong_units(value: Node, source: Node, target: Node) -> None:
+    """Before the run, as far as the units are written in the formula."""
+    if not source.literal or not target.literal:
+        return
+    if in_unit(Measure(value=1, start=0, end=0, unit=source.literal), target.literal) is None:
+        raise BadFormula(f"CONVERT cannot convert {source.literal!r} to {target.literal!r}.")
+    column = value.column
+    if column is not None and column.type == "number" and column.unit:
+        one = in_unit(Measure(value=1, start=0, end=0, unit=column.unit), source.literal)
+        if one is None or one.value != 1:
+            raise BadFormula(f"{{{column.name}}} is in {column.unit}, not in {source.literal!r}.")

@@ -1,0 +1,380 @@
+"""What formulas compute with: operators and functions over numbers, texts, dates and empty cells.
+
+A text that reads as one number ("£12.50", "1.200,00") is that number in every operator. An empty cell is None: an
+operator that needs a value raises `Empty`, functions over many values pass it over, text functions give it back.
+Everything is bounded in size, so no formula can take long.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from tablewright.table.coerce import coerce
+from tablewright.table.measures import Measure, in_unit, read_measures
+from tablewright.table.model import Field, Value
+from tablewright.table.numbers import read_numbers
+from tablewright.table.text import show
+
+MAX_BITS = 4_096
+MAX_RESULT_BITS = 1_023  # what a float can still hold
+MAX_TEXT = 100_000
+MAX_DIGITS = 30
+LONGEST_MARK = 3
+"""Letters that may stand before a number that is still the text's own: "USD 20", "ca. 20", not "Studio 54"."""
+
+_NUMBER = Field(name="operand", type="number")
+_DATE = Field(name="operand", type="date")
+
+
+class Unevaluable(Exception):
+    """The formula cannot be computed for this row, with the reason; it becomes the cell's error."""
+
+
+class Empty(Unevaluable):
+    """A value is needed where the row has none."""
+
+
+# ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def clean(result: object) -> Value:
+    if isinstance(result, float):
+        if not math.isfinite(result):
+            raise Unevaluable("the result is not a finite number")
+        # 0.1 * 3 is 0.3 to everybody but a binary computer; spreadsheets show 15 digits too.
+        return float(f"{result:.15g}")
+    if isinstance(result, int) and result.bit_length() > MAX_RESULT_BITS:
+        raise Unevaluable("the result is too large")
+    if result is None or isinstance(result, str | int):
+        return result
+    raise Unevaluable(f"the result is a {type(result).__name__}, not a value")
+
+
+def number(operand: Any) -> Any:
+    kind = type(operand)
+    if kind is float or kind is int:
+        return operand
+    if operand is None:
+        raise Empty
+    if kind is not str:
+        return int(operand)
+    value = as_number(operand)
+    if value is None:
+        several = len(read_numbers(operand)) > 1 or any(each.high is not None for each in read_numbers(operand))
+        raise Unevaluable(f"{operand[:60]!r} is {'more than one number' if several else 'not a number'}")
+    return value
+
+
+@lru_cache(maxsize=4096)
+def as_number(text: str) -> int | float | None:
+    """The one number that a text states, or None. "12%" is 0.12; "5 ft 11 in", "10–20" and "Studio 54" are none."""
+    read = coerce(text, _NUMBER)
+    if read.value is None or read.label == "low" or not isinstance(read.value, int | float):
+        return None
+    if read.label == "high":
+        return read.value
+    numbers = read_numbers(text)
+    if len(numbers) != 1 or numbers[0].high is not None:
+        return None
+    if any(len(word) > LONGEST_MARK for word in re.findall(r"[^\W\d_]+", text[: numbers[0].start])):
+        return None
+    return read.value / 100 if text.rstrip().endswith("%") else read.value
+
+
+def text(value: Any) -> str:
+    if value is None:
+        raise Empty
+    shown = show(clean(value))
+    if len(shown) > MAX_TEXT:
+        raise Unevaluable("the text is too long")
+    return shown
+
+
+def whole(value: Any, what: str) -> int:
+    read = number(value)
+    if read != int(read) or not 0 <= read <= MAX_TEXT:
+        raise Unevaluable(f"{what} must be a whole number, not {show(clean(read))}")
+    return int(read)
+
+
+def holds(value: Any) -> bool:
+    """Whether a condition is met: not by an empty cell, 0 or "false"."""
+    return value.strip().casefold() not in ("", "false") if isinstance(value, str) else bool(value)
+
+
+# ── operators ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def arithmetic(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda left, right: operation(number(left), number(right))
+
+
+def as_date(value: Any) -> datetime.date | None:
+    """A date as cells hold it: 2021-05-03."""
+    if not isinstance(value, str) or len(value) != 10 or value[4] != "-":
+        return None
+    try:
+        return datetime.date.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+def moved(date: datetime.date, days: Any) -> str:
+    return (date + datetime.timedelta(days=number(days))).isoformat()
+
+
+def add(left: Any, right: Any) -> Any:
+    """Numbers and number texts are added, days to a date too. Two texts that are no numbers are joined."""
+    if not isinstance(left, str) and not isinstance(right, str):
+        return number(left) + number(right)
+    if left is None or right is None:
+        raise Empty
+    if date := as_date(left):
+        return moved(date, right)
+    if date := as_date(right):
+        return moved(date, left)
+    one, other = (as_number(side) if isinstance(side, str) else side for side in (left, right))
+    if one is not None and other is not None:
+        return one + other
+    if one is None and other is None:
+        return join(left, right)
+    raise Unevaluable(f"{(left if one is None else right)[:60]!r} is not a number; & joins texts")
+
+
+def subtract(left: Any, right: Any) -> Any:
+    if date := as_date(left):
+        other = as_date(right)
+        return (date - other).days if other else moved(date, -number(right))
+    return number(left) - number(right)
+
+
+def join(left: Any, right: Any) -> str:
+    return text(text(left) + text(right))
+
+
+def multiply(left: Any, right: Any) -> Any:
+    left, right = number(left), number(right)
+    if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > MAX_BITS:
+        raise Unevaluable("the result is too large")
+    return left * right
+
+
+def power(base: Any, exponent: Any) -> Any:
+    base, exponent = number(base), number(exponent)
+    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MAX_BITS:
+        raise Unevaluable("the result is too large")
+    result = base**exponent
+    if isinstance(result, complex):
+        raise Unevaluable("the result is not a real number")
+    return result
+
+
+def equal(left: Any, right: Any) -> bool:
+    """Numbers and number texts by their value, other texts whatever their case. An empty cell equals only ''."""
+    if left is None or right is None:
+        return left in (None, "") and right in (None, "")
+    if not isinstance(left, str) and not isinstance(right, str):
+        return bool(clean(left) == clean(right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return show(left).casefold() == show(right).casefold()
+    if isinstance(left, str) and isinstance(right, str):
+        if left.strip().casefold() == right.strip().casefold():
+            return True
+        marks = {mark for side in (left, right) if (mark := re.sub(r"[\d.,'\s+-]", "", side))}
+        if len(marks) > 1:  # €20 is not $20
+            return False
+    one, other = (as_number(side) if isinstance(side, str) else clean(side) for side in (left, right))
+    return one is not None and one == other
+
+
+def ordered(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    return lambda left, right: operation(*alike((left, right)))
+
+
+def alike(values: tuple[Any, ...]) -> list[Any]:
+    """The values as things that have an order: all as numbers, or all as texts, dates among them."""
+    if None in values:
+        raise Empty
+    numbers = [as_number(value) if isinstance(value, str) else value for value in values]
+    if None not in numbers:
+        return numbers
+    if all(each is None for each in numbers):
+        return [value.casefold() for value in values]
+    odd = next(value for value, each in zip(values, numbers, strict=True) if each is None)
+    raise Unevaluable(f"{odd[:60]!r} is not a number")
+
+
+def differs(left: Any, right: Any) -> bool:
+    return not equal(left, right)
+
+
+BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+    "/": arithmetic(operator.truediv),
+    "//": arithmetic(operator.floordiv),
+    "%": arithmetic(operator.mod),
+    "^": power,
+    "&": join,
+    "=": equal,
+    "<>": differs,
+    "<": ordered(operator.lt),
+    "<=": ordered(operator.le),
+    ">": ordered(operator.gt),
+    ">=": ordered(operator.ge),
+}
+
+# ── functions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def rounded(value: Any, digits: Any = 0) -> Any:
+    """Halves go away from zero, as in a spreadsheet, and 2.675 is a half although its binary fraction is less."""
+    value, digits = number(value), number(digits)
+    if digits != int(digits) or abs(digits) > MAX_DIGITS:
+        raise Unevaluable(f"ROUND takes a whole number of digits up to {MAX_DIGITS}")
+    digits = int(digits)
+    if isinstance(value, int):
+        if digits >= 0:
+            return value
+        unit = 10**-digits
+        return (abs(value) + unit // 2) // unit * unit * (-1 if value < 0 else 1)
+    nudged = round(float(f"{value:.15g}") * (1 + 5e-16), digits)
+    return nudged if digits > 0 or not math.isfinite(nudged) else int(nudged)
+
+
+def present(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(value for value in values if value is not None)
+
+
+def total(*values: Any) -> Any:
+    found = [number(value) for value in present(values)]
+    return sum(found) if found else None
+
+
+def average(*values: Any) -> Any:
+    found = [number(value) for value in present(values)]
+    return sum(found) / len(found) if found else None
+
+
+def extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
+    def chosen(*values: Any) -> Any:
+        found = present(values)
+        if not found:
+            return None
+        keys = alike(found)
+        place = choose(range(len(found)), key=keys.__getitem__)
+        return keys[place] if not isinstance(keys[place], str) else found[place]
+
+    return chosen
+
+
+def concatenated(*values: Any) -> str:
+    return text("".join(text(value) for value in present(values)))
+
+
+def of_text(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """A text function: what it is given of an empty cell is empty."""
+    return lambda value, *more: None if value is None else operation(text(value), *more)
+
+
+def left_part(value: str, count: Any = 1) -> str:
+    return value[: whole(count, "LEFT's second value")]
+
+
+def right_part(value: str, count: Any = 1) -> str:
+    count = whole(count, "RIGHT's second value")
+    return value[-count:] if count else ""
+
+
+def middle_part(value: str, start: Any, count: Any) -> str:
+    first = max(0, whole(start, "MID's second value") - 1)
+    return value[first : first + whole(count, "MID's third value")]
+
+
+def substituted(value: str, old: Any, new: Any) -> str:
+    return text(value.replace(text(old), "" if new is None else text(new))) if text(old) else value
+
+
+def found_at(part: Any, value: Any) -> int:
+    place = text(value).casefold().find(text(part).casefold())
+    if place < 0:
+        raise Unevaluable(f"{text(part)[:60]!r} does not stand in {text(value)[:60]!r}")
+    return place + 1
+
+
+def contains(value: Any, part: Any) -> bool:
+    return value is not None and text(part).casefold() in text(value).casefold()
+
+
+def date_part(what: str, start: int, end: int) -> Callable[[Any], int | None]:
+    def part(value: Any) -> int | None:
+        if value is None:
+            return None
+        read = coerce(text(value), _DATE)
+        iso = str(read.value) if read.value is not None and read.label != "low" else ""
+        if not iso[start:end]:
+            raise Unevaluable(f"{text(value)[:60]!r} has no {what}" if iso else f"{text(value)[:60]!r} is not a date")
+        return int(iso[start:end])
+
+    return part
+
+
+def converted(value: Any, source: Any, target: Any) -> Any:
+    """The quantity in another unit. A text that names its own unit ("5 ft 11 in") is converted from that one."""
+    source, target = text(source), text(target)
+    measure = Measure(value=0, start=0, end=0, unit=source)
+    if isinstance(value, str):
+        stated = read_measures(value, source)
+        if len(stated) == 1 and stated[0].unit and stated[0].high is None and not stated[0].sizes:
+            measure = stated[0]
+    if not measure.end:
+        measure = Measure(value=number(value), start=0, end=0, unit=source)
+    result = in_unit(measure, target)
+    if result is None:
+        raise Unevaluable(f"{show(value)[:60]!r} is in {measure.unit}, which cannot be converted to {target}")
+    return result.value
+
+
+class Function(NamedTuple):
+    apply: Callable[..., Any]
+    least: int = 1
+    most: int = 1
+
+
+MANY = 255
+FUNCTIONS: Mapping[str, Function] = {
+    "ABS": Function(lambda value: abs(number(value))),
+    "AVERAGE": Function(average, 1, MANY),
+    "CONCAT": Function(concatenated, 1, MANY),
+    "CONTAINS": Function(contains, 2, 2),
+    "CONVERT": Function(converted, 3, 3),
+    "DAY": Function(date_part("day", 8, 10)),
+    "FIND": Function(found_at, 2, 2),
+    "FLOAT": Function(lambda value: float(number(value))),
+    "INT": Function(lambda value: int(number(value))),
+    "ISBLANK": Function(lambda value: value is None or value == ""),
+    "LEFT": Function(of_text(left_part), 1, 2),
+    "LEN": Function(lambda value: 0 if value is None else len(text(value))),
+    "LOWER": Function(of_text(str.lower)),
+    "MAX": Function(extreme(max), 1, MANY),
+    "MID": Function(of_text(middle_part), 3, 3),
+    "MIN": Function(extreme(min), 1, MANY),
+    "MOD": Function(arithmetic(operator.mod), 2, 2),
+    "MONTH": Function(date_part("month", 5, 7)),
+    "PROPER": Function(of_text(str.title)),
+    "RIGHT": Function(of_text(right_part), 1, 2),
+    "ROUND": Function(rounded, 1, 2),
+    "STR": Function(of_text(str)),
+    "SUBSTITUTE": Function(of_text(substituted), 3, 3),
+    "SUM": Function(total, 1, MANY),
+    "TRIM": Function(of_text(lambda value: " ".join(value.split()))),
+    "UPPER": Function(of_text(str.upper)),
+    "YEAR": Function(date_part("year", 0, 4)),
+}

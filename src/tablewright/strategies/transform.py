@@ -1,0 +1,151 @@
+"""Write from the row: a cell from other cells of its row by a model, which translates, classifies, summarises,
+rewrites or splits. No web; the evidence is the cells that were used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tablewright.decisions.decision import decide
+from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
+from tablewright.errors import BadField, UsageError
+from tablewright.strategies import expected
+from tablewright.strategies.computation import empty_inputs, failed
+from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
+from tablewright.strategies.tools import Need, Tools
+from tablewright.table.evidence import LONGEST_QUOTE
+from tablewright.table.model import Evidence, Field, Finding, Reason, Row, Step
+from tablewright.table.template import columns_in
+from tablewright.table.text import cell_text, show
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+ROOM = 40_000
+"""Characters of a row in a prompt, at most; a model with a small window is shown fewer."""
+CHARACTERS_A_TOKEN = 2
+"""Few, so that what is shown of a row takes no more than about half of any model's window."""
+
+
+class TransformStrategy(Strategy):
+    name = "transform"
+    display_name = "Write from the row"
+    concurrency = 8
+    needs_identity = False
+
+    def needs(self, task: Task) -> tuple[Need, ...]:
+        return ("model",)
+
+    def columns(self, task: Task) -> Collection[str] | None:
+        """Where a question names no column in braces, all of the row is looked at."""
+        inputs = [columns_in(field.question, task.table.fields) for field in task.fields]
+        return {column for each in inputs for column in each} if all(inputs) else None
+
+    def expected(self, task: Task, tools: Tools) -> Expected:
+        return expected.transform(task, tools)
+
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        if tools.model is None:
+            raise UsageError(
+                "Writing from the row takes a language model, and none is set.",
+                advice="Set TABLEWRIGHT_MODEL, or say --model; `tablewright models list` shows some for this machine.",
+            )
+        for field in task.fields:
+            if not field.question.strip() and not field.description.strip():
+                raise BadField(
+                    f"{field.name} does not say what to write.",
+                    advice=f'Write --field "{field.name}:{field.type}=Translate {{Title}} to German".',
+                )
+        writer = Writer(task.fields, task.table.fields, tools.model, strict=tools.strict, examples=task.examples)
+        return writer.answer
+
+
+class Writer:
+    """Writes these fields of rows that have these columns."""
+
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        columns: Sequence[Field],
+        model: LanguageModel,
+        *,
+        strict: bool = False,
+        examples: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._fields = tuple(fields)
+        asked = {field.name for field in fields}
+        whole = tuple(column.name for column in columns if column.name not in asked)
+        self._named = {field.name: columns_in(field.question, columns) for field in fields}
+        self._inputs = {name: named or whole for name, named in self._named.items()}
+        for name, named in self._named.items():
+            if name in named:
+                raise BadField(f"{name} cannot be written from itself.")
+        self._model = model
+        self._strict = strict
+        self._examples = {name: tuple(some) for name, some in (examples or {}).items()}
+
+    async def answer(self, row: Row, tell: Tell) -> Sequence[Finding]:
+        """All open fields of the row in one call; without a call for those whose inputs are all empty."""
+        findings, wanted = [], []
+        for field in self._fields:
+            if not row.cell(field.name).needs_work:
+                continue
+            if any(row.cell(column).value is not None for column in self._inputs[field.name]):
+                wanted.append(field)
+            else:
+                empty = empty_inputs(self._named[field.name], row) or "the row is empty"
+                findings.append(failed(field, "not_applicable", empty))
+        if wanted:
+            findings += await self._write(row, tuple(wanted), tell)
+        return findings
+
+    async def _write(self, row: Row, fields: tuple[Field, ...], tell: Tell) -> list[Finding]:
+        asked = self.asked(row, fields)
+
+        def told(step: Step) -> None:
+            tell(step, *(field.name for field in fields))
+
+        outcome = await decide(Write(), asked, self._model, told)
+        if outcome.degraded:
+            reason: Reason = "over_budget" if outcome.over_budget else "error"
+            return [failed(field, reason, outcome.degraded) for field in fields]
+        return [self._finding(row, field, outcome.decided[field.name]) for field in fields]
+
+    def asked(self, row: Row, fields: tuple[Field, ...]) -> WriteCells:
+        columns = dict.fromkeys(column for field in fields for column in self._inputs[field.name])
+        texts = {column: cell_text(row.cell(column)).strip() for column in columns}
+        texts = {column: text for column, text in texts.items() if text}
+        room = min(ROOM, CHARACTERS_A_TOKEN * self._model.window // 2) // max(1, len(texts))
+        return WriteCells(
+            fields=fields,
+            inputs={field.name: self._inputs[field.name] for field in fields},
+            row={column: shortened(text, room) for column, text in texts.items()},
+            examples=self._examples,
+        )
+
+    def _finding(self, row: Row, field: Field, cell: WrittenCell) -> Finding:
+        if cell.problem:
+            return failed(field, "error", cell.problem)
+        if cell.value is None:
+            return failed(field, "not_found", "the row does not give it")
+        if self._strict and cell.basis == "judged":
+            return failed(field, "not_found", "it was concluded from the row, which strict evidence does not allow")
+        sure = min(row.cell(column).confidence or 0.0 for column in cell.columns)
+        return Finding(
+            field=field.name,
+            value=cell.value,
+            raw_value=show(cell.value),
+            confidence=round(sure * SURE[cell.basis], 4),
+            basis=cell.basis,
+            evidence=tuple(
+                Evidence(origin="row", title=column, quote=f"{column}: {cell_text(row.cell(column))}"[:LONGEST_QUOTE])
+                for column in cell.columns
+            ),
+            steps=(Step(type="thinking", detail=f"Written from {', '.join(cell.columns)}; {cell.basis}."),),
+            exact=True,
+        )
+
+
+def shortened(text: str, room: int) -> str:
+    """Its lines kept: they may be what is to be split."""
+    return text if len(text) <= room else f"{text[: room - 1]}…"
