@@ -20,6 +20,7 @@ from tablewright.strategies import expected
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import Answer, Effort, Expected, Strategy, Task
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
+from tablewright.strategies.transform import TransformStrategy
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, Table, given
 
@@ -233,9 +234,17 @@ def test_a_formula_takes_nothing_and_one_in_words_a_call(asked: Tools) -> None:
     assert computation.expected(task("Twice:number={Price} * 2"), asked) == Expected()
     words = computation.expected(task("Gross:number={Price} plus 19% VAT"), asked)
     assert words.once.calls == pytest.approx(1 + expected.ASKED_TWICE)
-    assert words.row.calls == expected.WORKED_OUT
-    beyond = computation.expected(task("Shout=upper case of {Company}"), asked)
-    assert (beyond.once.calls, beyond.row.calls) == (0, pytest.approx(1 + expected.ASKED_TWICE))
+    assert words.row.calls == pytest.approx(expected.NO_FORMULA * (1 + expected.ASKED_TWICE))
+
+
+def test_writing_from_the_row_takes_one_call_for_all_its_columns(asked: Tools) -> None:
+    one, two = (
+        TransformStrategy().expected(task(*["German=Translate {Company} to German", "Kind=What is it?"][:count]), asked)
+        for count in (1, 2)
+    )
+    assert one.row.calls == two.row.calls == pytest.approx(1 + expected.ASKED_TWICE)
+    assert one.row.input_tokens < two.row.input_tokens
+    assert one.row.output_tokens == pytest.approx(two.row.output_tokens / 2, rel=0.1)
 
 
 class Silent(Strategy):

@@ -187,8 +187,10 @@ def test_a_formula_tells_its_numbers_and_the_texts_it_can_give() -> None:
     assert (formula.numbers, formula.results) == ((100, 19), ("dear", "cheap"))
 
 
-def test_money_is_its_amount() -> None:
-    assert evaluate("{Price} * 2", Price=Money(amount=10, currency="EUR")) == 20
+def test_money_is_its_amount_and_as_a_text_keeps_its_currency() -> None:
+    price = Money(amount=10, currency="EUR")
+    assert evaluate("{Price} * 2 + {Price}", Price=price) == 30
+    assert evaluate("IF({Price} = 10 and {Price} < '€11', '{Price}: ' & {Price})", Price=price) == "10 EUR: 10 EUR"
 
 
 def test_a_column_called_like_the_inner_name_of_another_is_not_mixed_up() -> None:

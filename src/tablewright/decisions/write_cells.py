@@ -125,21 +125,20 @@ def reply_for(names: tuple[str, ...]) -> type[BaseModel]:
 def checked(asked: WriteCells, field: Field, reply: Written) -> WrittenCell:
     said = reply.value.strip()
     inputs = {column: asked.row[column] for column in asked.inputs[field.name] if column in asked.row}
-    is_stated = any(stands_in(said, text) for text in inputs.values())
     is_option = bool(field.options) and exact_option(said, field.options) is not None
-    if not said or (is_not_found(said) and not is_stated and not is_option):
+    if not said or (
+        is_not_found(said) and not is_option and not any(stands_in(said, each) for each in inputs.values())
+    ):
         return WrittenCell()
     value, problem = typed(said, field)
-    if not problem:
-        problem = unproved(said, value, field, inputs)
     if problem:
         return WrittenCell(problem=problem)
+    basis, holding = basis_of(said, value, field, inputs)
+    if problem := unproved(basis, said, value, field, inputs):
+        return WrittenCell(problem=problem)
     named = {name.strip().casefold() for name in reply.used}
-    used = tuple(column for column in inputs if column.casefold() in named) or tuple(inputs)
-    basis = basis_of(said, value, field, inputs)
-    if basis != "judged" and not any(stands_in(said, inputs[column]) for column in used):
-        used = tuple(column for column in inputs if basis_of(said, value, field, {column: inputs[column]}) == basis)
-    return WrittenCell(value=value, basis=basis, columns=used)
+    used = tuple(column for column in holding or tuple(inputs) if column.casefold() in named)
+    return WrittenCell(value=value, basis=basis, columns=used or holding or tuple(inputs))
 
 
 def typed(said: str, field: Field) -> tuple[Value, str]:
@@ -156,7 +155,24 @@ def typed(said: str, field: Field) -> tuple[Value, str]:
     return read.value, ""
 
 
-def unproved(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> str:
+def basis_of(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> tuple[Basis, tuple[str, ...]]:
+    """How the value relates to the cells, and which of them hold it; none where it is the model's conclusion."""
+    items = value if isinstance(value, tuple) else (said,)
+    if field.type == "boolean":
+        stated = [column for column, text in inputs.items() if read_boolean(text)[:2] == (value, "high")]
+    else:
+        stated = [column for column, text in inputs.items() if any(stands_in(item, text) for item in items)]
+    texts = [inputs[column] for column in stated]
+    others = [option for option in field.options if option != value and any(stands_in(option, text) for text in texts)]
+    is_whole = field.type != "list" or all(any(stands_in(item, text) for text in texts) for item in items)
+    if stated and is_whole and not others:  # a cell that names two options leaves the choice to the model
+        return "stated", tuple(stated)
+    if field.type in PROVED:
+        return "converted", tuple(column for column, text in inputs.items() if follows(said, text, field))
+    return "judged", ()
+
+
+def unproved(basis: Basis, said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> str:
     """Which figure of it does not stand in the row, in words; "" where all do."""
     columns = ", ".join(inputs)
     if field.type in PROVED:
@@ -164,7 +180,7 @@ def unproved(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -
             return ""
         advice = " A scale is a column with options, a computation a formula." if field.type == "number" else ""
         return f"{said[:60]!r} does not stand in {columns}; a {field.type} is picked out of the row.{advice}"
-    if field.options or field.type == "boolean":
+    if basis == "stated" or field.options or field.type == "boolean":
         return ""
     strange = figures_not_in(show(value), (*inputs.values(), field.question))
     return f"{', '.join(strange)} does not stand in {columns}." if strange else ""
@@ -189,17 +205,3 @@ def figures_not_in(said: str, texts: Iterable[str]) -> list[str]:
         and any(map(str.isdigit, said[number.start : number.end]))
         and not all(any(close(value, other) for other in held) for value in (number.value, number.high) if value)
     ]
-
-
-def basis_of(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> Basis:
-    if field.type == "boolean":
-        return "stated" if any(read_boolean(text)[:2] == (value, "high") for text in inputs.values()) else "judged"
-    if field.options:
-        named = {option for option in field.options if any(stands_in(option, text) for text in inputs.values())}
-        return "stated" if named == {value} else "judged"
-    if isinstance(value, tuple):
-        stated = all(any(stands_in(item, text) for text in inputs.values()) for item in value)
-        return "stated" if stated else "judged"
-    if any(stands_in(said, text) for text in inputs.values()):
-        return "stated"
-    return "converted" if field.type in PROVED else "judged"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tablewright.errors import BadFormula
@@ -112,15 +112,18 @@ def with_finding(row: Row, finding: Finding) -> Row:
 def compute(field: Field, formula: Formula, row: Row, before: tuple[Step, ...] = ()) -> Finding:
     """`before` are the steps that led to the formula."""
     values: dict[str, Value] = {}
+    amounts: list[Money] = []
     confidence = 1.0  # a computed value is as sure as the least sure value it was computed from
     for column in formula.columns:
         cell = row.cell(column)
         values[column] = cell.value
         if cell.value is not None:
             confidence = min(confidence, cell.confidence or 0.0)
+        if type(cell.value) is Money:
+            amounts.append(cell.value)
     try:
         result = formula.evaluate(values)
-        refuse_mixed_currencies(result, values)
+        currency = currency_of(result, amounts)
     except Empty:
         return failed(field, "not_applicable", empty_inputs(formula.columns, row))
     except Unevaluable as error:
@@ -132,7 +135,7 @@ def compute(field: Field, formula: Formula, row: Row, before: tuple[Step, ...] =
     written = f"{formula.written(values)} = {shown}"
     return Finding(
         field=field.name,
-        value=in_currency(result, field, values),
+        value=in_currency(result, field, currency),
         raw_value=shown,
         confidence=confidence,
         basis="computed",
@@ -152,17 +155,15 @@ def failed(field: Field, reason: Reason, detail: str) -> Finding:
     return Finding(field=field.name, reason=reason, error=detail, steps=(Step(type="error", detail=detail),))
 
 
-def currencies_of(values: Mapping[str, Value]) -> list[str]:
-    return sorted({value.currency for value in values.values() if isinstance(value, Money) and value.currency})
-
-
-def refuse_mixed_currencies(result: Value, values: Mapping[str, Value]) -> None:
-    if isinstance(result, int | float) and len(currencies := currencies_of(values)) > 1:
+def currency_of(result: Value, amounts: Sequence[Money]) -> str:
+    """Of the amounts that a number or a comparison was computed from."""
+    currencies = sorted({money.currency for money in amounts if money.currency}) if amounts else []
+    if len(currencies) > 1 and isinstance(result, int | float):
         raise Unevaluable(f"{' and '.join(currencies)} are different currencies, which a formula does not convert")
+    return currencies[0] if currencies else ""
 
 
-def in_currency(result: Value, field: Field, values: Mapping[str, Value]) -> Value:
-    """A money column computed from amounts of one currency is in that currency."""
+def in_currency(result: Value, field: Field, currency: str) -> Value:
     if field.type != "money" or isinstance(result, bool) or not isinstance(result, int | float):
         return result
-    return Money(amount=result, currency=(currencies_of(values) or [field.unit])[0])
+    return Money(amount=result, currency=currency or field.unit)

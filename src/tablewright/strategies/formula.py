@@ -391,11 +391,9 @@ def unescaped(part: str, quote: str) -> str:
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), part.replace(quote * 2, quote))
 
 
-def bound(value: Value) -> str | int | float | None:
+def bound(value: Value) -> str | int | float | Money | None:
     """What a column in a formula stands for."""
-    if value is None or isinstance(value, (float, int, str)):  # half the time of a union
-        return value
-    return value.amount if isinstance(value, Money) else show(value)
+    return show(value) if isinstance(value, tuple) else value
 
 
 def refuse_wrong_units(value: Node, source: Node, target: Node) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from tablewright.table.coerce import coerce
 from tablewright.table.measures import Measure, in_unit, read_measures
-from tablewright.table.model import Field, Value
+from tablewright.table.model import Field, Money, Value
 from tablewright.table.numbers import read_numbers
 from tablewright.table.text import show
 
@@ -44,6 +44,7 @@ class Empty(Unevaluable):
 
 
 def clean(result: object) -> Value:
+    result = plain(result)
     if isinstance(result, float):
         if not math.isfinite(result):
             raise Unevaluable("the result is not a finite number")
@@ -56,6 +57,11 @@ def clean(result: object) -> Value:
     raise Unevaluable(f"the result is a {type(result).__name__}, not a value")
 
 
+def plain(value: Any) -> Any:
+    """Money as its amount; as a text it keeps its currency."""
+    return value.amount if isinstance(value, Money) else value
+
+
 def number(operand: Any) -> Any:
     kind = type(operand)
     if kind is float or kind is int:
@@ -63,7 +69,7 @@ def number(operand: Any) -> Any:
     if operand is None:
         raise Empty
     if kind is not str:
-        return int(operand)
+        return operand.amount if kind is Money else int(operand)
     value = as_number(operand)
     if value is None:
         several = len(read_numbers(operand)) > 1 or any(each.high is not None for each in read_numbers(operand))
@@ -90,7 +96,7 @@ def as_number(text: str) -> int | float | None:
 def text(value: Any) -> str:
     if value is None:
         raise Empty
-    shown = show(clean(value))
+    shown = show(value if isinstance(value, str | Money) else clean(value))
     if len(shown) > MAX_TEXT:
         raise Unevaluable("the text is too long")
     return shown
@@ -105,7 +111,7 @@ def whole(value: Any, what: str) -> int:
 
 def holds(value: Any) -> bool:
     """Whether a condition is met: not by an empty cell, 0 or "false"."""
-    return value.strip().casefold() not in ("", "false") if isinstance(value, str) else bool(value)
+    return value.strip().casefold() not in ("", "false") if isinstance(value, str) else bool(plain(value))
 
 
 # ── operators ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -131,6 +137,7 @@ def moved(date: datetime.date, days: Any) -> str:
 
 def add(left: Any, right: Any) -> Any:
     """Numbers and number texts are added, days to a date too. Two texts that are no numbers are joined."""
+    left, right = plain(left), plain(right)
     if not isinstance(left, str) and not isinstance(right, str):
         return number(left) + number(right)
     if left is None or right is None:
@@ -177,6 +184,7 @@ def power(base: Any, exponent: Any) -> Any:
 
 def equal(left: Any, right: Any) -> bool:
     """Numbers and number texts by their value, other texts whatever their case. An empty cell equals only ''."""
+    left, right = plain(left), plain(right)
     if left is None or right is None:
         return left in (None, "") and right in (None, "")
     if not isinstance(left, str) and not isinstance(right, str):
@@ -201,7 +209,7 @@ def alike(values: tuple[Any, ...]) -> list[Any]:
     """The values as things that have an order: all as numbers, or all as texts, dates among them."""
     if None in values:
         raise Empty
-    numbers = [as_number(value) if isinstance(value, str) else value for value in values]
+    numbers = [as_number(value) if isinstance(value, str) else plain(value) for value in values]
     if None not in numbers:
         return numbers
     if all(each is None for each in numbers):
@@ -236,7 +244,9 @@ BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
 
 def rounded(value: Any, digits: Any = 0) -> Any:
     """Halves go away from zero, as in a spreadsheet, and 2.675 is a half although its binary fraction is less."""
-    value, digits = number(value), number(digits)
+    value = number(value)
+    if type(digits) is not int:
+        digits = number(digits)
     if digits != int(digits) or abs(digits) > MAX_DIGITS:
         raise Unevaluable(f"ROUND takes a whole number of digits up to {MAX_DIGITS}")
     digits = int(digits)
@@ -245,7 +255,7 @@ def rounded(value: Any, digits: Any = 0) -> Any:
             return value
         unit = 10**-digits
         return (abs(value) + unit // 2) // unit * unit * (-1 if value < 0 else 1)
-    nudged = round(float(f"{value:.15g}") * (1 + 5e-16), digits)
+    nudged = round(value * (1 + 1e-15), digits)
     return nudged if digits > 0 or not math.isfinite(nudged) else int(nudged)
 
 

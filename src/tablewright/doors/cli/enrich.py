@@ -32,8 +32,8 @@ def enrich(
         str,
         typer.Option(
             "--strategy",
-            help="How each row is answered: lookup, research, computation, pipeline, documents, or one of your own "
-            "(see `tablewright strategies`). Default: a formula is computed, else pipeline (--from docs: documents).",
+            help="How each row is answered: lookup, research, computation, pipeline, documents, transform, or one of "
+            "your own (see `tablewright strategies`). Default: a formula is computed, else pipeline (--from docs: documents).",
         ),
     ] = "",
     thoroughness: Annotated[

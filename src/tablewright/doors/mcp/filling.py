@@ -140,7 +140,8 @@ Strategy = Annotated[
     str,
     Key(
         description="lookup (one search a row), pipeline (search, read, check; the default for questions), research "
-        "(many steps a row, dear), computation (formulas), documents (from the user's own documents)."
+        "(many steps a row, dear), computation (formulas), transform (translate, classify, summarise from the row), "
+        "documents (from the user's own documents)."
     ),
 ]
 MaxRows = Annotated[int | None, Key(ge=1, description="Only the first so many rows; try a few before all.")]

@@ -1,0 +1,178 @@
+"""Writing cells from the row, over the whole path, against an endpoint that answers what the tests say."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.app import Operation, Tablewright
+from tablewright.errors import BadField, UsageError
+from tablewright.models.build import build
+from tablewright.settings import Settings
+from tablewright.strategies.strategy import Task, announced
+from tablewright.strategies.tools import Tools
+from tablewright.strategies.transform import TransformStrategy
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Field, Row, Table, given
+
+from ..models.endpoint import Endpoint, Reply, answer, refusal, running_endpoint
+
+TABLE = "Name,Notes,Code\nWasserkocher,Boils 1.7 litres,A-1\nToaster,,B-2\n,,C-3\n"
+ENGLISH = "English=Translate {Name} to English"
+LITRES = "Litres:number=How many litres, by {Notes}?"
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpoint]:
+    async with running_endpoint() as running:
+        yield running
+
+
+def with_model(folder: Path, endpoint: Endpoint, **values: str) -> Settings:
+    return Settings(
+        home=str(folder),
+        model="openai:gpt-4o-mini",
+        model_base_url=endpoint.url,
+        model_api_key="k",
+        model_timeout="10",
+        **values,
+    )
+
+
+async def transform(settings: Settings, folder: Path, *fields: str, table: str = TABLE) -> tuple[list[Operation], Any]:
+    (folder / "table.csv").write_text(table, encoding="utf-8")
+    async with Tablewright.open(settings) as tablewright:
+        imported = await tablewright.import_file(folder / "table.csv")
+        run = await tablewright.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "transform")
+        filled = await run.run()
+        return list(await tablewright.operations(filled.proposal_id)), filled.usage
+
+
+def cells(**values: tuple[str, str]) -> Reply:
+    return answer({name: {"value": value, "used": [used]} for name, (value, used) in values.items()})
+
+
+def test_it_is_announced_and_needs_nothing_but_a_model() -> None:
+    strategy = announced()["transform"]
+    assert isinstance(strategy, TransformStrategy)
+    table = Table(id="t", name="t", fields=(Field(name="Name"), Field(name="Notes")))
+    named = Task(table=table, fields=(parse_field(ENGLISH),))
+    assert (strategy.needs(named), strategy.columns(named)) == (("model",), {"Name"})
+    assert strategy.columns(Task(table=table, fields=(parse_field(ENGLISH), parse_field("Kind=What is it?")))) is None
+
+
+async def test_all_columns_of_a_row_are_written_in_one_call(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = lambda asked: (
+        cells(English=("Kettle", "Name"), Litres=("1.7", "Notes"))
+        if "Wasserkocher" in asked.body["messages"][-1]["content"]
+        else cells(English=("Toaster", "Name"))
+    )
+    operations, usage = await transform(with_model(tmp_path, endpoint), tmp_path, ENGLISH, LITRES)
+    found = {(each.row_id, each.field): each.cell for each in operations}
+    assert usage.llm_calls == 2
+    kettle, litres = found[1, "English"], found[1, "Litres"]
+    assert (kettle.value, kettle.basis, kettle.confidence) == ("Kettle", "judged", 0.75)
+    assert [(each.origin, each.quote) for each in kettle.evidence] == [("row", "Name: Wasserkocher")]
+    assert (litres.value, litres.basis, litres.confidence) == (1.7, "stated", 0.9)
+    assert litres.evidence[0].quote == "Notes: Boils 1.7 litres"
+    assert (found[2, "English"].basis, found[2, "English"].confidence) == ("stated", 0.9)
+    assert (found[2, "Litres"].reason, found[2, "Litres"].error) == ("not_applicable", "Notes is empty")
+    assert (found[3, "English"].reason, found[3, "English"].error) == ("not_applicable", "Name is empty")
+
+
+async def test_only_the_named_columns_are_sent_and_without_names_the_whole_row(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = lambda asked: cells(English=("Kettle", "Name"), Kind=("appliance", "Notes"))
+    await transform(with_model(tmp_path, endpoint), tmp_path, ENGLISH, table="Name,Notes\nWasserkocher,secret\n")
+    assert "secret" not in str(endpoint.asked[0].body)
+    kind = "Kind=What kind of thing is it?"
+    operations, _ = await transform(
+        with_model(tmp_path, endpoint), tmp_path, kind, table="Name,Notes\nWasserkocher,secret\n"
+    )
+    assert "Name: Wasserkocher\nNotes: secret" in endpoint.asked[1].body["messages"][-1]["content"]
+    assert operations[0].cell.evidence[0].quote == "Notes: secret"
+
+
+async def test_a_figure_that_the_row_does_not_have_is_asked_again_then_left_out(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = cells(Litres=("2", "Notes"))
+    operations, usage = await transform(
+        with_model(tmp_path, endpoint), tmp_path, LITRES, table="Name,Notes\na,Boils 1.7 litres\n"
+    )
+    cell = operations[0].cell
+    assert usage.llm_calls == 2
+    assert (cell.value, cell.reason) == (None, "error")
+    assert "'2' does not stand in Notes" in (cell.error or "")
+    assert "'2' does not stand in Notes" in endpoint.asked[1].body["messages"][-1]["content"]
+
+
+async def test_a_second_run_buys_nothing(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = cells(English=("Kettle", "Name"))
+    table = "Name\nWasserkocher\n"
+    first, _ = await transform(with_model(tmp_path, endpoint), tmp_path, ENGLISH, table=table)
+    again, _ = await transform(with_model(tmp_path, endpoint), tmp_path, ENGLISH, table=table)
+    assert len(endpoint.asked) == 1
+    assert first[0].cell.value == again[0].cell.value == "Kettle"
+
+
+async def test_lines_of_a_cell_reach_the_model_and_long_texts_the_cell(endpoint: Endpoint, tmp_path: Path) -> None:
+    said = "A text of several lines:\n" + "word " * 300
+    endpoint.otherwise = cells(Sum=(said, "Notes"))
+    table = 'Name,Notes\na,"first line\nsecond line"\n'
+    operations, _ = await transform(with_model(tmp_path, endpoint), tmp_path, "Sum=Retell {Notes}", table=table)
+    assert "Notes: first line\nsecond line" in endpoint.asked[0].body["messages"][-1]["content"]
+    assert operations[0].cell.value == said.strip()
+
+
+async def test_strict_evidence_refuses_what_is_judged(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = cells(English=("Kettle", "Name"), Brand=("Brandt", "Name"))
+    built = build(with_model(tmp_path, endpoint))
+    assert built is not None
+    table = Table(id="t", name="t", fields=(Field(name="Name"),))
+    fields = (parse_field(ENGLISH), parse_field("Brand=The brand in {Name}"))
+    answer_row = TransformStrategy().prepare(Task(table=table, fields=fields), Tools(model=built, strict=True))
+    row = Row(id=1, cells={"Name": given("Brandt Wasserkocher")})
+    async with built:
+        english, brand = await answer_row(row, lambda step, *fields: None)
+    assert (english.value, english.reason) == (None, "not_found")
+    assert "strict evidence" in (english.error or "")
+    assert (brand.value, brand.basis) == ("Brandt", "stated")
+
+
+async def test_a_model_that_fails_is_said_in_the_cell(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = refusal(401)
+    operations, _ = await transform(with_model(tmp_path, endpoint), tmp_path, ENGLISH, table="Name\na\n")
+    assert (operations[0].cell.reason, bool(operations[0].cell.error)) == ("error", True)
+
+
+async def test_a_spent_budget_is_said_in_the_cell(endpoint: Endpoint, tmp_path: Path) -> None:
+    settings = with_model(tmp_path, endpoint, budget="0.0000001")
+    operations, _ = await transform(settings, tmp_path, ENGLISH, table="Name\na\n")
+    assert (operations[0].cell.reason, endpoint.asked) == ("over_budget", [])
+
+
+async def test_without_a_model_it_is_refused_before_the_run(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="takes a language model") as caught:
+        await transform(Settings(home=str(tmp_path), model="builtin"), tmp_path, ENGLISH)
+    assert "TABLEWRIGHT_MODEL" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "sentence"),
+    [
+        ("English=Translate {Nmae} to English", "{Nmae} is not a column"),
+        ("English", "does not say what to write"),
+        ("Name=Shorten {Name}", "Name cannot be written from itself"),
+    ],
+)
+async def test_what_can_never_work_is_refused_before_the_run(
+    endpoint: Endpoint, tmp_path: Path, field: str, sentence: str
+) -> None:
+    with pytest.raises(BadField, match=sentence.replace("{", r"\{")):
+        await transform(with_model(tmp_path, endpoint), tmp_path, field)
+    assert endpoint.asked == []
