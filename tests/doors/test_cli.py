@@ -125,16 +125,20 @@ def test_a_flagged_cell_is_worked_on_again_and_its_history_is_kept(shell: Shell)
 
 
 @pytest.mark.parametrize(
-    "formula",
-    ["__import__('os').remove('sales.csv')", "{Price}.__class__", "10**10**10", "[x for x in {First}]", "len("],
+    "formula", ["__import__('os').remove('sales.csv')", "{Price}.__class__", "[x for x in {First}]", "len("]
 )
-def test_a_formula_outside_the_language_gives_failed_cells(shell: Shell, formula: str) -> None:
+def test_a_formula_outside_the_language_is_refused_before_the_run(shell: Shell, formula: str) -> None:
     shell.write("sales.csv", SALES)
-    document = shell.json("enrich", "sales.csv", "--field", f"Evil={formula}", "--yes")
-    cells = [row["cells"]["Evil"] for row in document["rows"]]
-    assert {cell["status"] for cell in cells} == {"FAILED"}
-    assert all(cell["error"] for cell in cells)
+    asked = ("enrich", "sales.csv", "--strategy", "computation", "--field", f"Evil={formula}", "--yes")
+    assert shell.json(*asked, code=2)["error"]["type"] == "BadFormula"
     assert (shell.folder / "sales.csv").exists()
+
+
+def test_a_formula_that_fails_gives_failed_cells(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    document = shell.json("enrich", "sales.csv", "--field", "Huge=10**10**10", "--yes")
+    cells = [row["cells"]["Huge"] for row in document["rows"]]
+    assert {(cell["status"], cell["error"]) for cell in cells} == {("FAILED", "the result is too large")}
 
 
 BAD_FILES = {

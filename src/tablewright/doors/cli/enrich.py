@@ -33,7 +33,8 @@ def enrich(
         typer.Option(
             "--strategy",
             help="How each row is answered: lookup, research, computation, pipeline, documents, transform, or one of "
-            "your own (see `tablewright strategies`). Default: a formula is computed, else pipeline (--from docs: documents).",
+            "your own (see `tablewright strategies`). Default: a formula is computed, else pipeline (--from docs: "
+            "documents).",
         ),
     ] = "",
     thoroughness: Annotated[
