@@ -138,7 +138,7 @@ class Works:
             raise Cancelled(f"Run {run.id} was stopped.", kept="What it had come to is kept.")
         filled = await fill.run()
         if run.spec["apply"] and filled.status == "done":
-            await Changes(self._store, self._actor_of(run)).apply(filled.proposal_id)
+            await Changes(self._store, self._actor_of(run)).apply_unseen(filled.proposal_id)
 
     async def research(
         self, run: Run, doing: Doing, watch: Callable[[ResearchEvent], None] = lambda _: None

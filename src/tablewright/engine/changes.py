@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from tablewright.errors import UsageError
 from tablewright.store.log import Change
 from tablewright.store.operations import CellAt
-from tablewright.store.proposals import EVERYTHING, Applied, Review, Selection
+from tablewright.store.proposals import EVERYTHING, Applied, ApplyKind, Review, Selection
 from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
@@ -42,8 +42,14 @@ class Changes:
     async def apply(self, proposal_id: str, selection: Selection = EVERYTHING, *, force: bool = False) -> Applied:
         return await self._store.proposals.apply(proposal_id, selection, actor=self._actor, force=force)
 
-    async def decide(self, proposal_id: str, review: Review, *, force: bool = False) -> Applied:
-        return await self._store.proposals.decide(proposal_id, review, actor=self._actor, force=force)
+    async def apply_unseen(self, proposal_id: str) -> Applied:
+        """All of it, without anybody having looked: its values are no examples for later runs."""
+        return await self._store.proposals.apply(proposal_id, actor=self._actor, kind="auto_apply")
+
+    async def decide(
+        self, proposal_id: str, review: Review, *, force: bool = False, kind: ApplyKind = "apply"
+    ) -> Applied:
+        return await self._store.proposals.decide(proposal_id, review, actor=self._actor, force=force, kind=kind)
 
     def own_value(self, text: str, field: Field, *, run_id: str | None = None, attempt: int = 0) -> Cell:
         """What a person types, perhaps in place of what run `run_id` proposed: theirs, so it needs no evidence and

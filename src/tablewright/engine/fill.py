@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tablewright.engine.cells import answered, is_well_formed, proposed_cell, well_formed
+from tablewright.engine.history import History
 from tablewright.engine.outbox import Batch, Outbox
 from tablewright.engine.outcome import Filled, bought, brief, cells_left, filled
 from tablewright.engine.parting import to_its_end
@@ -32,7 +33,6 @@ from tablewright.store.runs import RunStatus
 from tablewright.store.slices import Slice, Tally, Todo
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
-from tablewright.strategies.feedback import Repeatable
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.feed import Progress, Stage
@@ -83,6 +83,8 @@ class Fill:
         tools: Tools = NO_TOOLS,
         row_ids: Sequence[RowId] | None = None,
         only: Collection[CellAt] | None = None,
+        again: bool = False,
+        examples: Mapping[str, tuple[str, ...]] | None = None,
         max_rows: int | None = None,
         concurrency: int | None = None,
         retry: RetryPolicy = ONCE,
@@ -90,7 +92,8 @@ class Fill:
         watch: Watch = ignore,
     ) -> None:
         """`only` are the cells to fill, whatever their status; without it, those that need work. They have been filled
-        before: where nobody could be asked, or the money ran out, they are left as they are."""
+        before: where nobody could be asked, or the money ran out, they are left as they are. With `again` the earlier
+        runs' queries and pages are avoided. `examples` are those that the run began with; None: it begins now."""
         self._store = store
         self._table = table
         self._fields = tuple(fields)
@@ -104,7 +107,11 @@ class Fill:
         self._must_prove = not self._is_ours and strategy.kind == "enrichment"
         self._asks_others = not self._is_ours or bool(strategy.needs(self._task))
         self._concurrency = concurrency or strategy.rows_at_once(self._task)
+        self._can_repeat = strategy.kind == "enrichment" and bool(strategy.needs(self._task))
         self._retry = retry
+        self._again = again
+        self._examples = examples
+        self._history = History(store, table.id, self._fields, again=again) if self._asks_others else None
         self._terms = terms
         self._watch = watch
         self._cancelled = self._draining = False
@@ -130,7 +137,7 @@ class Fill:
         self._draining = True
 
     async def run(self) -> Filled:
-        answer = self._repeated(self._strategy.prepare(self._task, self._tools))
+        answer = await self._prepared()
         started = time.monotonic()
         self._total = await self._expected_rows()
         status: RunStatus = "failed"
@@ -172,6 +179,7 @@ class Fill:
             row_ids = await self._store.tables.row_ids(self._table.id, limit=self._max_rows)
         else:
             row_ids = list(self._row_ids)[: self._max_rows]
+        await self._learn()
         of_row: dict[RowId, list[CellAt]] = {}
         for at in self._only or ():
             of_row.setdefault(at[0], []).append(at)
@@ -187,7 +195,7 @@ class Fill:
     async def run_slice(self, part: Slice, proposal_id: str, gate: AbstractAsyncContextManager[None]) -> bool:
         """What is left of a slice, in which this fill's rows are; whether all of it is done then. At most so many rows
         of all slices are worked on at once as the gate lets in."""
-        answer = self._repeated(self._strategy.prepare(self._task, self._tools))
+        answer = await self._prepared()
         self._slice, self._gate = part, gate
         self._run_id, self._proposal_id = part.run_id, proposal_id
         self._total = await self._expected_rows()
@@ -214,6 +222,8 @@ class Fill:
             **self._shape(),
             "fields": [field.name for field in self._fields],
             "concurrency": self._concurrency,
+            "again": self._again,
+            "examples": self._task.examples,
         }
 
     @property
@@ -296,18 +306,32 @@ class Fill:
                         cells[name] += 1
         return rows, cells
 
+    async def _learn(self) -> None:
+        """Once, when the run begins: what its prompts say must not change while it goes on."""
+        if self._examples is None:
+            names = [field.name for field in self._fields]
+            found = await self._store.corrections.examples(self._table.id, names) if self._asks_others else {}
+            self._examples = found
+        self._task = msgspec.structs.replace(self._task, examples=self._examples)
+
+    async def _prepared(self) -> Answer:
+        await self._learn()
+        return self._repeated(self._strategy.prepare(self._task, self._tools))
+
     def _repeated(self, answer: Answer) -> Answer:
-        """With the feedback loop around it, where the strategy can look again."""
-        if self._retry.attempts < 2 or not isinstance(answer, Repeatable):
+        """With the feedback loop around it, also for one attempt: a later run is told what was tried. What is computed
+        gives the same again, and what acts outside the table is not done twice."""
+        if self._history is None:
             return answer
         from tablewright.engine.retry import Retry  # with the reader, which takes a fifth of a second to load
 
         return Retry(
             answer,
             self._fields,
-            self._retry,
+            self._retry if self._can_repeat else ONCE,
             record=self._outbox.tried,
             is_spent=lambda: bool(self._cap()),
+            first=self._history.first,
         )
 
     async def _work(self, answer: Answer) -> None:
@@ -349,6 +373,7 @@ class Fill:
             for start in range(0, left, WINDOW):
                 wanted = self._row_ids[start : min(start + WINDOW, left)]
                 window = await tables.rows(table_id, wanted, fields=columns)
+                await self._recall(window.rows)
                 if window.rows:
                     yield [(self._reopened(row), window.as_of) for row in window.rows]
             return
@@ -357,9 +382,17 @@ class Fill:
             window = await tables.window(table_id, after=after, limit=min(WINDOW, left), fields=columns)
             if not window.rows:
                 return
+            await self._recall(window.rows)
             yield [(row, window.as_of) for row in window.rows]
             after = window.rows[-1].id
             left -= len(window.rows)
+
+    async def _recall(self, rows: Sequence[Row]) -> None:
+        """What is known of the rows from before; nothing for an estimate, which begins no run."""
+        if self._history is not None and self._run_id:
+            names = [field.name for field in self._fields]
+            left = [row for row in rows if self._only is not None or any(row.cell(name).needs_work for name in names)]
+            await self._history.load(left, self._run_id)
 
     def _reopened(self, row: Row) -> Row:
         """With `only`, the row as the strategy is to see it: these cells need work, and the other asked ones do not."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tablewright.engine.cells import proposed_cell
 from tablewright.table.attempts import Assessment, WeakColumn, Weakness
-from tablewright.table.model import Field, Finding, Reason
+from tablewright.table.model import Cell, Field, Finding, Reason
 from tablewright.table.text import show
 
 FINAL: frozenset[Reason] = frozenset({"not_applicable", "over_budget"})
@@ -32,13 +33,22 @@ def weakness(field: Field, finding: Finding | None, threshold: float) -> WeakCol
             return None
         kind: Weakness = "blocked" if finding.reason == "blocked" else "missing"
         return weak_column(field, kind, f"nothing found. {finding.error or ''}".strip())
-    if finding.confidence >= threshold:
+    cell = as_cell(field, finding)
+    if cell.value is None:
+        return weak_column(field, "unsure", cell.error or f"{show(finding.value)} is not a {field.type}")
+    confidence = cell.confidence or 0.0
+    if confidence >= threshold:
         return None
-    said = f"low confidence ({finding.confidence:.2f}) in {show(finding.value)}"
+    said = f"low confidence ({confidence:.2f}) in {show(cell.value)}" + (f" ({cell.error})" if cell.error else "")
     if finding.conflict:
         others = ", ".join(show(other.value) for other in finding.conflict)
-        return weak_column(field, "disputed", f"{said}: another source says {others}", finding.confidence)
-    return weak_column(field, "unsure", said, finding.confidence)
+        return weak_column(field, "disputed", f"{said}: another source says {others}", confidence)
+    return weak_column(field, "unsure", said, confidence)
+
+
+def as_cell(field: Field, finding: Finding) -> Cell:
+    """What the finding would be in the table: a value of the column's type, or none."""
+    return proposed_cell(field, finding, run_id="", attempt=finding.attempt, at="")
 
 
 def weak_column(field: Field, kind: Weakness, reason: str, confidence: float = 0.0) -> WeakColumn:

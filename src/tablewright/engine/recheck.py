@@ -267,7 +267,7 @@ class Recheck:
                     edits.append(SetCell(row_id=each.row_id, field=each.field.name, cell=flagged, expected=cell))
             note = f"rechecked {self._done} pages: {len(edits)} cells no longer stand there"
             try:
-                return await self._store.log.commit(self._table.id, edits, actor=self._actor, note=note)
+                return await self._store.log.commit(self._table.id, edits, actor=self._actor, note=note, kind="recheck")
             except EditConflict:
                 continue
         return None

@@ -6,16 +6,17 @@ attempt → quality gate → pass
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
 
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.quality import evaluate
+from tablewright.engine.quality import as_cell, evaluate
+from tablewright.errors import StoreError
 from tablewright.strategies.feedback import FIRST, Feedback, Repeatable
 from tablewright.strategies.findings import agree
-from tablewright.strategies.strategy import Tell
+from tablewright.strategies.strategy import Answer, Tell
 from tablewright.table.attempts import Assessment, Attempt
 from tablewright.table.model import Conflict, Field, Finding, Row, RowId, Step
 from tablewright.table.text import shortened, show
@@ -31,14 +32,17 @@ class Retry:
 
     def __init__(
         self,
-        answer: Repeatable,
+        answer: Answer,
         fields: Sequence[Field],
         policy: RetryPolicy,
         record: Record,
         is_spent: Callable[[], bool] = lambda: False,
+        first: Callable[[Row], Feedback] = lambda row: FIRST,
     ) -> None:
-        """`is_spent` says whether the money is: then nothing is tried again."""
-        self._answer = answer
+        """`is_spent` says whether the money is: then nothing is tried again. `first` says what the first attempt at a
+        row is told of earlier runs."""
+        self._answer = answer if isinstance(answer, Repeatable) else CalledAgain(answer, fields)
+        self._first = first
         self._is_spent = is_spent
         self._fields = tuple(fields)
         self._policy = policy
@@ -50,12 +54,17 @@ class Retry:
         work = self._answer.begin(row, tried)
         found: dict[str, Finding] = {}
         history: list[Attempt] = []
-        feedback: Feedback | None = FIRST
+        first = self._first(row)
+        feedback: Feedback | None = first
         while feedback is not None:
             try:
                 findings = await work.attempt(feedback)
+            except StoreError:  # not the row failed, but what all rows stand on
+                raise
             except Exception as error:
                 if not history:
+                    columns = tuple(field.name for field in wanted)
+                    self._record(row.id, tried.attempt(1, columns, {}, evaluate(wanted, {}, self._policy.threshold)))
                     raise
                 problem = (
                     f"Attempt {feedback.attempt} failed ({type(error).__name__}: {error}); the earlier findings stay."
@@ -64,26 +73,77 @@ class Retry:
                 break
             for finding in findings:
                 new = msgspec.structs.replace(finding, attempt=feedback.attempt)
-                found[finding.field] = new if work.remembers else merged(found.get(finding.field), new)
+                found[finding.field] = new if work.remembers else self._better(found.get(finding.field), new)
             columns = feedback.focus or tuple(field.name for field in wanted)
             assessment = evaluate(wanted, found, self._policy.threshold)
             history.append(tried.attempt(feedback.attempt, columns, found, assessment))
             self._record(row.id, history[-1])
-            feedback = None if feedback.is_last else self._next(history)
+            feedback = None if feedback.is_last else self._next(first, history)
             if feedback is not None:
                 tried.focus = feedback.focus
                 tried(Step(type="thinking", detail=announced(feedback), data={"attempt": feedback.attempt}))
         return list(found.values())
 
-    def _next(self, history: Sequence[Attempt]) -> Feedback | None:
+    def _next(self, first: Feedback, history: Sequence[Attempt]) -> Feedback | None:
         """What to tell the next attempt; None when there is to be none."""
         if self._is_spent():
             return None
+        following = msgspec.structs.replace(first, previous=tuple(history))
         if self._policy.should_retry(history):
-            return Feedback(previous=tuple(history), is_last=len(history) + 1 == self._policy.attempts)
+            return msgspec.structs.replace(following, is_last=len(history) + 1 == self._policy.attempts)
         # Nothing got better, but a stronger model has not had its turn yet.
         weak = len(history) < self._policy.attempts and not history[-1].assessment.passed
-        return Feedback(previous=tuple(history), is_last=True) if weak and self._answer.has_stronger else None
+        return msgspec.structs.replace(following, is_last=True) if weak and self._answer.has_stronger else None
+
+    def _better(self, old: Finding | None, new: Finding) -> Finding:
+        """Of two findings of a field; one that its column cannot hold counts for nothing."""
+        field = next((field for field in self._fields if field.name == new.field), None)
+        if field is None or old is None or old.value is None or new.value is None:
+            return merged(old, new)
+        if as_cell(field, old).value is None:
+            return new
+        return old if as_cell(field, new).value is None else merged(old, new)
+
+
+class CalledAgain:
+    """An answer that knows nothing of attempts: for a further one it is called with only the weak columns open."""
+
+    has_stronger = False
+
+    def __init__(self, answer: Answer, fields: Sequence[Field]) -> None:
+        self._answer = answer
+        self._names = tuple(field.name for field in fields)
+
+    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
+        return await self._answer(row, tell)
+
+    def begin(self, row: Row, tell: Tell) -> Call:
+        return Call(self._answer, row, tell, self._names)
+
+
+class Call:
+    remembers = False
+
+    def __init__(self, answer: Answer, row: Row, tell: Tell, names: Sequence[str]) -> None:
+        self._answer = answer
+        self._row = row
+        self._tell = tell
+        self._names = names
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        done = [name for name in self._names if not feedback.wants(name)]
+        findings = await self._answer(closed(self._row, done), self._tell)
+        return [finding for finding in findings if feedback.wants(finding.field)]
+
+
+def closed(row: Row, names: Collection[str]) -> Row:
+    """The row as if these cells needed no work."""
+    cells = {
+        name: msgspec.structs.replace(row.cell(name), status="FAILED", reason="not_found")
+        for name in names
+        if row.cell(name).needs_work
+    }
+    return msgspec.structs.replace(row, cells={**row.cells, **cells}) if cells else row
 
 
 class Tried:

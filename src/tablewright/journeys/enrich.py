@@ -55,7 +55,7 @@ async def plan(
     """A run that is ready to start; what can never work is refused here, before anything is spent.
 
     `usual` is the strategy for questions where none is named. With `again` what earlier runs did not find is looked for
-    once more, beside what nobody has looked for yet."""
+    once more, in other places than before, beside what nobody has looked for yet."""
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
@@ -78,6 +78,7 @@ async def plan(
         tools=tools,
         row_ids=row_ids,
         only=await unfound(store, table, wanted, row_ids) if again else only,
+        again=again,
         max_rows=max_rows,
         concurrency=concurrency,
         retry=retry,
@@ -137,6 +138,8 @@ async def reopen(
         tools=await open_tools(chosen.needs(task)),
         row_ids=todo.row_ids,
         only=None if todo.only is None else set(todo.only),
+        again=run.spec.get("again", False),
+        examples={name: tuple(texts) for name, texts in run.spec.get("examples", {}).items()},
         concurrency=run.spec["concurrency"],
         retry=msgspec.convert(run.spec["retry"], RetryPolicy),
         terms=terms,

@@ -1,8 +1,8 @@
-"""The history of a row within a run: every attempt, what it tried and what came of it."""
+"""The history of a row: every attempt of every run, what it tried and what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 from sqlalchemy import Connection, select
@@ -11,8 +11,14 @@ from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.records import to_text
+from tablewright.store.tables import chunks, head, possible
 from tablewright.table.attempts import Attempt
 from tablewright.table.model import RowId
+
+decode_attempt = msgspec.json.Decoder(Attempt).decode
+
+KEPT = 6
+"""Attempts at a row that a later run is told of."""
 
 
 class Attempts:
@@ -39,5 +45,41 @@ class Attempts:
         records = await self._database.read(lambda connection: connection.execute(query).all())
         found: dict[RowId, list[Attempt]] = {}
         for record in records:
-            found.setdefault(record.row_id, []).append(msgspec.json.decode(record.attempt, type=Attempt))
+            found.setdefault(record.row_id, []).append(decode_attempt(record.attempt))
         return found
+
+    async def of_rows(
+        self,
+        table_id: str,
+        row_ids: Sequence[RowId],
+        *,
+        columns: Collection[str] | None = None,
+        before: str = "",
+    ) -> dict[RowId, list[Attempt]]:
+        """By row, the last attempts at it in all runs of the table, the newest last; with `columns` those at any of
+        them, with `before` those of runs that began before that run."""
+
+        def work(connection: Connection) -> dict[RowId, list[Attempt]]:
+            kept, runs = schema.attempts, schema.runs
+            query = (
+                select(kept.c.row_id, kept.c.attempt)
+                .join(runs, runs.c.id == kept.c.run_id)
+                .where(runs.c.table_no == head(connection, table_id).no)
+                .order_by(runs.c.started_at.desc(), runs.c.id, kept.c.number.desc())
+            )
+            if before:
+                began = select(runs.c.started_at).where(runs.c.id == before).scalar_subquery()
+                query = query.where(runs.c.started_at < began, runs.c.id != before)
+            found: dict[RowId, list[Attempt]] = {}
+            for chunk in chunks(possible(row_ids), 500):
+                for row_id, text in connection.execute(query.where(kept.c.row_id.in_(chunk))):
+                    own = found.get(row_id, ())
+                    if len(own) < KEPT and is_at((attempt := decode_attempt(text)), columns):
+                        found[row_id] = [attempt, *own]
+            return found
+
+        return await self._database.read(work)
+
+
+def is_at(attempt: Attempt, columns: Collection[str] | None) -> bool:
+    return columns is None or any(name in columns for name in attempt.columns)

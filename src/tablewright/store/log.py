@@ -70,7 +70,14 @@ class Log:
         self._database = database
 
     async def commit(
-        self, table_id: str, edits: Sequence[Edit], *, actor: str = "", run_id: str | None = None, note: str = ""
+        self,
+        table_id: str,
+        edits: Sequence[Edit],
+        *,
+        actor: str = "",
+        run_id: str | None = None,
+        note: str = "",
+        kind: str = "edit",
     ) -> Change | None:
         """All edits or none, in one transaction. None when there was nothing to do."""
 
@@ -87,7 +94,7 @@ class Log:
                 connection,
                 found,
                 len(entries),
-                kind="edit",
+                kind=kind,
                 actor=actor,
                 run_id=run_id,
                 note=note,

@@ -35,6 +35,8 @@ from tablewright.table.edits import AddField, ChangeField, Edit
 from tablewright.table.model import Cell, Field, Noun, RowId, column_key
 
 ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
+ApplyKind: TypeAlias = Literal["apply", "auto_apply"]
+"""How the history calls it: somebody saw the values and accepted them, or they were applied without a look."""
 
 CHOSEN = "chosen"
 """What is being written, inside a transaction; no reader ever sees it."""
@@ -245,18 +247,26 @@ class Proposals:
         return await self._database.read(work)
 
     async def apply(
-        self, proposal_id: str, selection: Selection = EVERYTHING, *, actor: str = "", force: bool = False
+        self,
+        proposal_id: str,
+        selection: Selection = EVERYTHING,
+        *,
+        actor: str = "",
+        force: bool = False,
+        kind: ApplyKind = "apply",
     ) -> Applied:
         """Writes the chosen cells, all in one transaction. `force` also overwrites what was changed since, and applies
         what a run that never finished had found."""
         return await self._database.write(
-            lambda connection: apply_operations(connection, proposal_id, selection, actor=actor, force=force)
+            lambda connection: apply_operations(connection, proposal_id, selection, actor=actor, force=force, kind=kind)
         )
 
-    async def decide(self, proposal_id: str, review: Review, *, actor: str = "", force: bool = False) -> Applied:
+    async def decide(
+        self, proposal_id: str, review: Review, *, actor: str = "", force: bool = False, kind: ApplyKind = "apply"
+    ) -> Applied:
         """Refuses, writes and edits what the review says, all in one transaction; `force` as in `apply`."""
         return await self._database.write(
-            lambda connection: decide_operations(connection, proposal_id, review, actor=actor, force=force)
+            lambda connection: decide_operations(connection, proposal_id, review, actor=actor, force=force, kind=kind)
         )
 
     async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
@@ -274,19 +284,21 @@ class Proposals:
 
 
 def apply_operations(
-    connection: Connection, proposal_id: str, selection: Selection, *, actor: str, force: bool
+    connection: Connection, proposal_id: str, selection: Selection, *, actor: str, force: bool, kind: ApplyKind
 ) -> Applied:
     if read_head(connection, proposal_id, counted=False).status == "rejected" and is_empty(connection, proposal_id):
         return Applied(change=None, cells=0, conflicts=0)
     proposal = open_head(connection, proposal_id, even_unfinished=force)
     found = head(connection, proposal.table_id, lock=True)
     chosen = choose(connection, proposal, selection)
-    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force)
+    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, kind=kind)
     settle(connection, proposal_id)
     return applied
 
 
-def decide_operations(connection: Connection, proposal_id: str, review: Review, *, actor: str, force: bool) -> Applied:
+def decide_operations(
+    connection: Connection, proposal_id: str, review: Review, *, actor: str, force: bool, kind: ApplyKind
+) -> Applied:
     operations = schema.operations
     proposal = open_head(connection, proposal_id, even_unfinished=force)
     found = head(connection, proposal.table_id, lock=True)
@@ -307,7 +319,7 @@ def decide_operations(connection: Connection, proposal_id: str, review: Review, 
         connection.execute(marked.values(decision=bindparam("decided"), edited=bindparam("written")), timely)
     chosen = own & (operations.c.decision == CHOSEN)
     by_hand = any(answer["written"] for answer in timely)
-    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, by_hand=by_hand)
+    applied = write_chosen(connection, found, proposal, chosen, actor=actor, force=force, kind=kind, by_hand=by_hand)
     connection.execute(update(operations).where(chosen).values(decision="open", edited=None))
     settle(connection, proposal_id)
     return msgspec.structs.replace(
@@ -349,6 +361,7 @@ def write_chosen(
     *,
     actor: str,
     force: bool,
+    kind: ApplyKind,
     by_hand: bool = False,
 ) -> Applied:
     """The chosen cells, as one change of the table. `by_hand`: a person's own values are among them."""
@@ -388,7 +401,7 @@ def write_chosen(
             connection,
             found,
             len(entries) + written + len(outdated),
-            kind="apply",
+            kind=kind,
             actor=actor,
             run_id=proposal.run_id,
             note=f"{proposal.reasoning}; {edited} edited by hand" if edited else proposal.reasoning,

@@ -7,6 +7,7 @@ from types import TracebackType
 from tablewright.store.attempts import Attempts
 from tablewright.store.cache import Cache
 from tablewright.store.conversations import Conversations
+from tablewright.store.corrections import Corrections
 from tablewright.store.database import Database
 from tablewright.store.documents import Documents
 from tablewright.store.feed import Feed
@@ -40,6 +41,7 @@ class Store:
         self.workers = Workers(database)
         self.users = Users(database)
         self.attempts = Attempts(database)
+        self.corrections = Corrections(database)
         self.cache = Cache(database)
         self.pages = Pages(database)
         self.documents = Documents(database, self.cache)

@@ -221,5 +221,13 @@ class Draft:
             raise BadField(f"Table {self._source.id} already has a field called {name!r}.")
 
 
+FLAGGED = "flagged"
+
+
 def flag(cell: Cell, note: str) -> Cell:
-    return msgspec.structs.replace(cell, status="FLAGGED", error=f"flagged: {note}" if note else "flagged")
+    return msgspec.structs.replace(cell, status="FLAGGED", error=f"{FLAGGED}: {note}" if note else FLAGGED)
+
+
+def flag_note(cell: Cell) -> str:
+    """What was noted when the cell was flagged."""
+    return (cell.error or "").removeprefix(FLAGGED).removeprefix(":").strip()

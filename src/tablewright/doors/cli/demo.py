@@ -64,7 +64,7 @@ async def show(folder: Any, *, quiet: bool) -> dict[str, Any]:
             )
             filled = await run.run()
         report = await tablewright.enrich_report(filled)
-        await tablewright.changes.apply(filled.proposal_id)
+        await tablewright.changes.apply_unseen(filled.proposal_id)
         if not quiet:
             await print_table(tablewright, table_id)
             used = filled.usage

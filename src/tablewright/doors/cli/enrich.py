@@ -218,7 +218,7 @@ async def apply_all(tablewright: Tablewright, head: ProposalHead, *, show: bool)
     from tablewright.doors.cli import views
 
     if head.counts.get("open"):
-        done = await tablewright.changes.apply(head.id)
+        done = await tablewright.changes.apply_unseen(head.id)
         if show:
             await print_result(tablewright, head.table_id)
             views.say_applied(done, await tablewright.proposal(head.id))

@@ -129,7 +129,7 @@ class Desk:
         accepted = [at for at in proposed if at not in emptied]
         if proposed:
             review = Review(accepted=tuple(accepted), refused=tuple(emptied))
-            await Changes(self._store, self._actor).decide(proposal_id, review)
+            await Changes(self._store, self._actor).decide(proposal_id, review, kind="auto_apply")
         return set(proposed)
 
     async def doubt(self, row_id: RowId, field: str, why: str) -> None:

@@ -16,7 +16,7 @@ from tablewright.decisions.propose_fields import MEETS
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
 from tablewright.engine.outcome import Filled
-from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.extraction.about import Subject, mentions
 from tablewright.journeys.research.worker import Library
 from tablewright.store.operations import CellAt
@@ -174,7 +174,7 @@ class Shelf:
         }
         if leads:
             strategy = GatheredProfiles(leads, [Wanted(field=field) for field in asked])
-            await self._run(table, asked, strategy, row_ids=sorted(leads))
+            await self._run(table, asked, strategy, row_ids=sorted(leads), retry=ONCE)
 
     async def _run(
         self,
@@ -184,6 +184,7 @@ class Shelf:
         *,
         row_ids: Sequence[RowId] | None = None,
         only: Collection[CellAt] | None = None,
+        retry: RetryPolicy = RETRIES,
     ) -> Filled:
         fill = Fill(
             self._store,
@@ -193,12 +194,12 @@ class Shelf:
             tools=self._tools,
             row_ids=row_ids,
             only=only,
-            retry=RETRIES,
+            retry=retry,
             terms=self._terms,
             watch=self._watch,
         )
         filled = await fill.run_within(LONGEST_FILL)
-        await Changes(self._store, self._actor).apply(filled.proposal_id)
+        await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
         return filled
 
     async def flag(self, row_id: RowId, field: str, why: str) -> None:

@@ -1,0 +1,161 @@
+"""What people said of the cells of a table: the values they typed or accepted, and what they flagged, replaced or
+removed. It is all in the log; here it is read for the runs that are to learn from it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
+
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.operations import CellAt
+from tablewright.store.records import decode_cell, decode_given
+from tablewright.store.tables import Head, chunks, head, only_fields, possible, read_window
+from tablewright.table.edits import flag_note
+from tablewright.table.model import Cell, Noun, RowId, Value, given
+from tablewright.table.text import shortened, show
+
+EXAMPLES, LONGEST = 5, 200
+"""Examples of a column, and characters of one."""
+LOOKED_AT = 200
+"""Cells of a column, or rows as they were given, that examples are chosen from."""
+CHANGES = 100
+"""Changes of a table that examples are looked for in, the newest first."""
+HAS_EVIDENCE = '%"evidence":[%'
+"""In an encoded cell: what a person typed has none. Quotes in its strings are escaped, so only the key can match."""
+
+Action: TypeAlias = Literal["flagged", "replaced", "removed"]
+
+
+class Remark(Noun, frozen=True):
+    """What was done to a cell by hand: `value` was refused, and `replacement` written in its place."""
+
+    action: Action
+    value: Value
+    replacement: Value = None
+    note: str = ""
+    by_person: bool = True
+    """False: a recheck of its source flagged it."""
+
+
+class Corrections:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def examples(self, table_id: str, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """By column, values that show its form: first what people typed, then what came with the table, then proposals
+        they accepted. Nothing that was applied unseen, that is flagged, or whose inputs have changed."""
+        return await self._database.read(
+            lambda connection: dict(examples(connection, head(connection, table_id), names))
+        )
+
+    async def remarks(
+        self, table_id: str, row_ids: Sequence[RowId], names: Collection[str]
+    ) -> dict[CellAt, list[Remark]]:
+        """By cell, the oldest first. What was undone was not said."""
+        return await self._database.read(
+            lambda connection: remarks(connection, head(connection, table_id), row_ids, names)
+        )
+
+
+def examples(connection: Connection, found: Head, names: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    found = only_fields(found, names)
+    by_kind: dict[str, list[ColumnElement[bool]]] = {"edit": [], "apply": []}
+    changes = schema.changes
+    query = select(changes).where(changes.c.table_no == found.no, changes.c.kind.in_(by_kind))
+    for change in connection.execute(query.order_by(changes.c.change.desc()).limit(CHANGES)):
+        by_kind[change.kind].append(schema.edits.c.seq.between(change.first_seq, change.last_seq))
+    applied, all_by_hand = by_kind["apply"], [*by_kind["edit"], *by_kind["apply"]]
+    has_evidence = schema.edits.c.after.like(HAS_EVIDENCE)
+    rows = read_window(connection, found, 0, LOOKED_AT)
+    for name, field_id in found.field_ids.items():
+        typed = values_written(connection, found, field_id, all_by_hand, ~has_evidence)
+        brought = [row.cell(name).value for row in rows if row.cell(name).is_given]
+        accepted = values_written(connection, found, field_id, applied, has_evidence)
+        texts = (shortened(show(value), LONGEST) for value in (*typed, *brought, *accepted))
+        if shown := tuple(dict.fromkeys(text for text in texts if text))[:EXAMPLES]:
+            yield name, shown
+
+
+def values_written(
+    connection: Connection, found: Head, field_id: int, within: Sequence[ColumnElement[bool]], of: ColumnElement[bool]
+) -> list[Value]:
+    """Values that these parts of the log wrote into a column, and that still stand there; the newest first."""
+    if not within:
+        return []
+    edits, cells, rows = schema.edits, schema.cells, schema.rows
+    the_cell = and_(
+        cells.c.table_no == edits.c.table_no, cells.c.row_id == edits.c.row_id, cells.c.field_id == edits.c.field_id
+    )
+    the_row = and_(rows.c.table_no == edits.c.table_no, rows.c.row_id == edits.c.row_id)
+    query = (
+        select(edits.c.after)
+        .join(cells, the_cell)
+        .join(rows, the_row)
+        .where(edits.c.table_no == found.no, edits.c.field_id == field_id, edits.c.kind == "cell", or_(*within), of)
+        .where(cells.c.status == "ENRICHED", cells.c.cell == edits.c.after, ~rows.c.removed)
+        .order_by(edits.c.seq.desc())
+        .limit(LOOKED_AT)
+    )
+    return [decode_cell(text).value for text in connection.execute(query).scalars()]
+
+
+def remarks(
+    connection: Connection, found: Head, row_ids: Sequence[RowId], names: Collection[str]
+) -> dict[CellAt, list[Remark]]:
+    asked = only_fields(found, names)
+    if found.last_change < 2 or not asked.field_ids:  # nobody has touched it since it was made
+        return {}
+    edits, rows = schema.edits, schema.rows
+    the_row = and_(rows.c.table_no == edits.c.table_no, rows.c.row_id == edits.c.row_id)
+    query = (
+        select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after, rows.c.given)
+        .join(rows, the_row)
+        .where(edits.c.table_no == found.no, edits.c.field_id.in_(asked.names), edits.c.kind == "cell")
+        .order_by(edits.c.row_id, edits.c.field_id, edits.c.seq)
+    )
+    kind_of = kinds(connection, found)
+    said: dict[CellAt, list[Remark]] = {}
+    for chunk in chunks(possible(row_ids), 500):
+        for entry in connection.execute(query.where(edits.c.row_id.in_(chunk))):
+            at, kind = (entry.row_id, asked.names[entry.field_id]), kind_of(entry.seq)
+            if kind == "rollback":
+                said.pop(at, None)
+            elif kind in ("edit", "recheck") and (remark := remark_of(entry, by_person=kind == "edit")):
+                said.setdefault(at, []).append(remark)
+    return said
+
+
+def remark_of(entry: Any, *, by_person: bool) -> Remark | None:
+    """What an edit of a cell says against the value that stood there; None where it says nothing."""
+    before, after = (as_cell(text, entry) for text in (entry.before, entry.after))
+    if after.status == "FLAGGED":
+        return Remark(action="flagged", value=after.value, note=flag_note(after), by_person=by_person)
+    if before.value is None or after.value == before.value:
+        return None
+    if after.value is None:
+        return Remark(action="removed", value=before.value)
+    return Remark(action="replaced", value=before.value, replacement=after.value)
+
+
+def as_cell(text: str | None, entry: Any) -> Cell:
+    """A text of the log as a cell; none: what its owner gave."""
+    if text is not None:
+        return decode_cell(text)
+    return given(decode_given(entry.given).values.get(entry.field_id))
+
+
+def kinds(connection: Connection, found: Head) -> Callable[[int], str]:
+    """Says of an entry of the log which kind of change it belongs to."""
+    changes = schema.changes
+    query = select(changes.c.first_seq, changes.c.kind).where(changes.c.table_no == found.no)
+    known = connection.execute(query.order_by(changes.c.change)).all()
+    firsts = [first for first, _ in known]
+
+    def kind_of(seq: int) -> str:
+        return str(known[bisect_right(firsts, seq) - 1].kind)
+
+    return kind_of
