@@ -114,7 +114,7 @@ def test_what_earlier_runs_tried_is_avoided_only_by_who_asks_again() -> None:
     )
     plain = Feedback(earlier=(old,), previous=(attempt(1, CEO=0.0),))
     assert (plain.attempt, plain.avoid_queries, plain.avoid_urls) == (2, (), ("http://a.example/1",))
-    again = Feedback(earlier=(old,), previous=plain.previous, avoids_earlier=True)
+    again = Feedback(earlier=(old,), previous=plain.previous, avoided=(old,))
     assert (again.attempt, again.focus) == (2, ("CEO",)), "the attempts of this run alone are counted"
     assert again.avoid_patterns == ("%entity old", "%entity 1")
     assert again.avoid_queries == ("Acme old",)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tablewright.store.corrections import Remark
 from tablewright.store.store import Store
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.table.attempts import Attempt
 from tablewright.table.edits import flag_note
-from tablewright.table.model import Field, Row, RowId
+from tablewright.table.model import Cell, Field, Noun, Row, RowId
 from tablewright.table.text import shortened, show
 
 SAID = 3
@@ -27,55 +27,81 @@ class History:
         self._table_id = table_id
         self._names = tuple(field.name for field in fields)
         self._again = again
-        self._of_row: dict[RowId, Feedback] = {}
+        self._of_row: dict[RowId, RowHistory] = {}
 
     async def load(self, rows: Sequence[Row], run_id: str) -> None:
         """For these rows, as they stand in the table, from what there was before the run began."""
+        row_ids = [row.id for row in rows]
         tried = [row.id for row in rows if self._again or self._is_tried(row)]
-        attempts = self._store.attempts
+        attempts, corrections = self._store.attempts, self._store.corrections
         earlier = await attempts.of_rows(self._table_id, tried, columns=self._names, before=run_id) if tried else {}
-        remarks = await self._store.corrections.remarks(self._table_id, [row.id for row in rows], self._names)
-        self._of_row = {}
-        for row in rows:
-            on_cells = {name: remarks.get((row.id, name), []) for name in self._names}
-            feedback = self._feedback(row, on_cells, tuple(earlier.get(row.id, ())))
-            if feedback != FIRST:
-                self._of_row[row.id] = feedback
+        remarks = await corrections.remarks(self._table_id, row_ids, self._names)
+        # A proposal is also refused as a whole, whatever its single values are worth. Who asks again means the value.
+        refused = await corrections.refused(self._table_id, row_ids, self._names) if self._again else {}
+        self._of_row = {
+            row.id: RowHistory(
+                attempts=tuple(earlier.get(row.id, ())),
+                remarks={
+                    name: [
+                        *refused.get((row.id, name), ()),
+                        *self._remarks(row.cell(name), remarks.get((row.id, name))),
+                    ]
+                    for name in self._names
+                },
+                flagged=frozenset(name for name in self._names if row.cell(name).status == "FLAGGED"),
+            )
+            for row in rows
+        }
 
     def first(self, row: Row) -> Feedback:
         """What the first attempt at the row is told, of the cells that are open in it."""
-        known = self._of_row.pop(row.id, FIRST)
-        if known is FIRST:
+        known = self._of_row.pop(row.id, None)
+        if known is None:
             return FIRST
         is_open = {name for name in self._names if row.cell(name).needs_work}
+        earlier = tuple(attempt for attempt in known.attempts if is_open.intersection(attempt.columns))
+        said = {name: remarks[-SAID:] for name, remarks in known.remarks.items() if remarks and name in is_open}
+        rejected = {name for name, remarks in said.items() if is_rejected(remarks, flagged=name in known.flagged)}
+        asked_again = self._again or bool(rejected)
         return Feedback(
-            earlier=tuple(attempt for attempt in known.earlier if is_open.intersection(attempt.columns)),
-            avoids_earlier=known.avoids_earlier,
-            notes={name: note for name, note in known.notes.items() if name in is_open},
+            earlier=earlier,
+            avoided=tuple(each for each in earlier if asked_again and is_in_vain(each, is_open, rejected)),
+            notes={name: ". ".join(map(in_words, remarks)) for name, remarks in said.items()},
         )
 
     def _is_tried(self, row: Row) -> bool:
         return any(cell.attempt > 0 or cell.status == "FLAGGED" for cell in map(row.cell, self._names))
 
-    def _feedback(self, row: Row, on_cells: dict[str, list[Remark]], earlier: tuple[Attempt, ...]) -> Feedback:
-        avoids, notes = self._again, {}
-        for name, remarks in on_cells.items():
-            cell = row.cell(name)
-            if cell.status == "FLAGGED":
-                if not remarks or remarks[-1].action != "flagged":  # it came with its table
-                    remarks = [*remarks, Remark(action="flagged", value=cell.value, note=flag_note(cell))]
-                # A page that no longer says what it said is the first to ask what it says now.
-                avoids |= remarks[-1].by_person
-            if remarks:
-                notes[name] = ". ".join(map(in_words, remarks[-SAID:]))
-        return Feedback(earlier=earlier, avoids_earlier=avoids and bool(earlier), notes=notes)
+    def _remarks(self, cell: Cell, known: Sequence[Remark] | None) -> list[Remark]:
+        said = list(known or ())
+        if cell.status == "FLAGGED" and not (said and said[-1].action == "flagged"):  # it came with its table
+            said.append(Remark(action="flagged", value=cell.value, note=flag_note(cell)))
+        return said
+
+
+class RowHistory(Noun, frozen=True, gc=True):
+    attempts: tuple[Attempt, ...]
+    remarks: Mapping[str, Sequence[Remark]]
+    flagged: frozenset[str]
+
+
+def is_rejected(remarks: Sequence[Remark], *, flagged: bool) -> bool:
+    """Whether a person does not want what was found. A page that no longer says what it said, which a recheck flags, is
+    the first to ask what it says now."""
+    return (flagged and remarks[-1].by_person) or any(remark.action == "refused" for remark in remarks)
+
+
+def is_in_vain(attempt: Attempt, is_open: Collection[str], rejected: Collection[str]) -> bool:
+    """Whether nothing that is wanted now came of it. What it found well, and nobody has decided on, is found again."""
+    weak = {column.name for column in attempt.assessment.weak}
+    return all(name in weak or name in rejected for name in attempt.columns if name in is_open)
 
 
 def in_words(remark: Remark) -> str:
     value = f"'{shortened(show(remark.value), QUOTED)}'" if remark.value is not None else "the empty cell"
     if remark.action == "replaced":
         return f"A person replaced {value} by '{shortened(show(remark.replacement), QUOTED)}'"
-    if remark.action == "removed":
-        return f"A person removed {value}"
+    if remark.action in ("removed", "refused"):
+        return f"A person {remark.action} {value}"
     flagged = f"A person flagged {value}" if remark.by_person else f"A check of its source flagged {value}"
     return f"{flagged}: {shortened(remark.note, QUOTED)}" if remark.note else flagged

@@ -27,11 +27,12 @@ CHANGES = 100
 HAS_EVIDENCE = '%"evidence":[%'
 """In an encoded cell: what a person typed has none. Quotes in its strings are escaped, so only the key can match."""
 
-Action: TypeAlias = Literal["flagged", "replaced", "removed"]
+Action: TypeAlias = Literal["flagged", "replaced", "removed", "refused"]
 
 
 class Remark(Noun, frozen=True):
-    """What was done to a cell by hand: `value` was refused, and `replacement` written in its place."""
+    """What was done by hand to a cell, or to a proposal for it: `value` was not accepted, and `replacement` is what was
+    written in its place."""
 
     action: Action
     value: Value
@@ -58,6 +59,14 @@ class Corrections:
         """By cell, the oldest first. What was undone was not said."""
         return await self._database.read(
             lambda connection: remarks(connection, head(connection, table_id), row_ids, names)
+        )
+
+    async def refused(
+        self, table_id: str, row_ids: Sequence[RowId], names: Collection[str]
+    ) -> dict[CellAt, list[Remark]]:
+        """By cell, the values that were proposed for it and refused, the oldest first."""
+        return await self._database.read(
+            lambda connection: refused(connection, head(connection, table_id), row_ids, names)
         )
 
 
@@ -126,6 +135,24 @@ def remarks(
                 said.pop(at, None)
             elif kind in ("edit", "recheck") and (remark := remark_of(entry, by_person=kind == "edit")):
                 said.setdefault(at, []).append(remark)
+    return said
+
+
+def refused(
+    connection: Connection, found: Head, row_ids: Sequence[RowId], names: Collection[str]
+) -> dict[CellAt, list[Remark]]:
+    operations, proposals = schema.operations, schema.proposals
+    query = (
+        select(operations.c.row_id, operations.c.field, operations.c.cell)
+        .join(proposals, proposals.c.id == operations.c.proposal_id)
+        .where(proposals.c.table_no == found.no, operations.c.field.in_(list(names)))
+        .where(operations.c.decision == "refused", operations.c.status == "ENRICHED")
+        .order_by(proposals.c.created_at)
+    )
+    said: dict[CellAt, list[Remark]] = {}
+    for chunk in chunks(possible(row_ids), 500):
+        for row_id, field, text in connection.execute(query.where(operations.c.row_id.in_(chunk))):
+            said.setdefault((row_id, field), []).append(Remark(action="refused", value=decode_cell(text).value))
     return said
 
 

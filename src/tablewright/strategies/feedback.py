@@ -21,8 +21,8 @@ class Feedback(Noun, frozen=True):
     """The attempts of this run, oldest first."""
     earlier: tuple[Attempt, ...] = ()
     """The attempts of earlier runs at the columns now asked, oldest first."""
-    avoids_earlier: bool = False
-    """Whether to search and read something else than the earlier runs did: the user asked again, or flagged a cell."""
+    avoided: tuple[Attempt, ...] = ()
+    """Those of `earlier` whose queries and pages are not to be tried again: the user asked again, or flagged a cell."""
     notes: Mapping[str, str] = {}
     """By field, what a person said of its cell: "A person flagged 'Paris': wrong city"."""
     is_last: bool = False
@@ -38,29 +38,26 @@ class Feedback(Noun, frozen=True):
 
     @property
     def avoid_patterns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(pattern for attempt in self._avoided for pattern in attempt.patterns))
+        return tuple(dict.fromkeys(pattern for attempt in self._tried for pattern in attempt.patterns))
 
     @property
     def avoid_queries(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(query for attempt in self._avoided for query in attempt.queries))
+        return tuple(dict.fromkeys(query for attempt in self._tried for query in attempt.queries))
 
     @property
     def avoid_urls(self) -> tuple[str, ...]:
         """Of an earlier run only what was read: a page that could not be reached then may be reached now."""
-        old = (url for attempt in self._avoided_earlier for url in attempt.urls if url not in attempt.refused)
+        old = (url for attempt in self.avoided for url in attempt.urls if url not in attempt.refused)
         return tuple(dict.fromkeys((*old, *(url for attempt in self.previous for url in attempt.urls))))
 
     @property
-    def _avoided_earlier(self) -> tuple[Attempt, ...]:
-        return self.earlier if self.avoids_earlier else ()
-
-    @property
-    def _avoided(self) -> tuple[Attempt, ...]:
-        return (*self._avoided_earlier, *self.previous)
+    def _tried(self) -> tuple[Attempt, ...]:
+        return (*self.avoided, *self.previous)
 
     @property
     def hints(self) -> tuple[str, ...]:
-        return self.previous[-1].assessment.suggestions if self.previous else ()
+        """What to look for instead, by the last attempt of this run or, for its first, by the last one avoided."""
+        return self._tried[-1].assessment.suggestions if self._tried else ()
 
     @property
     def focus(self) -> tuple[str, ...]:
