@@ -117,7 +117,7 @@ class AskedRun(Body):
         None, min_length=1, max_length=100_000, description="Only the rows of these numbers."
     )
     max_rows: int | None = Value(None, ge=1, le=MOST_ROWS, description="Only the first rows.")
-    again: bool = Value(False, description="Whether to look again for what earlier runs did not find.")
+    again: bool = Value(False, description="Whether to look elsewhere for what earlier runs did not find.")
     concurrency: int | None = Value(None, ge=1, le=1_000, description="Rows at once.")
     attempts: int | None = Value(None, ge=1, le=10, description="How often a row is tried while cells are weak.")
     threshold: float | None = Value(None, ge=0, le=1, description="The confidence under which a cell is weak.")

@@ -52,7 +52,7 @@ def enrich(
     row: Annotated[
         list[int] | None, typer.Option("--row", min=1, help="Only the row of this number; repeatable.")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Look again for what earlier runs did not find.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Look elsewhere for what earlier runs did not find.")] = False,
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", min=1, max=1_000, help="Rows at once, instead of the strategy's own.")
     ] = None,

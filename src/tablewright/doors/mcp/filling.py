@@ -146,7 +146,7 @@ Strategy = Annotated[
 ]
 MaxRows = Annotated[int | None, Key(ge=1, description="Only the first so many rows; try a few before all.")]
 RowIds = Annotated[list[int] | None, Key(description="Only these rows.")]
-Again = Annotated[bool, Key(description="Whether to look again for what earlier runs did not find.")]
+Again = Annotated[bool, Key(description="Whether to look elsewhere for what earlier runs did not find.")]
 Proof = Annotated[
     Literal["", "strict", "judged"],
     Key(description="strict refuses values that a model concluded from quotes instead of reading them there."),
