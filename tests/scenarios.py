@@ -17,20 +17,30 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tablewright.app import Tablewright
+from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, decide
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
+from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.decisions.translate_formula import Translate, TranslateFormula
+from tablewright.decisions.write_cells import Write, WriteCells
+from tablewright.errors import BadFormula
+from tablewright.extraction.about import Subject
 from tablewright.models.build import build
 from tablewright.sample import files
+from tablewright.sample.site import address
+from tablewright.sample.world import world
 from tablewright.settings import Settings
+from tablewright.strategies.formula import Formula
 from tablewright.table.document import document
 from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell
+from tablewright.table.model import Cell, Field
+from tablewright.table.retrieved import Retrieved
 
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
 
 SCENARIOS: dict[str, Scenario] = {}
 PENDING: frozenset[str] = frozenset(
-    {"lookup", "research", "pipeline", "documents", "computation_in_words"},
+    {"plan_patterns", "choose_pages", "answer_with_tools", "lookup", "research", "pipeline", "documents"}
 )
 """Those that nobody has recorded yet: after recording, take the name out."""
 
@@ -108,6 +118,27 @@ def shown(cell: Cell) -> Any:
     return {"value": document(cell.value), "basis": cell.shown_basis, "quotes": quotes}
 
 
+MARLOW = Subject(
+    name="Marlow Instruments", context={"Country": "United States", "Industry": "Musical instruments"}, column="Company"
+)
+FOUNDED = "Founded:number=What year was {Company} founded?"
+CEO = "CEO=Who runs {Company}?"
+CUSTOMERS = "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?"
+
+
+def fields(*texts: str) -> tuple[Field, ...]:
+    return tuple(parse_field(text) for text in texts)
+
+
+def pages(*sites: str) -> tuple[Retrieved, ...]:
+    """The pages of sites of the sample world, as they were read."""
+    return tuple(
+        Retrieved(origin=f"{address(site)}{page.path}", text=page.body, title=page.title, domain=f"{site}.example")
+        for site in sites
+        for page in world()[site].pages.values()
+    )
+
+
 # ── decisions ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -121,12 +152,62 @@ async def judge_coverage(stage: Stage) -> Any:
     return await stage.decide(Judge(), JudgeCoverage(row="Brightwater Foods (Food)", answers=answers, opened=4))
 
 
+@scenario
+async def plan_patterns(stage: Stage) -> Any:
+    asked = PlanPatterns(
+        key="Company",
+        fields=fields(FOUNDED, CEO, CUSTOMERS),
+        columns=("Country",),
+        samples=("Brightwater Foods", "Marlow Instruments", "Vindarö Kraft"),
+    )
+    return await stage.decide(Plan(), asked)
+
+
+@scenario
+async def choose_pages(stage: Stage) -> Any:
+    offers = tuple(
+        Offer(origin=page.origin, title=page.title, snippet=page.text.strip()[:200])
+        for page in pages("marlowinstruments", "marlowguitars", "brightwaterfoods")
+    )
+    return await stage.decide(Choose(), ChoosePages(subject=MARLOW, fields=fields(FOUNDED, CEO), offers=offers))
+
+
+@scenario
+async def answer_with_tools(stage: Stage) -> Any:
+    """A model on its own path through the sample web, for one question about one row."""
+    table = "Company,Country\nVindarö Kraft,Sweden\n"
+    field = "Headquarters=In which town is {Company} headquartered?"
+    return await stage.enrich(table, field, strategy="research", thoroughness="exploratory")
+
+
+@scenario
+async def translate_formula(stage: Stage) -> Any:
+    columns = fields("Price:number", "Ordered:date")
+    (asked,) = fields("Label='old' if {Ordered} is before 2020, otherwise the {Price} with 19 % VAT, rounded to cents")
+
+    def read_formula(text: str) -> Formula:
+        formula = Formula(text, columns)
+        if formula.error:
+            raise BadFormula(formula.error)
+        return formula
+
+    formula = TranslateFormula(field=asked, columns=columns, named=("Ordered", "Price"), read=read_formula)
+    return await stage.decide(Translate(), formula)
+
+
+@scenario
+async def write_cells(stage: Stage) -> Any:
+    asked = fields(
+        "German=Translate {Review} to German", "Tone:select(positive, negative, mixed)=What is the tone of {Review}?"
+    )
+    row = {"Review": "The kettle boils fast and pours well, but the lid broke after 3 weeks."}
+    inputs = {field.name: ("Review",) for field in asked}
+    return await stage.decide(Write(), WriteCells(fields=asked, inputs=inputs, row=row))
+
+
 # ── whole runs ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nMarlow Instruments,United States\n"
-FOUNDED = "Founded:number=What year was {Company} founded?"
-CEO = "CEO=Who runs {Company}?"
-MARKET = "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?"
 
 
 @scenario
@@ -141,7 +222,7 @@ async def research(stage: Stage) -> Any:
 
 @scenario
 async def pipeline(stage: Stage) -> Any:
-    return await stage.enrich(COMPANIES, FOUNDED, CEO, MARKET, strategy="pipeline")
+    return await stage.enrich(COMPANIES, FOUNDED, CEO, CUSTOMERS, strategy="pipeline")
 
 
 @scenario
@@ -161,10 +242,25 @@ async def documents(stage: Stage) -> Any:
 
 @scenario
 async def computation_in_words(stage: Stage) -> Any:
-    table = "Product,Price,Weight\nKettle,48,1.2 kg\nLamp,,800 g\n"
+    table = "Product,Price,Weight\nKettle,48,1.2\nLamp,,0.8\n"
     return await stage.enrich(
         table,
         "Band='budget' if {Price} is below 50, otherwise 'premium'",
-        "Pounds:number=convert {Weight} to pounds",
+        "Pounds:number={Weight} is in kg, give it in pounds, rounded to 2 digits",
         strategy="computation",
+    )
+
+
+@scenario
+async def transform(stage: Stage) -> Any:
+    table = (
+        "Ticket,Message\n1,Meine Bestellung 4411 ist seit drei Wochen nicht angekommen.\n"
+        "2,Merci beaucoup pour votre aide rapide !\n"
+    )
+    return await stage.enrich(
+        table,
+        "English=Translate {Message} to English",
+        "Kind:select(complaint, praise, question)=What kind of message is {Message}?",
+        "Order:number=What is the order number in {Message}?",
+        strategy="transform",
     )

@@ -70,8 +70,10 @@ class Endpoint:
         self.open_gate = asyncio.Event()
         self.open_gate.set()
         self.url = ""
+        self._talking: dict[asyncio.StreamWriter, asyncio.Task[None] | None] = {}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._talking[writer] = asyncio.current_task()
         try:
             while await self._exchange(reader, writer):
                 pass
@@ -79,6 +81,15 @@ class Endpoint:
             pass
         finally:
             writer.close()
+            del self._talking[writer]
+
+    async def hang_up(self) -> None:
+        """Ends the connections that clients have left open."""
+        self.open_gate.set()
+        talking = dict(self._talking)
+        for writer in talking:
+            writer.close()
+        await asyncio.gather(*filter(None, talking.values()), return_exceptions=True)
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -91,9 +102,9 @@ class Endpoint:
         try:
             self.somebody_waits.set()
             await self.open_gate.wait()
-            reply = self.replies.pop(0) if self.replies else self.otherwise
-            reply = reply(asked) if callable(reply) else reply
-            reply = reply if isinstance(reply, Reply) else await reply
+            given = self.replies.pop(0) if self.replies else self.otherwise
+            said = given(asked) if callable(given) else given
+            reply = said if isinstance(said, Reply) else await said
             if reply.never:
                 await reader.read()
                 return False
@@ -115,5 +126,5 @@ async def running_endpoint() -> AsyncIterator[Endpoint]:
     try:
         yield endpoint
     finally:
-        endpoint.open_gate.set()
         server.close()
+        await endpoint.hang_up()
