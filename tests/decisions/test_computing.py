@@ -67,7 +67,7 @@ def test_the_name_of_a_column_cannot_give_orders() -> None:
     ],
 )
 def test_an_expression_that_nothing_proves_wrong_is_taken(asked: str, expression: str) -> None:
-    assert Translate().check(formula(asked), Translation(expression=expression)).expression == expression
+    assert Translate().check(formula(asked), Translation(expression=expression, missing="")).expression == expression
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_an_expression_that_nothing_proves_wrong_is_taken(asked: str, expression
         ("E:number=convert {Price} from USD to EUR", "{Price} * 0.92", "0.92 is not in the words"),
         ("E:number=convert {Price} from USD to EUR", "CONVERT({Price}, 'USD', 'EUR')", "cannot convert 'USD' to 'EUR'"),
         ("C:number={Height} to cm", "{Height} * 30.48", "Convert units with CONVERT"),
-        ("C:number={Height} to cm", "CONVERT({Height}, 'm', 'cm')", "{Height} is in ft, not in 'm'"),
+        ("C:number={Height} to cm", "CONVERT({Height}, 'm', 'cm')", "starts from is in ft, not in 'm'"),
         (
             "L:select(a, b)=a where {Price} is over 100, else b",
             "IF({Price} > 100, 'a', 'c')",
@@ -92,6 +92,12 @@ def test_an_expression_that_nothing_proves_wrong_is_taken(asked: str, expression
 )
 def test_an_expression_that_is_proved_wrong_goes_back_with_the_reason(asked: str, said: str, problem: str) -> None:
     with pytest.raises(Unusable) as caught:
-        Translate().check(formula(asked), Translation(expression=said))
+        Translate().check(formula(asked), Translation(expression=said, missing=""))
     assert problem in str(caught.value)
     assert caught.value.usable is not None, "a second one that is no better means that no expression was found"
+
+
+def test_what_is_missing_is_said_and_no_row_is_asked_for_it() -> None:
+    asked = formula("E:number=convert {Price} from USD to EUR")
+    translated = Translate().check(asked, Translation(expression="", missing="The exchange rate"))
+    assert (translated.expression, translated.problem) == ("", "The exchange rate is not given.")

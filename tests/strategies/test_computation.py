@@ -53,7 +53,7 @@ async def compute(settings: Settings, folder: Path, table: str, *fields: str) ->
 
 
 def translation(expression: str) -> Reply:
-    return answer({"expression": expression})
+    return answer({"expression": expression, "missing": ""})
 
 
 def written(field: str, value: str, *used: str) -> Reply:
@@ -193,6 +193,13 @@ async def test_amounts_in_different_currencies_are_not_added_up(tmp_path: Path) 
     assert both.value == "10 EUR or 10 USD"
 
 
+async def test_a_money_column_takes_the_currency_of_a_text(tmp_path: Path) -> None:
+    settings = Settings(home=str(tmp_path), model="builtin")
+    fields = "Gross:money={Net} * 2"
+    operations, _ = await compute(settings, tmp_path, "Name,Net\na,€10.50\nb,12\nc,?\n", fields)
+    assert [str(each.cell.value) for each in operations] == ["21.00 EUR", "24", "None"]
+
+
 # ── written row by row ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -220,13 +227,18 @@ async def test_a_translation_that_stays_unusable_is_said_in_every_row_and_not_bo
     assert "No formula could be made of “{Price} plus 19% VAT”: The number 1.07" in (operations[0].cell.error or "")
 
 
-async def test_empty_columns_are_not_applicable_and_nobody_is_asked(endpoint: Endpoint, tmp_path: Path) -> None:
-    operations, usage = await compute(with_model(tmp_path, endpoint), tmp_path, "Name,Price,Note\n,,x\n", GROSS, KIND)
-    assert {each.field: (each.cell.reason, each.cell.error) for each in operations} == {
-        "Gross": ("not_applicable", "Price is empty"),
-        "Kind": ("not_applicable", "Name is empty"),
+async def test_empty_columns_are_not_applicable_unless_the_words_say_what_then(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.replies = [translation("{Price} * 1.19"), translation(""), translation("UPPER({Name}) or 'nobody'")]
+    fields = (GROSS, KIND, "Tag={Name} in capitals, or 'nobody'")
+    operations, usage = await compute(with_model(tmp_path, endpoint), tmp_path, "Name,Price,Note\n,,x\n", *fields)
+    assert {each.field: (each.cell.value, each.cell.reason, each.cell.error) for each in operations} == {
+        "Gross": (None, "not_applicable", "Price is empty"),
+        "Kind": (None, "not_applicable", "Name is empty"),
+        "Tag": ("nobody", None, None),
     }
-    assert (usage.llm_calls, endpoint.asked) == (0, [])
+    assert usage.llm_calls == 3, "the three translations, and nothing for the row"
 
 
 # ── when there is no model, or none that answers ─────────────────────────────────────────────────────────────────────

@@ -158,6 +158,8 @@ def test_elsewhere_an_empty_cell_leaves_nothing_to_compute(template: str) -> Non
         ("CONVERT('5 ft 11 in', 'ft', 'cm')", 180.34),
         ("CONVERT('180 cm', 'ft', 'cm')", 180),
         ("CONVERT('6', 'ft', 'cm')", 182.88),
+        ("CONVERT('10 in', 'cm')", 25.4),
+        ("CONVERT({Height}, 'cm')", 182.88),
     ],
 )
 def test_units_are_converted_exactly_from_the_unit_that_stands_in_the_cell(template: str, expected: Value) -> None:
@@ -169,7 +171,7 @@ def test_units_are_converted_exactly_from_the_unit_that_stands_in_the_cell(templ
     [
         ("CONVERT({Price}, 'ft', 'kg')", "cannot convert 'ft' to 'kg'"),
         ("CONVERT({Price}, 'USD', 'EUR')", "cannot convert 'USD' to 'EUR'"),
-        ("CONVERT({Height}, 'm', 'cm')", "{Height} is in ft, not in 'm'"),
+        ("CONVERT({Height}, 'm', 'cm')", "starts from is in ft, not in 'm'"),
         ("ROUND(1, 2, 3)", "ROUND takes 1 to 2 values, not 3"),
         ("SUMIF({Price})", "SUMIF() is not a function"),
         ("({Price} + 1", "')' is missing"),
@@ -255,6 +257,7 @@ def test_what_is_outside_the_language_is_refused_with_a_sentence_and_at_once(tem
         ("LEFT('abc', 1.5)", "must be a whole number"),
         ("FIND('x', 'abc')", "does not stand in"),
         ("DAY('2021')", "has no day"),
+        ("CONVERT('6', 'cm')", "'6' does not say its unit"),
         ("{First Name} + 1", "& joins texts"),
         ("'Studio 54' * 2", "not a number"),
         ("'5 ft 11 in' * 2", "more than one number"),

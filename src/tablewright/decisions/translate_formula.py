@@ -34,13 +34,15 @@ empty.
 - UPPER LOWER PROPER TRIM LEN LEFT(text, n) RIGHT(text, n) MID(text, start, n) FIND(part, text) CONTAINS(text, part) \
 SUBSTITUTE(text, old, new) CONCAT. Places count from 1; FIND fails where the part does not occur.
 - YEAR MONTH DAY of a date. A date minus a date is a number of days. There is no today.
-- CONVERT(x, 'ft', 'cm') converts between units; always use it for that, never a factor.
+- CONVERT(x, 'ft', 'cm') converts between units; always use it for that, never a factor. A text cell that names its \
+own unit is converted from that one; CONVERT(x, 'cm') is for columns whose values all do.
 A text cell that reads as a number ("€20", "12%" for 0.12) is that number wherever one is needed.
 
 Every number in the expression must stand in the words, except what everybody knows (100 for percent, 12 months a \
 year). Use each column that the words name in braces. If the language cannot say it for every row, because it takes \
 understanding of a text (translating, classifying, judging, names of unknown form), leave the expression empty: it is \
-then done row by row.
+then done row by row. If it needs something that neither the words nor the columns give (an exchange rate, today's \
+date), leave the expression empty and name that in `missing`; else `missing` is empty.
 
 Words: {Price} plus 19% VAT → {Price} * 1.19
 Words: 'big' if {Size} is over 50, otherwise 'small' → IF({Size} > 50, 'big', 'small')
@@ -81,6 +83,7 @@ class TranslateFormula(Noun, frozen=True, gc=True):
 
 class Translation(BaseModel):
     expression: str = Key(max_length=1_000)
+    missing: str = Key(max_length=200)
 
 
 class Translated(Noun, frozen=True):
@@ -104,7 +107,8 @@ class Translate:
 
     def check(self, asked: TranslateFormula, reply: Any) -> Translated:
         if not reply.expression.strip():
-            return Translated()
+            missing = reply.missing.strip()
+            return Translated(problem=f"{missing} is not given." if missing else "")
         try:
             expression = asked.read(reply.expression)
             problem = " ".join(problems(asked, expression))

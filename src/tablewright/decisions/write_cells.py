@@ -32,7 +32,8 @@ pick out, as each column asks.
 
 For each column to write, give
 - `value`: what is to stand in the cell and nothing else, at most {LONGEST_TEXT:,} characters. One of the options \
-where there are any, spelled as given; yes or no for boolean; YYYY-MM-DD for a date; "; " between the items of a list.
+where there are any, spelled as given; yes or no for boolean; YYYY-MM-DD for a date, or YYYY-MM or YYYY where no more \
+is known; "; " between the items of a list.
 - `used`: the names of the columns of the row that you took it from.
 
 Use general knowledge to understand and to classify, never to add facts that the row does not hold. Every number, date \

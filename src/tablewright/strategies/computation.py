@@ -10,6 +10,7 @@ from tablewright.strategies.formula import Formula
 from tablewright.strategies.functions import Empty, Unevaluable
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
+from tablewright.table.coerce import coerce
 from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Reason, Row, Step, Value
 from tablewright.table.text import show
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 NOTHING: tuple[Need, ...] = ()
+AMOUNT = Field(name="", type="money")
 
 
 class ComputationStrategy(Strategy):
@@ -121,6 +123,9 @@ def compute(field: Field, formula: Formula, row: Row, before: tuple[Step, ...] =
             confidence = min(confidence, cell.confidence or 0.0)
         if type(cell.value) is Money:
             amounts.append(cell.value)
+        elif field.type == "money" and isinstance(cell.value, str):
+            amount = coerce(cell.value, AMOUNT).value
+            amounts += [amount] if isinstance(amount, Money) else []
     try:
         result = formula.evaluate(values)
         currency = currency_of(result, amounts)

@@ -115,7 +115,7 @@ WRITTEN = {
     "plan": '{"patterns": ["%entity founded headquarters", "%entity company profile employees", "%entity about"]}',
     "judge": '{"rating": "medium", "weak": ["Headquarters"]}',
     "written": '"Category": {"value": "Industrial machinery and turbines", "used": ["Description"]}, ',
-    "translation": '{"expression": "round({Price} * 1.19, 2)"}',
+    "translation": '{"expression": "ROUND({Price} * 1.19, 2)", "missing": ""}',
 }
 """What a model writes, by the kind of question."""
 

@@ -325,12 +325,12 @@ class Parser:
             raise BadFormula(f"{name} takes {many} values, not {len(arguments)}.")
         if name == "IF":
             return chosen(*arguments, *[Node(lambda values: None)] * (3 - len(arguments)))
+        if name == "CONVERT":
+            arguments[1:] = with_units(arguments[0], arguments[1:])
         parts = [each.evaluate for each in arguments]
         if name in LAZY:
             some = all if name == "AND" else any
             return node(lambda values: some(holds(part(values)) for part in parts), *arguments)
-        if name == "CONVERT":
-            refuse_wrong_units(*arguments)
         assert function is not None
         apply = function.apply
         if len(parts) == 1:
@@ -396,14 +396,18 @@ def bound(value: Value) -> str | int | float | Money | None:
     return show(value) if isinstance(value, tuple) else value
 
 
-def refuse_wrong_units(value: Node, source: Node, target: Node) -> None:
-    """Before the run, as far as the units are written in the formula."""
-    if not source.literal or not target.literal:
-        return
-    if in_unit(Measure(value=1, start=0, end=0, unit=source.literal), target.literal) is None:
-        raise BadFormula(f"CONVERT cannot convert {source.literal!r} to {target.literal!r}.")
-    column = value.column
-    if column is not None and column.type == "number" and column.unit:
-        one = in_unit(Measure(value=1, start=0, end=0, unit=column.unit), source.literal)
-        if one is None or one.value != 1:
-            raise BadFormula(f"{{{column.name}}} is in {column.unit}, not in {source.literal!r}.")
+def with_units(value: Node, units: Sequence[Node]) -> list[Node]:
+    """The two units of CONVERT, the first from the column where it is left out. What can never be converted is refused
+    before the run, as far as the units are written in the formula."""
+    column = value.column.unit if value.column and value.column.type == "number" else ""
+    source, target = units[0].literal if len(units) == 2 else column, units[-1].literal
+    if source and target and one_in(source, target) is None:
+        raise BadFormula(f"CONVERT cannot convert {source!r} to {target!r}.")
+    if source and column and one_in(column, source) != 1:
+        raise BadFormula(f"The column that CONVERT starts from is in {column}, not in {source!r}.")
+    return [Node(lambda values: source), units[0]] if len(units) == 1 and source else list(units)
+
+
+def one_in(unit: str, target: str) -> float | None:
+    measure = in_unit(Measure(value=1, start=0, end=0, unit=unit), target)
+    return None if measure is None else measure.value

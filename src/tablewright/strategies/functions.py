@@ -336,15 +336,16 @@ def date_part(what: str, start: int, end: int) -> Callable[[Any], int | None]:
     return part
 
 
-def converted(value: Any, source: Any, target: Any) -> Any:
-    """The quantity in another unit. A text that names its own unit ("5 ft 11 in") is converted from that one."""
-    source, target = text(source), text(target)
-    measure = Measure(value=0, start=0, end=0, unit=source)
-    if isinstance(value, str):
-        stated = read_measures(value, source)
-        if len(stated) == 1 and stated[0].unit and stated[0].high is None and not stated[0].sizes:
-            measure = stated[0]
-    if not measure.end:
+def converted(value: Any, *units: Any) -> Any:
+    """CONVERT(x, from, to). A text that names its own unit ("5 ft 11 in") is converted from that one; CONVERT(x, to)
+    takes only such."""
+    source, target = text(units[0]) if len(units) == 2 else "", text(units[-1])
+    stated = read_measures(value, source or target) if isinstance(value, str) else ()
+    if len(stated) == 1 and stated[0].unit and stated[0].high is None and not stated[0].sizes:
+        measure = stated[0]
+    elif not source:
+        raise Unevaluable(f"{text(value)[:60]!r} does not say its unit")
+    else:
         measure = Measure(value=number(value), start=0, end=0, unit=source)
     result = in_unit(measure, target)
     if result is None:
@@ -364,7 +365,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "AVERAGE": Function(average, 1, MANY),
     "CONCAT": Function(concatenated, 1, MANY),
     "CONTAINS": Function(contains, 2, 2),
-    "CONVERT": Function(converted, 3, 3),
+    "CONVERT": Function(converted, 2, 3),
     "DAY": Function(date_part("day", 8, 10)),
     "FIND": Function(found_at, 2, 2),
     "FLOAT": Function(lambda value: float(number(value))),

@@ -14,7 +14,7 @@ from msgspec import structs
 from tablewright.decisions.decision import Outcome, decide
 from tablewright.decisions.translate_formula import Translate, Translated, TranslateFormula
 from tablewright.errors import BadFormula
-from tablewright.strategies.computation import compute, empty_inputs, failed
+from tablewright.strategies.computation import compute, failed
 from tablewright.strategies.formula import Formula
 from tablewright.strategies.strategy import Tell
 from tablewright.strategies.tools import Tools
@@ -39,9 +39,6 @@ class InWords:
         self._expression: Formula | None = None
 
     async def answer(self, row: Row, tell: Tell) -> Finding:
-        named = self._formula.columns
-        if named and all(row.cell(column).value is None for column in named):
-            return failed(self._field, "not_applicable", empty_inputs(named, row))
         translation = await self._translated(tell)
         if translation.degraded:
             return failed(self._field, "over_budget" if translation.over_budget else "error", translation.degraded)
