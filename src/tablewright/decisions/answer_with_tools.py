@@ -1,81 +1,92 @@
-"""Answer with tools: one question about one row, by a model that may search, and open pages, before it answers.
+"""Answer with tools: one question about one row, by a model that searches and opens pages as it sees fit.
 
-The words it is given, and what counts as an answer. The rule beside it is the path that the strategies go without a
-model; the check is that of every extraction: what no retrieved text states is not believed.
+The words it is given, and the form of its answer. The check is that of every reading (read.py): quotes are found in
+what was really retrieved, and what is concluded rather than read is judged a second time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.excerpt import excerpt
-from tablewright.decisions.extract import Extract, described, supported
+from tablewright.decisions.read import CellAnswer, TextVerdict, described, heading, row_lines, verified
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import WARNING, block
 
-SNIPPET = 240
-PAGE = 1_600
-"""Characters of a search result and of a page that a model is shown: the passages that matter, not the first ones."""
+_ANSWER = """\
+Answer from what you have read, never from memory, and only about the very thing of this row, not another of its \
+name. `value` goes into a table cell: in the column's type, unit and options, without a preamble; where the question \
+asks for a description, a comparison or guidelines, put together in a few plain sentences what the pages say. \
+`quotes` are the passages that show it, each with the number of its result or page, copied exactly. `basis` is \
+"stated" if a quote says it, be it in other words; "judged" if you conclude it from the quotes; a name, number, date \
+or amount is never judged. Give a second answer only where another page says something different. `same_row` is \
+"unclear" if the pages may be about another thing of that name, with the `reason`. No answer at all if nothing you \
+found has one.
+"""
+EXPLORATORY = f"""\
+You research one question about one row of a table. Open the results most likely to state the answer and read them; \
+search again with other words where they do not. Try at least two approaches before you give up, and answer as soon \
+as a good source has it.
 
-_CELL = (
-    "The value goes into a table cell: the shortest answer, never a sentence. The quote is the few words of a text "
-    'that state it, copied exactly. If no text states it about this row, leave both empty (""). Never answer from '
-    "memory. "
-)
-LOOKUP = (
-    "You answer one question about one table row from search results alone. If a result states the answer, answer at "
-    "once. If none does, search once more with other words. " + _CELL + WARNING
-)
-EXPLORATORY = (
-    "You answer one question about one table row. Open the search result that is most likely to state the answer, read "
-    "it, and answer as soon as a text states it. If it does not, open another result or search with other words. "
-    + _CELL
-    + WARNING
-)
-COMPREHENSIVE = (
-    "You answer one question about one table row, thoroughly: search from several angles, read two or three pages of "
-    "different sites, and compare what they say before you answer. Where they differ, take the best supported. "
-    + _CELL
-    + WARNING
-)
+{_ANSWER}
+{WARNING}"""
+COMPREHENSIVE = f"""\
+You research one question about one row of a table, thoroughly: search from at least three angles, read two or three \
+pages of different sites, and compare what they say before you answer.
+
+{_ANSWER}
+{WARNING}"""
 
 
 class Reply(BaseModel):
-    """Gives the answer: its value, and the words of a text that state it; both empty if no text does."""
+    """Gives the answer, with the quotes that show it; no answers if none was found."""
 
-    value: str = Key(max_length=160)
-    quote: str = Key(max_length=240)
+    answers: list[CellAnswer] = Key(max_length=3)
+    same_row: Literal["same", "unclear"]
+    reason: str
 
 
-def question(subject: Subject, field: Field, texts: str) -> str:
-    """After the texts, and again after every further one: small models forget what came before a page."""
-    return f"{texts}\n\nRow: {subject.described}\nField of {subject.name}:\n{described(field, subject)}"
+def question(
+    subject: Subject, field: Field, examples: Sequence[str], notes: Mapping[str, str], tried: Sequence[str]
+) -> str:
+    note = f"\nNote: {notes[field.name]}" if field.name in notes else ""
+    before = f"\nSearched before, in vain: {'; '.join(tried)}" if tried else ""
+    return f"The row:\n{row_lines(subject)}\n\nThe column to fill:\n{described(field, examples)}{note}{before}"
 
 
 def results(offers: Sequence[tuple[int, Offer]]) -> str:
     """Numbered: a page is opened by its number, so no text can add an address of its own."""
     if not offers:
         return "No new result."
-    lines = [f"{offer.title}\n{_passage(offer.snippet)}" for _, offer in offers]
-    return "\n".join(block(number, line) for (number, _), line in zip(offers, lines, strict=True))
+    return listed(offers)
 
 
-def _passage(snippet: str) -> str:
-    return snippet if len(snippet) <= SNIPPET else snippet[:SNIPPET] + " …"
+def page(number: int, source: Retrieved, field: Field, room: int) -> str:
+    return block(number, excerpt(source.text, (field,), room), heading(source))
 
 
-def page(number: int, source: Retrieved, field: Field) -> str:
-    return block(number, excerpt(source.text, (field,), PAGE), source.title)
-
-
-def check(subject: Subject, field: Field, sources: Sequence[Retrieved], reply: Reply) -> tuple[Candidate | None, str]:
-    """The answer, if a retrieved text about the row states it; else what is wrong with it, "" for no answer."""
-    asked = Extract(subject=subject, fields=(field,), sources=tuple(sources))
-    return supported(asked, field, reply.value.strip(), reply.quote.strip())
+def check(
+    field: Field, sources: Sequence[Retrieved], reply: Reply, *, strict: bool = False
+) -> tuple[list[Candidate], str]:
+    """What can be verified of the answer, and what is wrong with the rest, "" where nothing is."""
+    verdicts = {
+        quoted.text - 1: TextVerdict(text=quoted.text, same_row=reply.same_row, reason=reply.reason)
+        for answer in reply.answers
+        for quoted in answer.quotes
+    }
+    candidates: list[Candidate] = []
+    problems = []
+    for answer in reply.answers:
+        found, problem = verified(field, answer, sources, verdicts, strict=strict)
+        candidates += found
+        if problem:
+            problems.append(problem)
+    return candidates, "; ".join(problems)

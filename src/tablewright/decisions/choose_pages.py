@@ -1,27 +1,31 @@
-"""Choose pages: which search results are worth opening, judged by title and snippet alone."""
+"""Choose pages: which search results are worth opening for a row, judged by title, address and snippet alone."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.read import columns, row_lines
 from tablewright.extraction.about import Subject, about
-from tablewright.extraction.relations import normal
-from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field, Noun
-from tablewright.table.untrusted import WARNING, block
+from tablewright.table.rowkey import fold, tokenize
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import LEFT_OUT, WARNING, block, gives_orders
 
-INSTRUCTIONS = (
-    "You choose which search results to open, to fill fields of one table row. Choose results that are about exactly "
-    "this row and likely to state the fields; the row's own or official page and encyclopedias first. Answer with "
-    "their numbers, the best first. " + WARNING
-)
-SURELY = 0.85
+INSTRUCTIONS = """\
+You choose which search results to open, to fill columns of one table row. Open results that are likely about this \
+very row and likely to state the columns: its own or official page, and one or two independent pages that would \
+confirm it. Leave out results about others of a similar name, results about something else, and copies of each other. \
+`numbers` are the results to open, the best first; none if none is worth opening.
+"""
+TITLE, SNIPPET = 110, 300
+"""Characters of a search result that are shown."""
 ELSEWHERE = 0.35
-"""Below this a result is about something else, and opening it would be a waste."""
+"""Without a model: below this a result is about something else, and opening it would be a waste."""
 
 
 class Offer(Noun, frozen=True):
@@ -30,51 +34,67 @@ class Offer(Noun, frozen=True):
     snippet: str
 
 
+def listed(offers: Sequence[tuple[int, Offer]]) -> str:
+    """Search results as a prompt shows them, each on its own line under its number. A line break in one of them is no
+    line break here, so none can pass for another."""
+    lines = (
+        f"[{number}] {harmless(offer.title, TITLE)} — {offer.origin} — {harmless(offer.snippet, SNIPPET)}"
+        for number, offer in offers
+    )
+    return block(0, "\n".join(lines), "search results")
+
+
+def harmless(text: str, length: int) -> str:
+    return LEFT_OUT if gives_orders(text) else shortened(text, length)
+
+
 class ChoosePages(Noun, frozen=True):
     subject: Subject
     fields: tuple[Field, ...]
     offers: tuple[Offer, ...]
     most: int = 3
+    notes: Mapping[str, str] = {}
+    read: tuple[str, ...] = ()
+    """Addresses of pages that were read for the row already."""
 
 
 class Choice(BaseModel):
-    numbers: list[int] = Key(max_length=10)
+    numbers: list[int] = Key(max_length=20)
 
 
 class Choose:
     name = "choose pages"
 
     def prompt(self, asked: ChoosePages) -> Prompt:
-        results = "\n".join(
-            block(number, f"{offer.title}\n{offer.origin}\n{offer.snippet[:300]}")
-            for number, offer in enumerate(asked.offers, start=1)
-        )
-        fields = ", ".join(field.name for field in asked.fields)
+        results = listed(list(enumerate(asked.offers, start=1)))
+        notes = "".join(f"\nNote on {name}: {note}" for name, note in asked.notes.items())
+        notes += f"\nRead already, without the columns below: {', '.join(asked.read)}" if asked.read else ""
         return Prompt(
-            instructions=INSTRUCTIONS,
-            text=f"Row: {asked.subject.described}\nFields: {fields}\n\n{results}\n\nChoose at most {asked.most}.",
+            instructions=f"{INSTRUCTIONS}\n{WARNING}",
+            text=(
+                f"Columns to fill:\n{columns(asked.fields, {})}\n\n"
+                f"The row:\n{row_lines(asked.subject)}{notes}\n\n{results}\n\nChoose at most {asked.most}."
+            ),
             reply=Choice,
-            max_tokens=60,
+            max_tokens=80,
         )
 
     def check(self, asked: ChoosePages, reply: Any) -> tuple[str, ...]:
-        """Only numbers that were offered count, so no text can add an address of its own."""
+        """The model's choice is final. Only numbers that were offered count, so no text can add an address."""
         chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
         if reply.numbers and not chosen:
-            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.")
-        return tuple(dict.fromkeys((*chosen, *self.fallback(asked))))[: asked.most]
-
-    def is_plain(self, asked: ChoosePages) -> bool:
-        """Whether a result is so surely about the row that a model need not be asked."""
-        return any(about(asked.subject, offer.title, offer.snippet) >= SURELY for offer in asked.offers)
+            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
+        return tuple(dict.fromkeys(chosen))[: asked.most]
 
     def fallback(self, asked: ChoosePages) -> tuple[str, ...]:
-        """Those most surely about the row first; then those that speak of the fields, then the search's own order."""
-        words = {word for field in asked.fields for label in wanted(field).labels for word in label.split()}
+        """Those most surely about the row first, then those that share words with the columns, then the search's own
+        order."""
+        named = " ".join(f"{field.name} {field.question}" for field in asked.fields)
+        words = {word for word in tokenize(fold(named)) if len(word) > 2}
         scored = []
         for place, offer in enumerate(asked.offers):
             fit = about(asked.subject, offer.title, offer.snippet)
-            spoken = len(words & set(normal(f"{offer.title} {offer.snippet}").split()))
-            scored.append((fit + 0.05 * min(3, spoken) - 0.01 * place, fit, offer))
+            shared = len(words & set(tokenize(fold(f"{offer.title} {offer.snippet}"))))
+            scored.append((fit + 0.05 * min(3, shared) - 0.01 * place, fit, offer))
         scored.sort(key=lambda entry: -entry[0])
         return tuple(offer.origin for _, fit, offer in scored if fit >= ELSEWHERE)[: asked.most]

@@ -75,12 +75,17 @@ class Outcome(Noun, Generic[Any_Decided], frozen=True, gc=True):
 
 
 async def decide(
-    decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel | None, tell: Tell
+    decision: Decision[Any, Any_Decided],
+    asked: Any,
+    model: LanguageModel | None,
+    tell: Tell,
+    first: BaseModel | None = None,
 ) -> Outcome[Any_Decided]:
+    """`first` is the model's reply where it came another way, such as together with those of other rows."""
     if model is None:
         return Outcome(decided=decision.fallback(asked))
     try:
-        outcome = await _ask(decision, asked, model)
+        outcome = await _ask(decision, asked, model, first)
     except (ModelError, Unusable) as error:
         problem = error.what if isinstance(error, ModelError) else f"the model's answer cannot be used: {error}"
         tell(
@@ -103,23 +108,17 @@ async def decide(
     return outcome
 
 
-async def _ask(decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel) -> Outcome[Any_Decided]:
+async def _ask(
+    decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel, first: BaseModel | None
+) -> Outcome[Any_Decided]:
     prompt = decision.prompt(asked)
-    reply = await _reply(model, prompt, prompt.text)
+    reply = await _reply(model, prompt, prompt.text) if first is None else first
     try:
         return Outcome(decided=decision.check(asked, reply))
     except Unusable as problem:
-        return await ask_again(decision, asked, model, reply, problem)
-
-
-async def ask_again(
-    decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel, reply: BaseModel, problem: Unusable
-) -> Outcome[Any_Decided]:
-    """Once more, with what is wrong with the first reply. Raises Unusable where nothing of the second can be used."""
-    prompt = decision.prompt(asked)
-    said = block(0, reply.model_dump_json(by_alias=True)[:REPEATED])
-    wrong = f"It fails a check: {problem}" if not gives_orders(str(problem)) else "It fails a check."
-    again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
+        said = block(0, reply.model_dump_json(by_alias=True)[:REPEATED])
+        wrong = f"It fails a check: {problem}" if not gives_orders(str(problem)) else "It fails a check."
+        again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
     try:
         return Outcome(decided=decision.check(asked, await _reply(model, prompt, again)))
     except Unusable as still:

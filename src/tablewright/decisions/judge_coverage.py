@@ -64,7 +64,8 @@ class Judge:
         known = {answer.field for answer in asked.answers}
         empty = tuple(answer.field for answer in asked.answers if not answer.value)
         if reply.rating == "high" and empty:
-            raise Unusable(f"{', '.join(empty)} was not found, so coverage is not high.", usable=self.fallback(asked))
+            left = Coverage(rating="low" if len(empty) == len(known) else "medium", weak=empty)
+            raise Unusable(f"{', '.join(empty)} was not found, so coverage is not high.", usable=left)
         weak = dict.fromkeys((*empty, *(name for name in reply.weak if name in known)))
         return Coverage(rating=reply.rating, weak=tuple(weak))
 

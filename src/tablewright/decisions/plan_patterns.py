@@ -9,9 +9,9 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.refine_query import other_names
-from tablewright.extraction.relations import normal
+from tablewright.decisions.read import columns
 from tablewright.table.model import Field, Noun
+from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.untrusted import WARNING, block, gives_orders
 
@@ -20,11 +20,14 @@ MOST = 4
 MOST_AGAIN = 2
 FIELDS_A_PATTERN = 3
 
-INSTRUCTIONS = (
-    "You plan web searches for a table. Write 1 to 4 short search patterns that will find pages with the asked "
-    f"columns. Every pattern contains {ENTITY}, which stands for the name of the row; {{Column}} stands for the value "
-    "of another column. Write words that such pages use, no sentences, no operators."
-)
+INSTRUCTIONS = f"""\
+You plan web searches for a table. Write search patterns that together find the pages which state the asked columns. \
+They are tried for every row in your order, the next only where the ones before brought nothing of use. Every pattern \
+contains {ENTITY}, which stands for the name of the row; {{Column}} stands for the row's value of another column and \
+helps to tell it from others of its name. Short, in words that such pages use, no sentences, no operators.
+"""
+OTHER_PAGES = ("profile", "facts", "specifications", "history", "about")
+"""Without a model: words of the pages that often state what others do not."""
 
 
 class WasWeak(Noun, frozen=True):
@@ -38,7 +41,7 @@ class WasWeak(Noun, frozen=True):
 class PlanPatterns(Noun, frozen=True):
     """`columns` are the other columns whose values help to find the right row; `samples` a few names of rows.
 
-    From the second attempt on, `avoid` are the patterns that were tried and `weak` says why they were not enough."""
+    On another attempt, `avoid` are the patterns that were tried and `weak` says why they were not enough."""
 
     key: str
     fields: tuple[Field, ...]
@@ -49,6 +52,10 @@ class PlanPatterns(Noun, frozen=True):
     weak: tuple[WasWeak, ...] = ()
     hints: tuple[str, ...] = ()
 
+    @property
+    def is_again(self) -> bool:
+        return bool(self.avoid)
+
 
 class Patterns(BaseModel):
     patterns: list[str] = Key(min_length=1, max_length=MOST)
@@ -58,17 +65,17 @@ class Plan:
     name = "plan search patterns"
 
     def prompt(self, asked: PlanPatterns) -> Prompt:
-        columns = ", ".join(f"{{{column}}}" for column in asked.columns) or "none"
-        wanted = "\n".join(
-            f"- {field.name}: {field.question or field.description or field.type}" for field in asked.fields
-        )
+        others = ", ".join(f"{{{column}}}" for column in asked.columns) or "none"
+        wanted = columns(asked.fields, {})
         names = "; ".join(asked.samples)
-        rows = f"Rows: {asked.key} (such as {names})\nOther columns: {columns}\n"
+        rows = f"Rows: {asked.key} (such as {names})\nOther columns: {others}\n"
         return Prompt(
-            instructions=INSTRUCTIONS if asked.attempt == 1 else f"{INSTRUCTIONS} {WARNING}",
-            text=f"{rows}Asked columns:\n{wanted}" if asked.attempt == 1 else f"{rows}{self._again(asked, wanted)}",
+            instructions=f"{INSTRUCTIONS}{WARNING}" if asked.is_again else INSTRUCTIONS,
+            text=f"{rows}{self._again(asked, wanted)}"
+            if asked.is_again
+            else f"{rows}Asked columns:\n{wanted}\n\nWrite one to {MOST} patterns.",
             reply=Patterns,
-            max_tokens=200,
+            max_tokens=300,
         )
 
     def _again(self, asked: PlanPatterns, wanted: str) -> str:
@@ -79,7 +86,7 @@ class Plan:
         return (
             f"[CONTEXT: RETRY ATTEMPT {asked.attempt}]\nPatterns used before:\n{tried}\n"
             f"What they brought:\n{results}\n\n"
-            f"[TASK]\nWrite 1 or 2 NEW patterns, for these columns only:\n{wanted}\n{hints}"
+            f"[TASK]\nWrite one or two NEW patterns, for these columns only:\n{wanted}\n{hints}"
             "Use other words than the patterns before: other names of the column, or the kind of page that states it."
         )
 
@@ -93,19 +100,19 @@ class Plan:
                 patterns.append(pattern)
         if not patterns:
             raise Unusable(f"every pattern must contain {ENTITY} and may name only the listed columns.")
-        if asked.attempt == 1:
-            return tuple(dict.fromkeys((*patterns, *self.fallback(asked)[-1:])))[:MOST]
-        tried = {normal(pattern) for pattern in asked.avoid}
-        new = tuple(dict.fromkeys(pattern for pattern in patterns if normal(pattern) not in tried))
+        if not asked.is_again:
+            return tuple(dict.fromkeys(patterns))[:MOST]
+        tried = {_normal(pattern) for pattern in asked.avoid}
+        new = tuple(dict.fromkeys(pattern for pattern in patterns if _normal(pattern) not in tried))
         if not new:
-            raise Unusable("these patterns were tried. Use other words.", usable=self.fallback(asked))
+            raise Unusable("these patterns were tried. Use other words.", usable=())
         return new[:MOST_AGAIN]
 
     def fallback(self, asked: PlanPatterns) -> tuple[str, ...]:
-        """The name with the words of a few fields at a time, and the name with what tells it from others; on another
-        attempt, the name with another name of each field."""
-        if asked.attempt > 1:
-            return self._other_names(asked)
+        """The name with the words of a few columns at a time, and the name with what tells it from others; on another
+        attempt, the name with each column and a kind of page that was not tried."""
+        if asked.is_again:
+            return self._other_pages(asked)
         groups = [
             asked.fields[start : start + FIELDS_A_PATTERN] for start in range(0, len(asked.fields), FIELDS_A_PATTERN)
         ]
@@ -113,16 +120,14 @@ class Plan:
         telling = " ".join(f"{{{column}}}" for column in asked.columns[:2])
         return (*(" ".join(pattern.split()) for pattern in patterns), f"{ENTITY} {telling}".strip())
 
-    def _other_names(self, asked: PlanPatterns) -> tuple[str, ...]:
-        """The name with another name of each field, the first that has a word which was not tried: "%entity
-        headquarters" → "%entity head office"."""
-        tried = {word for pattern in asked.avoid for word in normal(pattern).split()}
-        patterns = []
-        for field in asked.fields:
-            others = " ".join(f"{{{column}}}" for column in named_columns(field, asked.key))
-            new = next((name for name in other_names(field) if not set(name.split()) <= tried), "")
-            if new:
-                patterns.append(" ".join(f"{ENTITY} {new} {others}".split()))
+    def _other_pages(self, asked: PlanPatterns) -> tuple[str, ...]:
+        tried = {word for pattern in asked.avoid for word in tokenize(fold(pattern))}
+        new = next((page for page in OTHER_PAGES if page not in tried), "")
+        patterns = [
+            " ".join((ENTITY, field.name, new, *(f"{{{column}}}" for column in named_columns(field, asked.key))))
+            for field in asked.fields
+            if new
+        ]
         return tuple(dict.fromkeys(patterns))
 
 
@@ -146,12 +151,15 @@ _MARKED = re.compile(r"\{([^{}]+)\}|%(\w+(?: \w+)*%|\w+)")
 
 def _words(field: Field, key: str) -> str:
     """The field's name, what its question adds to it, and the other columns that the question names."""
-    name = normal(field.name)
-    asked = [
-        word for word in normal(PLACEHOLDER.sub(" ", field.question)).split() if word not in _STOP and word not in name
-    ]
+    name = fold(field.name)
+    spoken = tokenize(fold(PLACEHOLDER.sub(" ", field.question)))
+    asked = [word for word in spoken if word.isalnum() and word not in _STOP and word not in name]
     others = [f"{{{column}}}" for column in named_columns(field, key)]
     return " ".join((re.sub(r"[()/,]", " ", field.name), *asked[:3], *others))
+
+
+def _normal(pattern: str) -> str:
+    return " ".join(tokenize(fold(pattern)))
 
 
 def named_columns(field: Field, key: str) -> list[str]:

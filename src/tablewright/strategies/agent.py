@@ -1,7 +1,7 @@
 """A model on its own path through the web: it searches and opens pages as it sees fit, within limits, and answers.
 
-It sees only numbered results and passages of pages, and can open only what a search returned. Everything it opens is
-also read by the built-in reader, and its answer is checked like any other: refused and asked again once, then left out.
+It sees numbered results and pages, and can open only what a search returned. Its answer is checked like any other: what
+fails goes back once, and is then left out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ async def search_web(context: RunContext[Exploration], query: str) -> str:
 
 
 async def fetch_page(context: RunContext[Exploration], number: int) -> str:
-    """Opens the search result of this number; returns the passages of the page that matter."""
+    """Opens the search result of this number and returns the page, whole where it fits."""
     return await context.deps.open(number)
 
 
@@ -46,13 +46,13 @@ FETCH: Tool[Exploration] = Tool(fetch_page, takes_ctx=True, prepare=while_pages,
 class Explorer:
     """The agent of one strategy: the same model, instructions and tools for all rows."""
 
-    def __init__(self, model: LanguageModel, instructions: str, *, opens_pages: bool) -> None:
+    def __init__(self, model: LanguageModel, instructions: str) -> None:
         self._agent = Agent(
             model.agent_model,
             deps_type=Exploration,
             output_type=ToolOutput(Reply, name="answer"),
             instructions=instructions,
-            tools=[SEARCH, FETCH] if opens_pages else [SEARCH],
+            tools=[SEARCH, FETCH],
         )
 
         @self._agent.output_validator
@@ -62,8 +62,8 @@ class Explorer:
             except SentBack as more:
                 raise ModelRetry(str(more)) from None
 
-    async def explore(self, exploration: Exploration) -> bool:
-        """Whether the model came to an end by itself; what it read is in the notebook in any case."""
+    async def explore(self, exploration: Exploration) -> str:
+        """Why the model did not come to an end by itself, "" where it did; what it read is in the notebook."""
         notebook, limits = exploration.notebook, exploration.limits
         try:
             await self._agent.run(
@@ -75,14 +75,15 @@ class Explorer:
             )
         except ModelError as error:
             notebook.over_budget |= isinstance(error, OverBudget)
-            detail = f"{error.what} The built-in rules go on."
+            notebook.degrade(exploration.field, error.what)
+            return error.what
         except UsageLimitExceeded:
-            detail = f"The model did not come to an answer in {limits.turns} turns. The built-in rules go on."
+            detail = f"The model did not come to an answer in {limits.turns} turns."
         except AgentRunError as error:
-            detail = f"The model did not come to an answer: {error} The built-in rules go on."
+            detail = f"The model did not come to an answer: {error}"
         else:
-            return True
+            return ""
         finally:
             exploration.conclude()
-        notebook.note(Step(type="thinking", detail=detail, data={"degraded": True}))
-        return False
+        notebook.note(Step(type="thinking", detail=detail))
+        return detail

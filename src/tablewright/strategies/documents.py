@@ -12,11 +12,12 @@ from msgspec import structs
 from tablewright.corpus.annotate.lines import day_first_in
 from tablewright.corpus.corpus import Answers, Corpus
 from tablewright.corpus.vocabulary import JOINTS, SILENT, stem, tokens
-from tablewright.decisions.extract import Extract, ExtractFields
+from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
+from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
@@ -58,48 +59,105 @@ class DocumentsStrategy(Strategy):
     def prepare(self, task: Task, tools: Tools) -> Answer:
         if tools.documents is None:
             raise UsageError("There are no documents to read.", advice="Add some: `tablewright docs add PATH`.")
-        corpus, most = tools.documents, int(task.params.get("documents", DOCUMENTS))
-        groups = by_subject(task)
-        asked = {field.name for field in task.fields}
-
-        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
-            findings: list[Finding] = []
-            for column, fields in groups.items():
-                wanted = tuple(field for field in fields if row.cell(field.name).needs_work)
-                if wanted:
-                    subject = subject_of(task.table, row, column, asked)
-                    findings += await about_row(corpus, tools, subject, wanted, tell, most)
-            return findings
-
-        return answer
+        return DocumentAnswers(task, tools, tools.documents)
 
 
-async def about_row(
-    corpus: Corpus, tools: Tools, subject: Subject, fields: tuple[Field, ...], tell: Tell, most: int
+class DocumentAnswers:
+    """What the rows of a run share. Looked at again, a row has other documents read for what was weak."""
+
+    has_stronger = False
+
+    def __init__(self, task: Task, tools: Tools, corpus: Corpus) -> None:
+        self._task = task
+        self._tools = tools
+        self._corpus = corpus
+        self._groups = by_subject(task)
+
+    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
+        return await self.begin(row, tell).attempt(FIRST)
+
+    def begin(self, row: Row, tell: Tell) -> DocumentsOfRow:
+        asked = {field.name for field in self._task.fields}
+        most = int(self._task.params.get("documents", DOCUMENTS))
+        parts = []
+        for column, fields in self._groups.items():
+            if wanted := tuple(field for field in fields if row.cell(field.name).needs_work):
+                subject = subject_of(self._task.table, row, column, asked)
+                parts.append(DocumentPart(self._corpus, self._tools, subject, wanted, tell, most, self._task.examples))
+        return DocumentsOfRow(parts)
+
+
+class DocumentsOfRow:
+    remembers = True
+
+    def __init__(self, parts: Sequence[DocumentPart]) -> None:
+        self._parts = parts
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        return [finding for part in self._parts for finding in await part.attempt(feedback)]
+
+
+class DocumentPart:
+    """The fields of a row that ask about one thing, and the documents about it."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        tools: Tools,
+        subject: Subject,
+        fields: tuple[Field, ...],
+        tell: Tell,
+        most: int,
+        examples: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        self._corpus = corpus
+        self._name = subject.name
+        self._most = most
+        self._itself = Subject(name="", context=subject.context, column=subject.column)
+        self._notebook = Notebook(subject, fields, tools, corpus.source, tell, examples=examples)
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        notebook = self._notebook
+        fields = tuple(field for field in notebook.fields if feedback.wants(field.name))
+        if not fields:
+            return ()
+        notebook.notes = feedback.notes
+        notebook.avoid(feedback.avoid_urls)
+        named = await self._corpus.named(self._name)
+        if named:
+            notebook.subject = self._itself
+        pages = await notebook.open(named[: self._most]) if named else await searched(notebook, fields, self._most)
+        if notebook.model is not None:
+            await notebook.read(fields, pages)
+            findings = await notebook.findings(fields)
+        else:
+            findings = await without_model(self._corpus, notebook, fields, pages)
+        await notebook.rate(findings)
+        return findings
+
+
+async def without_model(
+    corpus: Corpus, notebook: Notebook, fields: tuple[Field, ...], pages: tuple[Retrieved, ...]
 ) -> list[Finding]:
     """What a document states under a label that means the field counts, also where it states nothing; only the others
     are read for."""
-    named = await corpus.named(subject.name)
-    if named:
-        subject = Subject(name="", context=subject.context, column=subject.column)
-    notebook = Notebook(subject, fields, tools, corpus.source, tell)
-    pages = await notebook.open(named[:most]) if named else await searched(notebook, fields, most)
+    subject = notebook.subject
     own = tuple(page for page in pages if about(subject, page.title, page.text) >= ABOUT)
     answers = await corpus.answers(fields, own)
     for field in fields:
         notebook.take(field, answers[field.name].candidates, own)
     blank = {field.name: answers[field.name].blank for field in fields if answers[field.name].blank}
     unsettled = tuple(field for field in fields if field.name not in blank and notebook.score(field) < SETTLED)
-    await notebook.read(ReadBesideFacts(answers, own), unsettled, pages)
-    findings = [
+    read = ReadBesideFacts(answers, own).fallback(RowToRead(subject=subject, fields=unsettled, sources=pages)).found
+    for field in unsettled:
+        notebook.take(field, read.get(field.name, []), pages)
+    return [
         left_blank(field, blank[field.name]) if field.name in blank else await notebook.finding(field)
         for field in fields
     ]
-    await notebook.rate(findings)
-    return findings
 
 
-class ReadBesideFacts(ExtractFields):
+class ReadBesideFacts(ReadRow):
     """The built-in reader, held back where a document has a place of its own for what is asked: a sentence of a form
     must say all the words of the field, and what was looked for where agreements say it is not guessed elsewhere."""
 
@@ -107,16 +165,17 @@ class ReadBesideFacts(ExtractFields):
         self._answers = answers
         self._own = own
 
-    def fallback(self, asked: Extract) -> dict[str, list[Candidate]]:
+    def fallback(self, asked: RowToRead) -> RowReading:
         dates = {field.name for field in asked.fields if field.type == "date"}
-        return {
+        found = {
             name: [
                 in_order(each, asked.sources[each.source].text) if name in dates else each
                 for each in candidates
                 if self._counts(name, each, asked.sources[each.source])
             ]
-            for name, candidates in super().fallback(asked).items()
+            for name, candidates in super().fallback(asked).found.items()
         }
+        return RowReading(found=found)
 
     def _counts(self, name: str, candidate: Candidate, source: Retrieved) -> bool:
         answers = self._answers[name]
@@ -144,6 +203,7 @@ def left_blank(field: Field, label: str) -> Finding:
 async def searched(notebook: Notebook, fields: tuple[Field, ...], most: int) -> tuple[Retrieved, ...]:
     """The documents that speak of the row, with the words of the fields and without."""
     words = " ".join(field.name for field in fields[:3])
-    await notebook.search(f"{notebook.subject.name} {words}")
-    await notebook.search(notebook.subject.name)
+    for query in (f"{notebook.subject.name} {words}", notebook.subject.name):
+        if query not in notebook.queries:
+            await notebook.search(query)
     return await notebook.open(await notebook.choose(fields, most))

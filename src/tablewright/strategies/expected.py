@@ -12,23 +12,25 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tablewright.decisions import answer_with_tools as words
-from tablewright.decisions import extract_rows
 from tablewright.decisions.answer_with_tools import Reply
-from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Prompt
-from tablewright.decisions.extract import A_FIELD, CONTEXT, HEAD, MOST_TEXTS, Extract, ExtractFields
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.decisions.read import JUDGED_TYPES, ReadRow, RowToRead
+from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.extraction.about import Subject
 from tablewright.models.tokens import estimate_tokens
+from tablewright.strategies.exploration import PAGE_SHARE
 from tablewright.strategies.formula import Formula
-from tablewright.strategies.packing import ROWS
+from tablewright.strategies.packing import ROWS, SHORT
 from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.subject import by_subject, subject_columns
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Noun
+from tablewright.table.retrieved import Retrieved
 from tablewright.table.template import columns_in
 from tablewright.table.untrusted import block
 
@@ -39,23 +41,24 @@ if TYPE_CHECKING:
 
 COUNTED = 0.8
 """Tokens that a model counts for each that `estimate_tokens` gives, which is meant to be a little too high."""
-TEXTS_FULL = 0.52
-"""Of the room that a prompt has for texts, what is filled."""
-RESULTS_SHOWN = 4
-"""Search results in a prompt that reads these."""
+PAGE = 5_000
+"""Characters of a page."""
+SNIPPET = 160
+RESULTS_SHOWN = 8
+"""Search results in a prompt that shows these."""
 TEXTS_SHOWN = 2
-"""Texts in a prompt that reads pages, of `MOST_TEXTS` at most."""
-ASKED_TWICE = 0.15
+"""Pages in a prompt that reads pages."""
+ASKED_TWICE = 0.1
 """Calls whose answer cannot be used, so that the question is asked once more."""
 UNSURE = 0.4
 """With cascade: cells of which the built-in reader is not sure, so that a model is asked."""
 
 ROWS_WITH_TEXT = 0.9
 """Pipeline: rows for which a page or a search result was found that a model can read."""
-SHORT_ROWS = 0.3
-"""Pipeline: rows whose texts are so short that several are asked in one call."""
 PACK_FULL = 0.75
-"""Pipeline: of the rows that a call may be shared by, those that share it."""
+"""Of the rows that a call may be shared by, those that share it."""
+JUDGED_FIELDS = 0.15
+"""Columns whose value is concluded rather than read, so that a second call asks whether its quotes bear it."""
 SEARCHES, PAGES = 1.4, 3.0
 """Pipeline: for a row, in the first attempt."""
 WEAK_FIELDS = 0.6
@@ -72,12 +75,13 @@ class Path(Noun, frozen=True):
     pages: float = 0.0
 
 
+LOOKED_UP = 1.35
+"""Searches, and readings of their results, for one question."""
 STEERED = {
-    "lookup": Path(turns=1.15, searches=1.35),
     "exploratory": Path(turns=2.05, searches=1.6, pages=1.2),
     "comprehensive": Path(turns=2.8, searches=3.5, pages=2.5),
 }
-"""With a model; those of lookup and exploratory were measured on 60 questions."""
+"""With a model."""
 BY_RULE = {
     "lookup": Path(turns=0, searches=1.4),
     "exploratory": Path(turns=0, searches=1.8, pages=1.2),
@@ -98,6 +102,7 @@ NEUTRAL = Effort(calls=1, input_tokens=800, output_tokens=60)
 """A question to a model, by a strategy that does not say what it takes."""
 NEUTRAL_WEB = Effort(searches=1, pages=1)
 
+ADDRESS = "https://www.acme-turbines.example/about/company"
 NAME, CELL, TITLE = "Acme Turbines Ltd", "United Kingdom", "Acme Turbines – about the company and its history"
 """A row's name, another cell of it, and the title of a page, of the usual length."""
 PROSE = (
@@ -110,7 +115,10 @@ QUOTE = (
 )
 """Models quote whole sentences, whatever they are told."""
 WRITTEN = {
-    "answer": f'"Headquarters": {{"value": "Bristol", "quote": "{QUOTE}"}}, ',
+    "answer": f'"City": [{{"value": "Bristol", "basis": "stated", "quotes": [{{"text": 1, "quote": "{QUOTE}"}}]}}], ',
+    "verdict": '{"text": 1, "same_row": "same", "reason": "It is the company of this name in this country."}, ',
+    "choice": '{"numbers": [1, 3]}',
+    "support": '{"number": 1, "verdict": "yes", "reason": "The quote says whom it sells to."}',
     "turn": f'{{"name": "answer", "arguments": {{"value": "Bristol", "quote": "{QUOTE}"}}}}',
     "plan": '{"patterns": ["%entity founded headquarters", "%entity company profile employees", "%entity about"]}',
     "judge": '{"rating": "medium", "weak": ["Headquarters"]}',
@@ -143,9 +151,9 @@ def of_group(task: Task, tools: Tools, column: str, fields: Sequence[Field]) -> 
     rows = int(task.params.get("rows_a_call", ROWS))
     weak = fields[: max(1, round(WEAK_FIELDS * len(fields)))]
     return Expected(
-        row=first + read(tools, subject, fields, rows, cascade=tools.cascade),
+        row=first + chosen(tools.model, subject, fields, rows) + read(tools, subject, fields, rows, tools.cascade),
         once=plan,
-        again=again + read(tools, subject, weak, rows, cascade=False),
+        again=again + chosen(tools.model, subject, weak, rows) + read(tools, subject, weak, rows),
         again_once=planned(tools.model, subject, fields[:1]) * len(fields),
     )
 
@@ -157,7 +165,13 @@ def planned(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> 
     return one_call(model, Plan().prompt(asked), WRITTEN["plan"])
 
 
-def read(tools: Tools, subject: Subject, fields: Sequence[Field], rows: int, *, cascade: bool) -> Effort:
+def chosen(model: LanguageModel, subject: Subject, fields: Sequence[Field], rows: int) -> Effort:
+    offers = tuple(Offer(origin=ADDRESS, title=TITLE, snippet=prose(SNIPPET)) for _ in range(RESULTS_SHOWN))
+    prompt = Choose().prompt(ChoosePages(subject=subject, fields=tuple(fields), offers=offers))
+    return packed(model, prompt, one_call(model, prompt, WRITTEN["choice"]), rows)
+
+
+def read(tools: Tools, subject: Subject, fields: Sequence[Field], rows: int, cascade: bool = False) -> Effort:
     """One call for all fields of the row, or a part of one that it shares with others. With `cascade` only for those
     of which the built-in reader is not sure; of weak ones it never is."""
     assert tools.model is not None
@@ -165,55 +179,84 @@ def read(tools: Tools, subject: Subject, fields: Sequence[Field], rows: int, *, 
     if cascade:
         rows_asked *= 1 - (1 - UNSURE) ** len(fields)
         asked = asked[: max(1, round(UNSURE * len(fields)))]
-    frame = ExtractFields().prompt(Extract(subject=subject, fields=tuple(asked), sources=()))
-    room = min(CONTEXT, HEAD + A_FIELD * len(asked)) + MOST_TEXTS * (HEAD // 2)
-    texts = [block(1, prose(TEXTS_FULL * room / TEXTS_SHOWN), TITLE)] * TEXTS_SHOWN
-    alone = one_call(tools.model, frame, *[WRITTEN["answer"]] * len(asked), texts="\n".join(texts))
-    share = 1 / max(1.0, PACK_FULL * rows)
-    saved = tokens(extract_rows.INSTRUCTIONS) * (1 - share)
-    together = Effort(calls=share, input_tokens=alone.input_tokens - saved, output_tokens=alone.output_tokens)
-    short = SHORT_ROWS if rows > 1 else 0.0
-    return (alone * (1 - short) + together * short) * rows_asked * (1 + ASKED_TWICE)
+    page = Retrieved(origin=ADDRESS, title=TITLE, text=prose(PAGE))
+    sources, room = (page,) * TEXTS_SHOWN, tools.model.text_room
+    prompt = ReadRow().prompt(RowToRead(subject=subject, fields=tuple(asked), sources=sources, room=room))
+    written = [WRITTEN["verdict"]] * TEXTS_SHOWN + [WRITTEN["answer"]] * len(asked)
+    alone = one_call(tools.model, prompt, *written)
+    return packed(tools.model, prompt, alone, rows) * rows_asked + supported(tools.model, subject, asked) * rows_asked
+
+
+def supported(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> Effort:
+    field = next((field for field in fields if field.type in JUDGED_TYPES), None)
+    if field is None:
+        return Effort()
+    asked = ToSupport(subject=subject, values=(JudgedValue(field=field, value=CELL, quotes=(QUOTE,)),))
+    rows = 1 - (1 - JUDGED_FIELDS) ** len(fields)
+    return one_call(model, Support().prompt(asked), WRITTEN["support"]) * rows
+
+
+def packed(model: LanguageModel, prompt: Prompt, alone: Effort, rows: int) -> Effort:
+    """A row whose prompt is short shares its call, and the instructions, with others."""
+    share = 1 / max(1.0, PACK_FULL * rows) if len(prompt.text) <= model.text_room // SHORT else 1.0
+    saved = tokens(prompt.instructions) * (1 - share)
+    each = Effort(calls=share, input_tokens=alone.input_tokens - saved, output_tokens=alone.output_tokens)
+    return each * (1 + ASKED_TWICE)
 
 
 # ── one question at a time ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def one_by_one(task: Task, tools: Tools, kind: str, instructions: str, *, opens_pages: bool) -> Expected:
+def lookup(task: Task, tools: Tools) -> Expected:
+    if tools.model is None:
+        return Expected(row=Effort(searches=BY_RULE["lookup"].searches) * len(task.fields))
+    columns = subject_columns(task)
+    row = once = Effort()
+    snippets = tuple(Retrieved(origin=ADDRESS, title=TITLE, text=prose(SNIPPET)) for _ in range(RESULTS_SHOWN))
+    for field in task.fields:
+        subject = sample_subject(task, columns[field.name])
+        once += planned(tools.model, subject, (field,))
+        prompt = ReadRow().prompt(RowToRead(subject=subject, fields=(field,), sources=snippets))
+        alone = one_call(tools.model, prompt, *[WRITTEN["verdict"]] * RESULTS_SHOWN, WRITTEN["answer"])
+        asked = packed(tools.model, prompt, alone, ROWS) * LOOKED_UP
+        row += asked * (UNSURE if tools.cascade else 1.0) + supported(tools.model, subject, (field,))
+        row += Effort(searches=LOOKED_UP)
+    return Expected(row=row, once=once)
+
+
+def research(task: Task, tools: Tools, kind: str, instructions: str) -> Expected:
     """`kind` is one of `STEERED`."""
     if tools.model is None:
         path = BY_RULE[kind]
         return Expected(row=Effort(searches=path.searches, pages=path.pages) * len(task.fields))
     path = STEERED[kind]
     columns = subject_columns(task)
-    row = Effort()
+    row = once = Effort()
     for field in task.fields:
         subject = sample_subject(task, columns[field.name])
-        asked = steered(tools.model, subject, field, path.turns, instructions, opens_pages=opens_pages)
-        row += asked * (UNSURE if tools.cascade else 1.0)
-        row += Effort(searches=path.searches, pages=path.pages)
+        once += planned(tools.model, subject, (field,))
+        row += steered(tools.model, subject, field, path.turns, instructions) * (UNSURE if tools.cascade else 1.0)
+        row += Effort(searches=path.searches, pages=path.pages) + supported(tools.model, subject, (field,))
         if kind == "comprehensive":
             row += judged(tools.model, subject, field)
-    return Expected(row=row)
+    return Expected(row=row, once=once)
 
 
-def steered(
-    model: LanguageModel, subject: Subject, field: Field, turns: float, instructions: str, *, opens_pages: bool
-) -> Effort:
+def steered(model: LanguageModel, subject: Subject, field: Field, turns: float, instructions: str) -> Effort:
     """Every turn sends again what was said before it."""
     from tablewright.strategies.agent import FETCH, SEARCH  # loaded with the model anyway
 
-    tools = [SEARCH, FETCH] if opens_pages else [SEARCH]
+    tools = [SEARCH, FETCH]
     offered = [*(tool.description or "" for tool in tools), Reply.__doc__ or ""]
     if counts_schema(model):
         schemas = [*(tool.function_schema.json_schema for tool in tools), Reply.model_json_schema()]
         offered += map(json.dumps, schemas)
-    offer = Offer(origin="", title=TITLE, snippet=prose(TEXTS_FULL * words.SNIPPET))
+    offer = Offer(origin=ADDRESS, title=TITLE, snippet=prose(SNIPPET))
     results = words.results([(number, offer) for number in range(1, RESULTS_SHOWN + 1)])
-    page = block(1, prose(TEXTS_FULL * words.PAGE), TITLE)
-    first = tokens(instructions, *offered, words.question(subject, field, results))
+    page = block(1, prose(min(PAGE, model.text_room // PAGE_SHARE)), TITLE)
+    first = tokens(instructions, *offered, words.question(subject, field, (), {}, ()), results)
     said = tokens(WRITTEN["turn"])
-    later = said + tokens(words.question(subject, field, page if opens_pages else results))
+    later = said + tokens(page)
     return Effort(
         calls=turns,
         input_tokens=turns * first + later * turns * (turns - 1) / 2,

@@ -1,5 +1,5 @@
-"""One question about one row on its way through the web: what may still be done, and what must be before an answer
-counts. A model steers it (agent.py) or, without one, a fixed path (research.py)."""
+"""One question about one row on its way through the web, steered by a model (agent.py): what it may still do, and what
+must be read before an answer counts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from tablewright.decisions import answer_with_tools as words
 from tablewright.decisions.answer_with_tools import Reply
 from tablewright.decisions.choose_pages import Offer
-from tablewright.decisions.extract import ExtractFields
 from tablewright.extraction.candidate import Candidate
 from tablewright.sources.source import Hit
 from tablewright.strategies.notebook import Notebook
 from tablewright.table.model import Field, Step
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.text import shortened
 
-RESULTS_SHOWN = 5
-PAGES_SHOWN = 3
+PAGE_SHARE = 6
+"""Of the room that the model has for texts, a page takes at most one part in so many."""
 PATIENCE = 2
 """Turns that a model may waste, asking for what it has, before it can only answer."""
 
@@ -41,45 +41,54 @@ class Limits:
     cross: int = 0
     """Pages that an answer is compared with."""
     turns: int = 8
-    tokens: int = 300
+    tokens: int = 1024
 
 
 class Exploration:
     """One question about one row, under way. `angles` are queries to try, in order, where the model tries too few."""
 
-    def __init__(self, notebook: Notebook, field: Field, angles: Sequence[str], limits: Limits) -> None:
+    def __init__(
+        self, notebook: Notebook, field: Field, angles: Sequence[str], limits: Limits, tried: Sequence[str] = ()
+    ) -> None:
+        assert notebook.model is not None
         self.notebook = notebook
         self.field = field
         self.limits = limits
+        self._room = notebook.model.text_room // PAGE_SHARE
         self._angles = list(angles)
+        self._tried = tuple(tried)
         self._numbered: list[str] = []
-        self._answer: tuple[Candidate, tuple[Retrieved, ...]] | None = None
+        self._searches_before = max(0, len(notebook.queries) - 1)
+        """The search that begins this exploration counts; those of earlier attempts do not."""
+        self._pages_before = notebook.opened
+        self._answer: tuple[list[Candidate], tuple[Retrieved, ...]] | None = None
         self._wasted = 0
         self._corrected = False
         self._deepened = False
 
     @property
     def prompt(self) -> str:
-        """The question, what was read already, and the results that may be opened."""
-        offers = self._number(self.notebook.likely((self.field,), RESULTS_SHOWN))
-        read = [words.page(0, page, self.field) for page in self.notebook.pages[-PAGES_SHOWN:]]
-        return self._asked("\n\n".join([*read, words.results(offers)]))
+        """The question, and the results that may be opened."""
+        asked = words.question(
+            self.notebook.subject,
+            self.field,
+            self.notebook.examples_of(self.field),
+            self.notebook.notes,
+            self._tried,
+        )
+        return f"{asked}\n\nSearch results:\n{words.results(self._number(self.notebook.offers()))}"
 
-    def _asked(self, texts: str) -> str:
-        return words.question(self.notebook.subject, self.field, texts)
-
-    def _number(self, origins: Sequence[str]) -> list[tuple[int, Offer]]:
-        offers = {offer.origin: offer for offer in self.notebook.offers()}
-        self._numbered += [origin for origin in origins if origin not in self._numbered]
-        return [(self._numbered.index(origin) + 1, offers[origin]) for origin in origins if origin in offers]
+    def _number(self, offers: Sequence[Offer]) -> list[tuple[int, Offer]]:
+        self._numbered += [offer.origin for offer in offers if offer.origin not in self._numbered]
+        return [(self._numbered.index(offer.origin) + 1, offer) for offer in offers]
 
     @property
     def may_search(self) -> bool:
-        return self._has_patience and self._steps_left > 0 and len(self.notebook.queries) < self.limits.searches
+        return self._has_patience and self._steps_left > 0 and self._searches < self.limits.searches
 
     @property
     def may_open(self) -> bool:
-        left = self._steps_left > 0 and self.notebook.opened < self.limits.pages
+        left = self._steps_left > 0 and self._pages < self.limits.pages
         return self._has_patience and left and bool(self.notebook.offers())
 
     @property
@@ -87,8 +96,16 @@ class Exploration:
         return self._wasted < PATIENCE
 
     @property
+    def _searches(self) -> int:
+        return len(self.notebook.queries) - self._searches_before
+
+    @property
+    def _pages(self) -> int:
+        return self.notebook.opened - self._pages_before
+
+    @property
     def _steps_left(self) -> int:
-        return self.limits.steps - self.notebook.steps
+        return self.limits.steps - self._searches - self._pages
 
     async def search(self, query: str) -> str:
         query = " ".join(query.split())[:200]
@@ -97,13 +114,11 @@ class Exploration:
         if not query or self._was_searched(query):
             self._wasted += 1
             return "That was searched already. Use other words, or answer."
-        return self._asked(self._new_results(await self.notebook.search(query)))
+        return self._new_results(await self.notebook.search(query))
 
     def _new_results(self, new: Sequence[Hit]) -> str:
-        """Those of the new ones that may be about the row, the likeliest first."""
         origins = {hit.origin for hit in new}
-        likely = self.notebook.likely((self.field,), len(self.notebook.hits))
-        return words.results(self._number([origin for origin in likely if origin in origins][:RESULTS_SHOWN]))
+        return words.results(self._number([offer for offer in self.notebook.offers() if offer.origin in origins]))
 
     def _was_searched(self, query: str) -> bool:
         return query.casefold() in {tried.casefold() for tried in self.notebook.queries}
@@ -118,38 +133,45 @@ class Exploration:
         if origin not in {offer.origin for offer in self.notebook.offers()}:
             self._wasted += 1
             return "That page was opened already. Open another, or answer."
-        page = await self._read([origin])
-        return self._asked(page) if page else "That page could not be read. Try another."
+        return await self._read([origin]) or "That page could not be read. Try another."
 
     async def _read(self, origins: Sequence[str]) -> str:
         pages = await self.notebook.open(origins)
-        await self.notebook.read(ExtractFields(), (self.field,), pages, ask=False)
         numbers = {origin: number for number, origin in enumerate(self._numbered, start=1)}
-        return "\n\n".join(words.page(numbers.get(page.origin, 0), page, self.field) for page in pages)
+        return "\n\n".join(words.page(numbers[page.origin], page, self.field, self._room) for page in pages)
+
+    def _texts(self) -> tuple[Retrieved, ...]:
+        """What each number stands for: the page where it was opened, else the search result."""
+        texts = {snippet.origin: snippet for snippet in self.notebook.snippets()}
+        texts |= {page.origin: page for page in self.notebook.pages}
+        nothing = Retrieved(origin="", text="")
+        return tuple(texts.get(origin, nothing) for origin in self._numbered)
 
     async def check(self, reply: Reply) -> Reply:
-        """Takes the answer if a text states it; else, or before enough was read, sends the model on."""
-        sources: tuple[Retrieved, ...] = (*self.notebook.pages, *self.notebook.snippets())
-        candidate, problem = words.check(self.notebook.subject, self.field, sources, reply)
-        if candidate:
-            self._answer = candidate, sources
-        elif problem:
-            why = problem.partition(". ")[0].rstrip(".")
+        """Takes what can be verified; a failed check goes back once, and before enough was read the model goes on."""
+        texts = self._texts()
+        candidates, problem = words.check(self.field, texts, reply, strict=self.notebook.strict)
+        if candidates:
+            self._answer = candidates, texts
+        if problem:
             again = "left out" if self._corrected else "asked again"
-            self.notebook.note(Step(type="thinking", detail=f"The model said “{reply.value}”, but {why}; {again}."))
+            detail = f"The model's answer fails a check, {again}: {problem}"
+            self.notebook.note(Step(type="thinking", detail=detail, data={"left_out": self._corrected}))
+            self.notebook.refuse(self.field, problem)
             if not self._corrected:
                 self._corrected = True
-                raise SentBack(f"It cannot be used: {problem}")
-        if more := await self._deepen(found=candidate is not None):
-            kept = f"You said {reply.value!r}. Compare:" if candidate else "Not found so far. Read this:"
-            raise SentBack(f"{kept}\n\n{self._asked(more)}\n\nGive the answer again, from all texts.")
+                raise SentBack(f"It fails a check: {problem}")
+        if more := await self._deepen(found=bool(candidates)):
+            value = reply.answers[0].value if candidates else ""
+            kept = f"You said {shortened(value, 120)!r}. Compare:" if value else "Not found so far. Read this:"
+            raise SentBack(f"{kept}\n\n{more}\n\nGive the answer again, from all texts.")
         return reply
 
     def conclude(self) -> None:
-        """The last answer that a text states is the one that counts: it came after the most reading."""
+        """The last answer that could be verified is the one that counts: it came after the most reading."""
         if self._answer:
-            candidate, sources = self._answer
-            self.notebook.take(self.field, [candidate], sources)
+            candidates, texts = self._answer
+            self.notebook.take(self.field, candidates, texts)
 
     async def _deepen(self, *, found: bool) -> str:
         """What must still be read before the answer counts, as text for the model; "" where nothing more is to come."""
@@ -157,16 +179,16 @@ class Exploration:
             return ""
         self._deepened = True
         new: list[Hit] = []
-        if not found and self.notebook.steps < self.limits.approaches:
+        if not found and self._searches + self._pages < self.limits.approaches:
             new += await self._next_angle()
-        while len(self.notebook.queries) < self.limits.angles and self._steps_left > 0 and self._angles:
+        while self._searches < self.limits.angles and self._steps_left > 0 and self._angles:
             new += await self._next_angle()
-        if not self.limits.pages:
+        wanted = max(0, min(max(1, self.limits.cross) - len(self.notebook.pages), self._steps_left))
+        offers = self.notebook.offers()[:wanted] if wanted else ()
+        if not offers:
             return self._new_results(new) if new and not found else ""
-        wanted = max(1, self.limits.cross) - len(self.notebook.pages)
-        likely = self.notebook.likely((self.field,), max(0, min(wanted, self._steps_left)))
-        self._number(likely)
-        return await self._read(likely) if likely else ""
+        self._number(offers)
+        return await self._read([offer.origin for offer in offers])
 
     async def _next_angle(self) -> list[Hit]:
         while self._angles and self._steps_left > 0:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 
 from tablewright.extraction.about import Subject
-from tablewright.extraction.candidate import Candidate
-from tablewright.extraction.relations import normal
+from tablewright.extraction.candidate import Candidate, Span
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
-from tablewright.table.evidence import copies, evidence_for, follows, independent
+from tablewright.table.evidence import basis_of, copies, evidence_for, follows, independent
 from tablewright.table.measures import length_of, mass_of
-from tablewright.table.model import Conflict, Evidence, Field, Finding, Money, Noun, Value
+from tablewright.table.model import Basis, Conflict, Evidence, Field, Finding, Money, Noun, Value
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.units import unit_at
 from tablewright.table.untrusted import is_tainted
@@ -23,17 +22,17 @@ STATED = 0.5
 """What a reading of the preferred kind of source must score to go before others."""
 RIVAL = 0.6
 """How strong, beside the chosen value, another one must be to count as a disagreement."""
-
-
 EXACTLY = 10_000
 
 
 class Read(Noun, frozen=True):
-    """A candidate and the text it was read from; `value` is what it is for its field."""
+    """A candidate and the text it was read from; `value` is what it is for its field, `evidence` all its passages."""
 
     candidate: Candidate
     source: Retrieved
     value: Value
+    basis: Basis
+    evidence: tuple[Evidence, ...]
 
 
 class Side(Noun, frozen=True):
@@ -51,16 +50,21 @@ class Side(Noun, frozen=True):
 
 
 def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> list[Read]:
-    """Those whose value follows from their quote and is a value of the field."""
+    """Those whose value follows from their quote and is a value of the field. What a model has judged is let through
+    as such: whether its quotes bear it is a question of its own."""
     reads = []
     for candidate in candidates:
         source = sources[candidate.source]
-        quote = source.text[candidate.start : candidate.end]
         value = coerce(candidate.value, field).value
-        if is_tainted(source.text, candidate.start, candidate.end):
+        if value is None or is_tainted(source.text, candidate.start, candidate.end):
             continue
-        if value is not None and follows(candidate.value, quote, field):
-            reads.append(Read(candidate=candidate, source=source, value=value))
+        basis = candidate.basis
+        if basis is None and (rule := follows(candidate.value, source.text[candidate.start : candidate.end], field)):
+            basis = basis_of(rule)
+        if basis is not None:
+            spans = (Span(source=candidate.source, start=candidate.start, end=candidate.end), *candidate.more)
+            evidence = tuple(evidence_for(sources[span.source], span.start, span.end) for span in spans)
+            reads.append(Read(candidate=candidate, source=source, value=value, basis=basis, evidence=evidence))
     return reads
 
 
@@ -83,6 +87,7 @@ def weigh(field: Field, reads: Sequence[Read], subject: Subject = NOBODY, prefer
         field=field.name,
         value=best.reads[0].candidate.value,
         confidence=sure,
+        basis=best.reads[0].basis,
         evidence=_evidence(best),
         conflict=tuple(Conflict(value=rival.reads[0].value, evidence=_evidence(rival)) for rival in rivals),
     )
@@ -112,7 +117,7 @@ def _own(side: Side, subject: Subject) -> bool:
 
 
 def _letters(name: str) -> str:
-    return "".join(word for word in normal(name.replace("&", " and ")).split())
+    return _normal(name.replace("&", " and ")).replace(" ", "")
 
 
 def _independent(group: list[Read]) -> list[Read]:
@@ -136,7 +141,9 @@ def _apart(one: Retrieved, other: Retrieved) -> bool:
 
 
 def _evidence(side: Side) -> tuple[Evidence, ...]:
-    return tuple(evidence_for(read.source, read.candidate.start, read.candidate.end) for read in side.reads)
+    """A passage of each source first, then what else they say."""
+    first = [read.evidence[0] for read in side.reads]
+    return tuple(dict.fromkeys((*first, *(each for read in side.reads for each in read.evidence))))[:MOST_EVIDENCE]
 
 
 def agree(one: Value, other: Value) -> bool:
@@ -152,9 +159,13 @@ def agree(one: Value, other: Value) -> bool:
         return one == other
     if (measured := _same_measure(str(one), str(other))) is not None:
         return measured
-    left, right = normal(_SCHEME.sub("", str(one))), normal(_SCHEME.sub("", str(other)))
+    left, right = _normal(_SCHEME.sub("", str(one))), _normal(_SCHEME.sub("", str(other)))
     short, long = sorted((left, right), key=len)
     return sorted(short.split()) == sorted(long.split()) or (len(short) > 3 and f" {short} " in f" {long} ")
+
+
+def _normal(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def _same_measure(one: str, other: str) -> bool | None:

@@ -13,7 +13,6 @@ import msgspec
 
 from tablewright.decisions.answer_question import THROUGH, Answerer, AnswerQuestion, ShortAnswer, through
 from tablewright.decisions.decision import decide
-from tablewright.decisions.extract import ExtractFields
 from tablewright.decisions.find_links import Link
 from tablewright.decisions.plain_question import column_for, plainly_about
 from tablewright.decisions.rank_passages import Rank, RankPassages
@@ -88,7 +87,7 @@ class GatheredProfiles(Gathered):
             read = {field.name: self._profile(subject, field, lead.pages) for field in fields}
             asked = tuple(field for field in fields if self._is_asked(field, read[field.name]))
             if asked:
-                await notebook.read(ExtractFields(), asked, lead.pages)
+                await notebook.read(asked, lead.pages)
             findings = []
             for field in fields:
                 passage = None if notebook.has(field) else read[field.name]
@@ -211,7 +210,7 @@ async def read_fact(question: str, pages: Sequence[Retrieved], tools: Tools, tel
         asked = column_for(question, name)
         notebook = Notebook(Subject(name=name), [asked], tools, web_of(tools), tell)
         notebook.take_over(pages)
-        await notebook.read(ExtractFields(), (asked,), tuple(pages), ask=False)
+        await notebook.read((asked,), tuple(pages), ask=False)
         score = notebook.score(asked)
         if score >= DIRECT and (best is None or score > best[0]):
             best = score, await notebook.finding(asked)

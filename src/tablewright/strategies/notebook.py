@@ -7,15 +7,16 @@ is in it, each checked by the evidence rule.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
-from tablewright.decisions.decision import Decision, decide
-from tablewright.decisions.extract import Extract, ExtractFields
+from tablewright.decisions.decision import Decision, Outcome, decide
 from tablewright.decisions.judge_coverage import Answered, Coverage, Judge, JudgeCoverage
+from tablewright.decisions.read import UNCLEAR, ReadRow, RowReading, RowToRead
+from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
 from tablewright.errors import OverBudget, SearchError
 from tablewright.extraction.about import Subject, about, shared_context
 from tablewright.extraction.candidate import Candidate
@@ -33,10 +34,15 @@ from tablewright.table.retrieved import Refusal, Retrieved, content_hash, is_doc
 from tablewright.table.text import plural, shortened, show
 
 FAMILIAR = 0.5
-"""The share of a row's other cells that a page must know to be surely about this one of several of the name."""
+"""Without a model: the share of a row's other cells that a page must know to be surely about this one of several of the
+name."""
+BORNE = 0.82
+"""How sure a judged value is whose quotes bear it by a second judgement; until then it is at most `JUDGED`."""
+JUDGED = 0.7
 SURE_ENOUGH = 0.8
 """With cascade, what the built-in reader must score for a model not to be asked."""
 QUOTED = 140
+NOTHING: Mapping[str, tuple[str, ...]] = {}
 
 
 class Notebook:
@@ -54,6 +60,7 @@ class Notebook:
         *,
         only: Sequence[str] = (),
         seat: Seat | None = None,
+        examples: Mapping[str, tuple[str, ...]] = NOTHING,
     ) -> None:
         self.subject = subject
         self.fields = tuple(fields)
@@ -62,6 +69,11 @@ class Notebook:
         self.hits: dict[str, Hit] = {}
         self.pages: list[Retrieved] = []
         self.over_budget = False
+        self.notes: Mapping[str, str] = {}
+        self.planned: dict[str, str] = {}
+        """By query, the pattern it was made of."""
+        self._examples = examples
+        self.strict = tools.strict
         self._cascade = tools.cascade
         self._prefers = tools.prefers
         self.seat = seat
@@ -70,8 +82,12 @@ class Notebook:
         self._only = tuple(only)
         self._avoided: frozenset[str] = frozenset()
         self._tried: set[str] = set()
+        self._declined: set[str] = set()
         self._snippets_read: set[str] = set()
         self._refusals: list[Refusal] = []
+        self._namesakes: dict[str, str] = {}
+        self._unverified: dict[str, str] = {}
+        self._degraded: dict[str, str] = {}
         self._reads: dict[str, list[Read]] = {field.name: [] for field in fields}
         self._failed_search = ""
 
@@ -88,10 +104,14 @@ class Notebook:
         """Searches made and pages asked for."""
         return len(self.queries) + self.opened
 
-    async def decide(self, decision: Decision[Any, Any], asked: Any) -> Any:
-        outcome = await decide(decision, asked, self.model, self.note)
+    async def decide(self, decision: Decision[Any, Any], asked: Any) -> Outcome[Any]:
+        """By the model, together with other rows where there is a seat, or else without one."""
+        if self.seat is not None and self.seat.model is self.model:
+            outcome = await self.seat.decide(decision, asked, self.note)
+        else:
+            outcome = await decide(decision, asked, self.model, self.note)
         self.over_budget |= outcome.over_budget
-        return outcome.decided
+        return outcome
 
     # ── searching and opening ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -102,6 +122,7 @@ class Notebook:
     async def search(self, query: str, pattern: str = "") -> list[Hit]:
         """The results that were not known yet. `pattern` is what the query was made of, for the record."""
         self.queries.append(query)
+        pattern = pattern or self.planned.get(query, "")
         try:
             found = await self._web.search(Query(text=query))
         except SearchError as error:
@@ -111,15 +132,13 @@ class Notebook:
             return []
         new = [hit for hit in found.hits if hit.origin not in self.hits]
         self.hits |= {hit.origin: hit for hit in new}
-        named = sum(1 for hit in found.hits if self._fit(hit) >= ABOUT)
         sent = "”, then “".join(found.queries) or query
         count = len(found.hits)
         results = "nothing found" if not count else "1 result" if count == 1 else f"{count} results"
-        about_it = f", {named} about {self.subject.name}" if count and self.subject.name else ""
         self.note(
             Step(
                 type="search",
-                detail=f"Searched “{sent}”: {results}{about_it}.",
+                detail=f"Searched “{sent}”: {results}.",
                 data={"query": query, "results": count, **({"pattern": pattern} if pattern else {})},
             )
         )
@@ -129,26 +148,35 @@ class Notebook:
         return about(self.subject, hit.title, hit.snippet)
 
     def offers(self) -> tuple[Offer, ...]:
-        """The results that were not opened yet."""
+        """The results that may still be opened: not tried, not to be avoided, not declined when they were offered."""
+        gone = self._tried | self._avoided | self._declined
         return tuple(
             Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
             for hit in self.hits.values()
-            if hit.origin not in self._tried and hit.origin not in self._avoided
+            if hit.origin not in gone
         )
 
     async def choose(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
-        """The results worth opening, the best first."""
+        """The results worth opening, the best first. What a model declines is not offered to it again."""
         offers = self.offers()
         if not offers:
             return ()
-        choice = ChoosePages(subject=self.subject, fields=fields, offers=offers, most=most)
-        if Choose().is_plain(choice):
-            return Choose().fallback(choice)
-        chosen: tuple[str, ...] = await self.decide(Choose(), choice)
+        choice = ChoosePages(
+            subject=self.subject,
+            fields=fields,
+            offers=offers,
+            most=most,
+            notes=self.notes,
+            read=tuple(page.origin for page in self.pages),
+        )
+        outcome = await self.decide(Choose(), choice)
+        chosen: tuple[str, ...] = outcome.decided
+        if self.model is not None and not outcome.degraded:
+            self._declined |= {offer.origin for offer in offers} - {*chosen}
         return chosen
 
     def likely(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
-        """As `choose`, by the rule alone; of sites that were not read yet first."""
+        """As `choose`, without a model; of sites that were not read yet first."""
         seen = {page.domain for page in self.pages}
         offers = self.offers()
         ranked = Choose().fallback(ChoosePages(subject=self.subject, fields=fields, offers=offers, most=len(offers)))
@@ -211,33 +239,46 @@ class Notebook:
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def read(
-        self, decision: ExtractFields, fields: tuple[Field, ...], sources: tuple[Retrieved, ...], *, ask: bool = True
-    ) -> None:
-        """By the built-in reader and, with `ask`, by the model; what both find is weighed in the end."""
-        if not sources:
+    async def read(self, fields: tuple[Field, ...], sources: tuple[Retrieved, ...], *, ask: bool = True) -> None:
+        """By the model; by the built-in reader where there is none. With the user's own `--cascade` the reader goes
+        first, and the model is asked for what it is not sure of."""
+        if not sources or not fields:
             return
-        found = decision.fallback(Extract(subject=self.subject, fields=fields, sources=sources))
-        if ask and self.model is not None:
-            unsure = tuple(field for field in fields if not (self._cascade and best(found[field.name]) >= SURE_ENOUGH))
-            known = frozenset(name for name, candidates in found.items() if candidates)
-            asked = Extract(subject=self.subject, fields=unsure, sources=sources, known=known)
-            if unsure and decision.has_something_to_read(asked):
-                for name, candidates in (await self._asked(decision, asked)).items():
-                    found[name] = [*candidates, *found[name]]
+        if self.model is None or not ask:
+            self._read_without_model(fields, sources)
+            return
+        if self._cascade:
+            self._read_without_model(fields, sources)
+            fields = tuple(field for field in fields if self.score(field) < SURE_ENOUGH)
+            if not fields:
+                return
+        asked = RowToRead(
+            subject=self.subject,
+            fields=fields,
+            sources=sources,
+            room=self.model.text_room,
+            examples={field.name: each for field in fields if (each := self.examples_of(field))},
+            notes={name: note for name, note in self.notes.items() if any(field.name == name for field in fields)},
+            strict=self.strict,
+        )
+        with concerning([source.origin for source in sources if is_document(source.origin)]):
+            outcome = await self.decide(ReadRow(), asked)
+        reading: RowReading = outcome.decided
+        for other in reading.others:
+            page = sources[other.source]
+            self._namesakes[page.origin] = other.reason
+            detail = f"{page.domain or page.title} is about something else: {other.reason}"
+            self.note(Step(type="thinking", detail=detail, data={"url": page.origin, "same_row": "other"}))
+        self._unverified |= reading.refused
+        for field in fields:
+            if outcome.degraded:
+                self._degraded[field.name] = outcome.degraded
+            self.take(field, reading.found.get(field.name, []), sources)
+
+    def _read_without_model(self, fields: tuple[Field, ...], sources: tuple[Retrieved, ...]) -> None:
+        found = ReadRow().fallback(RowToRead(subject=self.subject, fields=fields, sources=sources)).found
         for field in fields:
             self.take(field, found.get(field.name, []), sources)
-
-    async def _asked(self, decision: ExtractFields, asked: Extract) -> dict[str, list[Candidate]]:
-        own = [source.origin for source in asked.sources if is_document(source.origin)]
-        shares = self.seat is not None and self.seat.model is self.model and type(decision) is ExtractFields
-        if self.seat is not None and shares and not own:
-            outcome = await self.seat.extract(asked, self.note)
-            self.over_budget |= outcome.over_budget
-            return outcome.decided
-        with concerning(own):
-            said: dict[str, list[Candidate]] = await self.decide(decision, asked)
-        return said
 
     def take(self, field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> None:
         """Keeps what the evidence rule allows, and notes what each source says."""
@@ -255,6 +296,22 @@ class Notebook:
                 detail = f"{where} says {show(read.value)}: “{quote}”"
                 self.note(Step(type="thinking", detail=detail, data={"url": read.source.origin}), field.name)
 
+    def refuse(self, field: Field, problem: str) -> None:
+        """Keeps why an answer was not verified, for the cell that stays empty."""
+        self._unverified[field.name] = problem
+
+    def degrade(self, field: Field, problem: str) -> None:
+        """From here on the field is read without the model, which cannot be asked."""
+        self._degraded[field.name] = problem
+        detail = f"{problem} Read without the model."
+        self.note(Step(type="thinking", detail=detail, data={"degraded": True}), field.name)
+
+    def is_degraded(self, field: Field) -> bool:
+        return field.name in self._degraded
+
+    def examples_of(self, field: Field) -> tuple[str, ...]:
+        return self._examples.get(field.name, ())
+
     def has(self, field: Field) -> bool:
         return bool(self._reads[field.name])
 
@@ -266,8 +323,11 @@ class Notebook:
         return tuple(field for field in self.fields if not self._reads[field.name])
 
     def leave_out_namesakes(self) -> None:
-        """A site that knows nothing of the row but its name, and contradicts one that does, speaks of another. The
-        user's own documents are about what the user has."""
+        """Without a model, which says of each text whether it is about the row: a site that knows nothing of the row
+        but its name, and contradicts one that does, speaks of another. The user's own documents are about what the user
+        has."""
+        if self.model is not None:
+            return
         known: dict[str, float] = {}
         for page in (page for page in self.pages if page.kind != "document"):
             share = shared_context(self.subject, page.title, page.text)
@@ -293,9 +353,65 @@ class Notebook:
 
     # ── what follows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
+    async def findings(self, fields: Sequence[Field]) -> list[Finding]:
+        """What follows for each field from all that was read; what was judged is judged a second time, once a row."""
+        found = {field.name: self._weighed(field) for field in fields}
+        if judged := [field for field in fields if (each := found[field.name]) is not None and each.basis == "judged"]:
+            verdicts = await self._supported([(field, found[field.name]) for field in judged])
+            for field in judged:
+                found[field.name] = self._borne(field, found[field.name], verdicts.get(field.name))
+        return [
+            self._not_found(field) if (each := found[field.name]) is None else await self._kept(each)
+            for field in fields
+        ]
+
     async def finding(self, field: Field) -> Finding:
+        return (await self.findings((field,)))[0]
+
+    def _weighed(self, field: Field) -> Finding | None:
         found = weigh(field, self._reads[field.name], self.subject, self._prefers)
-        return self._not_found(field) if found is None else await self._kept(found)
+        if found is None:
+            return None
+        said = [self._doubt(field, found)]
+        if degraded := self._degraded.get(field.name):
+            said.append(f"Read without the model: {degraded}")
+        return msgspec.structs.replace(found, error=" ".join(filter(None, said)) or None)
+
+    def _doubt(self, field: Field, finding: Finding) -> str:
+        """Why the page may be about something else than the row."""
+        cited = {evidence.origin for evidence in finding.evidence}
+        doubts = [read.candidate.doubt for read in self._reads[field.name] if read.source.origin in cited]
+        doubts = [doubt for doubt in doubts if doubt]
+        return f"The page may be about something else: {doubts[0]}" if doubts else ""
+
+    async def _supported(self, judged: Sequence[tuple[Field, Finding | None]]) -> Mapping[str, Supported]:
+        values = tuple(
+            JudgedValue(field=field, value=show(each.value), quotes=tuple(proof.quote for proof in each.evidence))
+            for field, each in judged
+            if each is not None
+        )
+        asked = ToSupport(subject=self.subject, values=values)
+        verdicts: Mapping[str, Supported] = (await self.decide(Support(), asked)).decided
+        return verdicts
+
+    def _borne(self, field: Field, finding: Finding | None, verdict: Supported | None) -> Finding | None:
+        """A judged value after its second judgement. One that its quotes do not bear is left out, and said."""
+        assert finding is not None
+        if verdict is None:
+            said = "Nobody could say whether the quotes bear it."
+            return msgspec.structs.replace(finding, confidence=min(finding.confidence, JUDGED), error=said)
+        if verdict.verdict == "no":
+            said = f"{shortened(show(finding.value), QUOTED)!r} is not borne by its quotes: {verdict.reason}"
+            self._unverified[field.name] = said
+            self._reads[field.name] = [read for read in self._reads[field.name] if read.basis != "judged"]
+            self.note(Step(type="thinking", detail=said, data={"left_out": True}), field.name)
+            return self._weighed(field)
+        sure = BORNE if verdict.verdict == "yes" and finding.confidence > UNCLEAR else JUDGED
+        if finding.conflict or verdict.verdict != "yes":
+            sure = min(sure, finding.confidence, JUDGED)
+        detail = f"The quotes bear {shortened(show(finding.value), QUOTED)!r}: {verdict.verdict}. {verdict.reason}"
+        self.note(Step(type="thinking", detail=detail, data={"support": verdict.verdict}), field.name)
+        return msgspec.structs.replace(finding, confidence=min(sure, BORNE))
 
     async def _kept(self, finding: Finding) -> Finding:
         """A search result that became evidence is stored, so that its quote can be looked up like a page's."""
@@ -333,7 +449,10 @@ class Notebook:
             reason = "over_budget"
         elif self._failed_search and not self.hits:
             reason = "error"
-        return Finding(field=field.name, reason=reason, error=self._looked_at())
+        said = self._looked_at()
+        if unverified := self._unverified.get(field.name):
+            said = f"The model's answer could not be verified and was left out: {unverified} {said}"
+        return Finding(field=field.name, reason=reason, error=said)
 
     def _looked_at(self) -> str:
         """Where it was looked for, and why that was not enough."""
@@ -342,9 +461,12 @@ class Notebook:
         if not self.hits and not self._tried:
             return f"No search result for {' or '.join(repr(query) for query in self.queries)}."
         said = [f"{refusal.origin}: {refusal.detail.rstrip('.')}." for refusal in self._refusals]
-        if self.pages:
-            said.append(f"Read without finding it: {read_places(self.pages)}.")
-        elif not self._tried and any(self._fit(hit) >= ABOUT for hit in self.hits.values()):
+        if own := [page for page in self.pages if page.origin not in self._namesakes]:
+            said.append(f"Read without finding it: {read_places(own)}.")
+        if others := [page for page in self.pages if page.origin in self._namesakes]:
+            why = self._namesakes[others[0].origin].rstrip(".")
+            said.append(f"About something else: {read_places(others)} ({why}).")
+        if not self._tried and (self._snippets_read or any(self._fit(hit) >= ABOUT for hit in self.hits.values())):
             said.append(f"None of {len(self.hits)} search results says it in its snippet.")
         return " ".join(said) or f"None of {len(self.hits)} search results is about {self.subject.name}."
 
@@ -364,7 +486,7 @@ class Notebook:
             ),
             opened=len(self.pages),
         )
-        coverage: Coverage = await self.decide(Judge(), asked) if ask else Judge().fallback(asked)
+        coverage: Coverage = (await self.decide(Judge(), asked)).decided if ask else Judge().fallback(asked)
         self.note(Step(type="coverage", detail=described(coverage, asked), data={"rating": coverage.rating}))
         return coverage
 
@@ -385,7 +507,3 @@ def described(coverage: Coverage, asked: JudgeCoverage) -> str:
     disputed = [answer.field for answer in asked.answers if answer.conflict]
     argued = f"; sources disagree on {', '.join(disputed)}" if disputed else ""
     return f"{coverage.rating}: {answered} of {len(asked.answers)} answered{weak}{argued}"
-
-
-def best(candidates: Sequence[Candidate]) -> float:
-    return candidates[0].score if candidates else 0.0

@@ -1,6 +1,6 @@
-"""Rows whose texts are short share one model call. Each row's answers are checked against its own texts, and a row that
-fails is asked alone; what was bought together is kept for each row as if it had been asked alone, so a later run finds
-it whatever its neighbours are then."""
+"""Rows whose prompts are short share one model call. Each row's reply is checked against its own texts, and a row that
+fails is asked again alone; what was bought together is kept for each row as if it had been asked alone, so a later run
+finds it whatever its neighbours are then."""
 
 from __future__ import annotations
 
@@ -9,35 +9,56 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tablewright.decisions.decision import Outcome, Prompt, decide
-from tablewright.decisions.extract import Extract, ExtractFields
-from tablewright.decisions.extract_rows import accepted, of_row, prompt_for_rows
-from tablewright.extraction.candidate import Candidate
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import Field as Key
+
+from tablewright.decisions.decision import Decision, Outcome, Prompt, decide
 from tablewright.strategies.strategy import Tell
 from tablewright.table.usage import Meter, Usage, metered, spend
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from tablewright.models.model import LanguageModel
 
-ROWS = 4
-SHORT = 3_000
-"""Characters of texts and fields that a row may have to be asked together with others: two fields, one page."""
-FULL = 9_000
-"""Characters of a common prompt, at most."""
+ROWS = 8
+SHORT = 4
+"""A row may share a call if its prompt takes at most this part of the room that the model has for texts."""
 TRIED = 6
 """Rows asked together before it is judged whether that pays: where most of them had to be asked again alone, the model
 is too small for it."""
 LINGER = 0.5
 """Seconds a row waits, at most, for others that are on their way."""
 
-Found: TypeAlias = "dict[str, list[Candidate]]"
-Together: TypeAlias = "tuple[BaseModel | None, list[str], Usage]"
-"""A row's part of a common answer, the texts of its neighbours, and its share of what the answer took."""
+TOGETHER = """
+
+Several rows are asked at once, each under its own number. What is said above of one row holds for each of them by \
+itself: use for a row nothing but what stands under its number, and number its texts or results as they are there."""
+
+Together: TypeAlias = "tuple[BaseModel | None, Usage]"
+"""A row's part of a common answer, and its share of what the answer took."""
 Waiter: TypeAlias = "asyncio.Future[Together]"
+Kind: TypeAlias = "tuple[str, type[BaseModel]]"
+"""What prompts must have in common to be asked together: the instructions and the form of the reply."""
+
+
+def prompt_for_rows(alone: tuple[Prompt, ...]) -> Prompt:
+    """One prompt out of those that would ask for each row alone."""
+    rows = "\n\n".join(f"=== ROW {number} ===\n{prompt.text}" for number, prompt in enumerate(alone, start=1))
+    return Prompt(
+        instructions=alone[0].instructions + TOGETHER,
+        text=rows,
+        reply=reply_for_rows(alone[0].reply, len(alone)),
+        max_tokens=sum(prompt.max_tokens for prompt in alone),
+    )
+
+
+@lru_cache(maxsize=256)
+def reply_for_rows(reply: type[BaseModel], rows: int) -> type[BaseModel]:
+    """A form with the reply of each row under its number."""
+    fields: dict[str, Any] = {f"r{place}": (reply, Key(alias=f"row {place + 1}")) for place in range(rows)}
+    return create_model("Rows", __config__=ConfigDict(populate_by_name=True), **fields)
 
 
 @dataclass(eq=False)
@@ -62,7 +83,7 @@ class Packer:
         self._rows = rows
         self._shared_rows = self._failed_rows = 0
         self._coming: set[Seat] = set()
-        self._packs: dict[tuple[str, ...], Pack] = {}
+        self._packs: dict[Kind, Pack] = {}
         self._asking: set[asyncio.Task[None]] = set()
 
     def comes(self, seat: Seat) -> None:
@@ -74,21 +95,21 @@ class Packer:
         if not self._coming and self._packs:
             asyncio.get_running_loop().call_soon(self._send_all)
 
-    async def extract(self, asked: Extract, tell: Tell, seat: Seat) -> Outcome[Found]:
-        prompt = ExtractFields().prompt(asked)
-        if self._pays and len(prompt.text) <= SHORT and not await self._is_kept(prompt):
-            reply, neighbours, share = await self._together(prompt, tuple(each.name for each in asked.fields), seat)
+    async def decide(self, decision: Decision[Any, Any], asked: Any, tell: Tell, seat: Seat) -> Outcome[Any]:
+        prompt = decision.prompt(asked)
+        reply: BaseModel | None = None
+        if self._pays and len(prompt.text) <= self.model.text_room // SHORT and not await self._is_kept(prompt):
+            reply, share = await self._together(prompt, seat)
             spend(share)
-            found = accepted(asked, reply, neighbours) if reply is not None else None
-            self._shared_rows += reply is not None
-            self._failed_rows += reply is not None and found is None
-            if reply is not None and found is not None:
-                await self.model.remember(
-                    reply, instructions=prompt.instructions, prompt=prompt.text, max_tokens=prompt.max_tokens
-                )
-                return Outcome(decided=found)
         self.is_there(seat)
-        return await decide(ExtractFields(), asked, self.model, tell)
+        outcome = await decide(decision, asked, self.model, tell, reply)
+        if reply is not None:
+            self._shared_rows += 1
+            self._failed_rows += bool(outcome.left_out or outcome.degraded)
+            await self.model.remember(
+                reply, instructions=prompt.instructions, prompt=prompt.text, max_tokens=prompt.max_tokens
+            )
+        return outcome
 
     @property
     def _pays(self) -> bool:
@@ -100,41 +121,42 @@ class Packer:
             instructions=prompt.instructions, prompt=prompt.text, output=prompt.reply, max_tokens=prompt.max_tokens
         )
 
-    async def _together(self, prompt: Prompt, names: tuple[str, ...], seat: Seat) -> Together:
+    async def _together(self, prompt: Prompt, seat: Seat) -> Together:
         """No answer for one that is alone."""
         loop = asyncio.get_running_loop()
-        if (started := self._packs.get(names)) and started.size + len(prompt.text) > FULL:
-            self._send(names)
-        pack = self._packs.setdefault(names, Pack())
+        kind = prompt.instructions, prompt.reply
+        if (started := self._packs.get(kind)) and started.size + len(prompt.text) > self.model.text_room:
+            self._send(kind)
+        pack = self._packs.setdefault(kind, Pack())
         waiter: Waiter = loop.create_future()
         pack.prompts.append(prompt)
         pack.waiting.append(waiter)
         if len(pack.prompts) >= self._rows:
-            self._send(names)
+            self._send(kind)
         elif pack.timer is None:
-            pack.timer = loop.call_later(LINGER, self._send, names)
+            pack.timer = loop.call_later(LINGER, self._send, kind)
         self.is_there(seat)
         return await waiter
 
     def _send_all(self) -> None:
         if not self._coming:
-            for names in list(self._packs):
-                self._send(names)
+            for kind in list(self._packs):
+                self._send(kind)
 
-    def _send(self, names: tuple[str, ...]) -> None:
-        pack = self._packs.pop(names, None)
+    def _send(self, kind: Kind) -> None:
+        pack = self._packs.pop(kind, None)
         if pack is None:
             return
         if pack.timer is not None:
             pack.timer.cancel()
         # In a context of its own: what it takes is told to each of its rows, not to the one that came first.
-        task = asyncio.get_running_loop().create_task(self._ask(pack, names), context=Context())
+        task = asyncio.get_running_loop().create_task(self._ask(pack), context=Context())
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
         for waiter in pack.waiting:
             waiter.add_done_callback(lambda _: None if pack.still_waiting() else task.cancel())
 
-    async def _ask(self, pack: Pack, names: tuple[str, ...]) -> None:
+    async def _ask(self, pack: Pack) -> None:
         from tablewright.models.budget import dispensable
 
         reply: Any = None
@@ -142,7 +164,7 @@ class Packer:
         try:
             with metered(meter), dispensable():
                 if len(pack.prompts) > 1:
-                    prompt = prompt_for_rows(tuple(pack.prompts), names)
+                    prompt = prompt_for_rows(tuple(pack.prompts))
                     reply = await self.model.ask(
                         instructions=prompt.instructions,
                         prompt=prompt.text,
@@ -152,12 +174,10 @@ class Packer:
         except Exception:
             pass  # whatever it was: each row asks alone then, and says what is wrong
         finally:
-            texts = [prompt.text for prompt in pack.prompts]
-            shares = shared(meter.usage, len(texts))
+            shares = shared(meter.usage, len(pack.prompts))
             for place, waiter in enumerate(pack.waiting):
                 if not waiter.done():
-                    part = None if reply is None else of_row(reply, place)
-                    waiter.set_result((part, texts[:place] + texts[place + 1 :], shares[place]))
+                    waiter.set_result((None if reply is None else getattr(reply, f"r{place}"), shares[place]))
 
 
 class Seat:
@@ -165,6 +185,7 @@ class Seat:
 
     def __init__(self, packer: Packer) -> None:
         self._packer = packer
+        self._on_the_way = False
 
     @property
     def model(self) -> LanguageModel:
@@ -172,15 +193,21 @@ class Seat:
 
     @contextmanager
     def on_the_way(self) -> Iterator[None]:
-        """Around everything that a row does until it has asked, if it asks at all: others may wait for it a little."""
+        """Around everything that a row does until it has asked all it asks: others may wait for it a little."""
+        self._on_the_way = True
         self._packer.comes(self)
         try:
             yield
         finally:
+            self._on_the_way = False
             self._packer.is_there(self)
 
-    async def extract(self, asked: Extract, tell: Tell) -> Outcome[Found]:
-        return await self._packer.extract(asked, tell, self)
+    async def decide(self, decision: Decision[Any, Any], asked: Any, tell: Tell) -> Outcome[Any]:
+        try:
+            return await self._packer.decide(decision, asked, tell, self)
+        finally:
+            if self._on_the_way:
+                self._packer.comes(self)
 
 
 def shared(usage: Usage, rows: int) -> list[Usage]:

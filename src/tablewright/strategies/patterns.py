@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from tablewright.decisions.decision import decide
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.decisions.plan_patterns import INSTRUCTIONS, Plan, PlanPatterns
 from tablewright.strategies.strategy import Tell
 from tablewright.table.model import Field
 
@@ -58,8 +58,8 @@ class KeptPatterns:
 
 
 class PatternGenerator:
-    """Asks the model, or the rule, and keeps what a model planned; rows that ask for the same plan wait for one. Where
-    the rule had to help out it does so for the whole run, but the next one asks again."""
+    """Asks the model and keeps what it planned; rows that ask for the same plan wait for one. A plan that had to be
+    made without the model holds for the whole run, but the next one asks again."""
 
     def __init__(self, model: LanguageModel | None, cache: PatternCache | None = None) -> None:
         self._model = model
@@ -72,10 +72,12 @@ class PatternGenerator:
             return Plan().fallback(asked)
         key = pattern_key(asked, self._model.name)
         async with self._planning.setdefault(key, asyncio.Lock()):
-            if kept := await self._helped_out.get(key) or await self._cache.get(key):
-                return kept
+            for known in (self._helped_out, self._cache):
+                if (kept := await known.get(key)) is not None:
+                    return kept
             outcome = await decide(Plan(), asked, self._model, tell)
-            await (self._helped_out if outcome.degraded else self._cache).set(key, outcome.decided)
+            kept_whole = not outcome.degraded and not outcome.left_out
+            await (self._cache if kept_whole else self._helped_out).set(key, outcome.decided)
             return outcome.decided
 
 
@@ -87,7 +89,7 @@ def pattern_key(asked: PlanPatterns, planner: str) -> str:
         sorted((weak.column, weak.weakness) for weak in asked.weak),
     ]
     columns = [asked.key, sorted(asked.columns), sorted(map(metadata, asked.fields))]
-    return hashlib.sha256(msgspec.json.encode([planner, columns, feedback])).hexdigest()
+    return hashlib.sha256(msgspec.json.encode([planner, INSTRUCTIONS, columns, feedback])).hexdigest()
 
 
 def metadata(field: Field) -> tuple[str, str, str]:

@@ -31,6 +31,7 @@ from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Finding, Row
 
 GATHER: tuple[Stage, ...] = (SearchStage(), DecisionStage(), CrawlStage())
+"""Gone through again with the next patterns while a column is missing."""
 
 
 class PipelineStrategy(Strategy):
@@ -81,24 +82,28 @@ class Pipeline:
             subject = subject_of(self._task.table, row, column, asked)
             wanted = tuple(field for field in pattern.fields if row.cell(field.name).needs_work)
             seat = Seat(self._packer) if self._packer is not None else None
-            notebook = Notebook(subject, wanted, self._tools, self._web, tell, seat=seat)
+            notebook = Notebook(subject, wanted, self._tools, self._web, tell, seat=seat, examples=self._task.examples)
             parts.append(Part(self, row, notebook, pattern))
         return RowWork(parts)
 
     async def run(self, message: Message, plan: PatternStage) -> None:
-        """Through the stages."""
+        """Through the stages, with further patterns of the plan while something is missing."""
         message = await plan(message)
-        for stage in GATHER:
-            message = await stage(message)
+        asked = message.fields
+        while message.searched < len(message.patterns):
+            for stage in GATHER:
+                message = await stage(message)
+            await ExtractStage()(message)
+            message = msgspec.structs.replace(message, fields=message.missing, chosen=(), pages=())
+            if not message.fields:
+                break
         if message.is_again and message.feedback.is_last and self._tools.strong is not None:
             from tablewright.models.budget import dispensable
 
             message.notebook.model = self._tools.strong
-            everything = msgspec.structs.replace(message, pages=tuple(message.notebook.pages), by_stronger=True)
+            everything = tuple(message.notebook.pages)
             with dispensable():
-                await ExtractStage()(everything)
-        else:
-            await ExtractStage()(message)
+                await message.notebook.read(asked, everything)
 
 
 class RowWork:
@@ -130,10 +135,11 @@ class Part:
         if not notebook.subject.name:
             empty = f"{notebook.subject.column} is empty"
             return [Finding(field=field.name, reason="not_applicable", error=empty) for field in fields]
+        notebook.notes = feedback.notes
         message = Message(row=self._row, fields=fields, feedback=feedback, notebook=notebook)
         with notebook.seat.on_the_way() if notebook.seat is not None else nullcontext():
             await self._pipeline.run(message, self._plan)
         notebook.leave_out_namesakes()
-        findings = [await notebook.finding(field) for field in fields]
+        findings = await notebook.findings(fields)
         await notebook.rate(findings)
         return findings

@@ -3,70 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from contextlib import nullcontext
+from typing import TypeAlias
 
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns, named_columns
-from tablewright.decisions.refine_query import Refine, RefineQuery
-from tablewright.extraction.about import Subject
+from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
 from tablewright.sources.source import Source
+from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
-from tablewright.strategies.strategy import Answer, Task, Tell
+from tablewright.strategies.packing import Packer, Seat
+from tablewright.strategies.patterns import PatternGenerator
+from tablewright.strategies.strategy import Task, Tell
 from tablewright.strategies.subject import queries_for, subject_columns, subject_of, telling_columns
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Field, Finding, Row
 
-if TYPE_CHECKING:
-    from tablewright.models.model import LanguageModel
-    from tablewright.strategies.agent import Explorer
-
-ANGLES = 6
-
-AnswerField: TypeAlias = Callable[[Field, Notebook, Sequence[str]], Awaitable[Finding]]
+AnswerField: TypeAlias = Callable[[Field, Notebook, Sequence[str], Feedback], Awaitable[Finding]]
 """Answers one field of one row, with these queries to try in this order."""
 
 
-def explorer_with(model: LanguageModel | None, instructions: str, *, opens_pages: bool) -> Explorer | None:
-    """None without a model: then what agents stand on, a second and a half to import, is not needed."""
-    if model is None:
-        return None
-    from tablewright.strategies.agent import Explorer
+class OneByOne:
+    """Answers the fields of a row one after the other; what was weak is looked at again with other queries."""
 
-    return Explorer(model, instructions, opens_pages=opens_pages)
+    has_stronger = False
+
+    def __init__(self, task: Task, tools: Tools, web: Source, answer_field: AnswerField) -> None:
+        self.task = task
+        self.tools = tools
+        self.web = web
+        self.answer_field = answer_field
+        self._columns = subject_columns(task)
+        self._generator = PatternGenerator(tools.model, tools.patterns)
+        self._packer = Packer(tools.model) if tools.model is not None else None
+
+    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
+        return await self.begin(row, tell).attempt(FIRST)
+
+    def begin(self, row: Row, tell: Tell) -> QuestionsOfRow:
+        asked = {field.name for field in self.task.fields}
+        notebooks = {}
+        for field in self.task.fields:
+            if row.cell(field.name).needs_work:
+                subject = subject_of(self.task.table, row, self._columns[field.name], asked)
+                notebooks[field.name] = Notebook(
+                    subject,
+                    (field,),
+                    self.tools,
+                    self.web,
+                    tell,
+                    only=(field.name,),
+                    seat=Seat(self._packer) if self._packer is not None else None,
+                    examples=self.task.examples,
+                )
+        return QuestionsOfRow(self, row, notebooks)
+
+    async def queries(self, field: Field, notebook: Notebook, row: Row, feedback: Feedback) -> list[str]:
+        """Different ways to ask a search engine for one field of one row, the most promising first."""
+        weak = [column for column in feedback.weak if column.name == field.name]
+        asked = PlanPatterns(
+            key=notebook.subject.column,
+            fields=(field,),
+            columns=telling_columns(notebook.subject, (field,)),
+            samples=(notebook.subject.name,),
+            attempt=feedback.attempt,
+            avoid=feedback.avoid_patterns,
+            weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),
+            hints=tuple(each.hint for each in weak),
+        )
+        patterns = await self._generator.plan(asked, notebook.note)
+        notebook.planned |= {query: p for p in patterns for query in queries_for((p,), notebook.subject, row)}
+        tried = {*notebook.queries, *feedback.avoid_queries}
+        return [query for query in queries_for(patterns, notebook.subject, row) if query not in tried]
 
 
-def one_by_one(task: Task, tools: Tools, web: Source, answer_field: AnswerField) -> Answer:
-    columns = subject_columns(task)
-    asked = {field.name for field in task.fields}
+class QuestionsOfRow:
+    """One row under work: a notebook for each field, kept between attempts."""
 
-    async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+    remembers = True
+
+    def __init__(self, answer: OneByOne, row: Row, notebooks: dict[str, Notebook]) -> None:
+        self._answer = answer
+        self._row = row
+        self._notebooks = notebooks
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
         findings = []
-        for field in task.fields:
-            if not row.cell(field.name).needs_work:
+        for name, notebook in self._notebooks.items():
+            if not feedback.wants(name):
                 continue
-            column = columns[field.name]
-            subject = subject_of(task.table, row, column, asked)
-            if not subject.name:
-                findings.append(Finding(field=field.name, reason="not_applicable", error=f"{column} is empty"))
+            (field,) = notebook.fields
+            if not notebook.subject.name:
+                empty = f"{notebook.subject.column} is empty"
+                findings.append(Finding(field=name, reason="not_applicable", error=empty))
                 continue
-            notebook = Notebook(subject, (field,), tools, web, tell, only=(field.name,))
-            findings.append(await answer_field(field, notebook, angles(field, column, subject, row)))
+            notebook.notes = feedback.notes
+            notebook.avoid(feedback.avoid_urls)
+            with notebook.seat.on_the_way() if notebook.seat is not None else nullcontext():
+                queries = await self._answer.queries(field, notebook, self._row, feedback)
+                findings.append(await self._answer.answer_field(field, notebook, queries, feedback))
         return findings
-
-    return answer
-
-
-def angles(field: Field, column: str, subject: Subject, row: Row) -> list[str]:
-    """Different ways to ask a search engine for one field of one row, the most promising first."""
-    telling = telling_columns(subject, (field,))
-    asked = PlanPatterns(key=column, fields=(field,), columns=telling, samples=(subject.name,))
-    first, *others = queries_for(Plan().fallback(asked), subject, row)
-    named = queries_for([" ".join(f"{{{name}}}" for name in named_columns(field, column))], subject, row)[0]
-    queries, tried = [first], [first]
-    while len(queries) < ANGLES:
-        query = Refine().fallback(RefineQuery(subject=subject, field=field, tried=tuple(tried)))
-        if not query or query in tried:
-            break
-        tried.append(query)
-        queries.append(f"{query} {named}".strip())
-        queries += [other for other in others if other not in queries]
-    return list(dict.fromkeys(queries))[:ANGLES]

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tablewright.decisions.answer_from_snippets import FromSnippets
 from tablewright.decisions.answer_with_tools import COMPREHENSIVE, EXPLORATORY
-from tablewright.decisions.extract import ExtractFields
 from tablewright.strategies import expected
 from tablewright.strategies.exploration import Exploration, Limits
+from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.notebook import SURE_ENOUGH, Notebook
-from tablewright.strategies.questions import explorer_with, one_by_one
+from tablewright.strategies.questions import OneByOne
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Finding
 
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+    from tablewright.strategies.agent import Explorer
+
 THOROUGH = "comprehensive"
 INSTRUCTIONS = {"exploratory": EXPLORATORY, THOROUGH: COMPREHENSIVE}
 LIMITS = {
-    "exploratory": Limits(steps=5, searches=3, pages=3, approaches=2, cross=1, turns=6),
-    THOROUGH: Limits(steps=12, searches=6, pages=6, approaches=3, angles=3, cross=3, turns=9, tokens=600),
+    "exploratory": Limits(steps=5, searches=3, pages=3, approaches=2, cross=1, turns=7),
+    THOROUGH: Limits(steps=12, searches=6, pages=6, approaches=3, angles=3, cross=3, turns=12, tokens=2048),
 }
 PAGES_A_SEARCH = 2
 
@@ -58,45 +62,74 @@ class ResearchStrategy(Strategy):
 
     def expected(self, task: Task, tools: Tools) -> Expected:
         depth = task.params["thoroughness"]
-        return expected.one_by_one(task, tools, depth, INSTRUCTIONS[depth], opens_pages=True)
+        return expected.research(task, tools, depth, INSTRUCTIONS[depth])
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
-        web = web_of(tools)
         thoroughness = task.params["thoroughness"]
-        limits = LIMITS[thoroughness]
-        if steps := task.params.get("max_steps"):
-            limits = replace(limits, steps=int(steps))
-        explorer = explorer_with(tools.model, INSTRUCTIONS[thoroughness], opens_pages=True)
+        limits = limits_of(task)
+        explorer = explorer_with(tools.model, INSTRUCTIONS[thoroughness])
 
-        async def research(field: Field, notebook: Notebook, queries: Sequence[str]) -> Finding:
-            await notebook.search(queries[0])
+        async def research(field: Field, notebook: Notebook, queries: Sequence[str], feedback: Feedback) -> Finding:
+            if queries:
+                await notebook.search(queries[0])
             if explorer is None or tools.cascade:
                 await explore(notebook, field, queries, limits)
-            if explorer and not (tools.cascade and notebook.score(field) >= SURE_ENOUGH):
-                to_read = notebook.likely((field,), 1) or notebook.pages or not notebook.hits
-                if not to_read or not await explorer.explore(Exploration(notebook, field, queries[1:], limits)):
-                    await explore(notebook, field, queries, limits)
-            if not notebook.has(field):
-                await notebook.read(FromSnippets(), (field,), notebook.snippets(), ask=False)
+            if explorer is not None and not (tools.cascade and notebook.score(field) >= SURE_ENOUGH):
+                await steered(explorer, notebook, field, queries, limits, feedback)
+            if explorer is None and not notebook.has(field):
+                await notebook.read((field,), notebook.snippets())
             notebook.leave_out_namesakes()
             finding = await notebook.finding(field)
             if thoroughness == THOROUGH:
                 await notebook.rate([finding], ask=True)
             return finding
 
-        return one_by_one(task, tools, web, research)
+        return OneByOne(task, tools, web_of(tools), research)
+
+
+def limits_of(task: Task) -> Limits:
+    """With `max_steps` there may be as many searches, or pages, as it allows in all."""
+    limits = LIMITS[task.params["thoroughness"]]
+    if not (steps := int(task.params.get("max_steps", 0))):
+        return limits
+    return replace(limits, steps=steps, searches=steps, pages=steps, turns=steps + 2)
+
+
+def explorer_with(model: LanguageModel | None, instructions: str) -> Explorer | None:
+    """None without a model: then what agents stand on, a second and a half to import, is not needed."""
+    if model is None:
+        return None
+    from tablewright.strategies.agent import Explorer
+
+    return Explorer(model, instructions)
+
+
+async def steered(
+    explorer: Explorer, notebook: Notebook, field: Field, queries: Sequence[str], limits: Limits, feedback: Feedback
+) -> None:
+    """On the model's own path. Where it runs out of turns it reads once more what it has opened; where it cannot be
+    asked, the search goes on without it."""
+    exploration = Exploration(notebook, field, queries[1:], limits, feedback.avoid_queries)
+    problem = await explorer.explore(exploration)
+    if not problem or notebook.has(field):
+        return
+    if notebook.is_degraded(field):
+        await explore(notebook, field, queries, limits)
+    else:
+        await notebook.read((field,), tuple(notebook.pages))
 
 
 async def explore(notebook: Notebook, field: Field, queries: Sequence[str], limits: Limits) -> None:
     """The path without a model: from each angle the likeliest pages, until it is found, and compared if asked for."""
+    last_step, last_page = notebook.steps + limits.steps - 1, notebook.opened + limits.pages
     for query in queries:
-        if notebook.steps >= limits.steps or _is_done(notebook, field, limits):
+        if notebook.steps >= last_step or _is_done(notebook, field, limits):
             return
         if query not in notebook.queries:
             await notebook.search(query)
-        room = min(PAGES_A_SEARCH, limits.steps - notebook.steps, limits.pages - notebook.opened)
+        room = min(PAGES_A_SEARCH, last_step - notebook.steps, last_page - notebook.opened)
         pages = await notebook.open(notebook.likely((field,), max(0, room)))
-        await notebook.read(ExtractFields(), (field,), pages, ask=False)
+        await notebook.read((field,), pages, ask=False)
 
 
 def _is_done(notebook: Notebook, field: Field, limits: Limits) -> bool:

@@ -11,9 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.decisions.answer_from_snippets import FromSnippets
 from tablewright.decisions.choose_pages import Choose, ChoosePages
-from tablewright.decisions.extract import ExtractFields
 from tablewright.decisions.plan_patterns import PlanPatterns, WasWeak
 from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.notebook import Notebook
@@ -38,6 +36,8 @@ class Message(Noun, frozen=True, gc=True):
     feedback: Feedback
     notebook: Notebook
     patterns: tuple[str, ...] = ()
+    searched: int = 0
+    """How many of the patterns were searched for."""
     chosen: tuple[str, ...] = ()
     pages: tuple[Retrieved, ...] = ()
     by_stronger: bool = False
@@ -45,16 +45,21 @@ class Message(Noun, frozen=True, gc=True):
 
     @property
     def is_again(self) -> bool:
-        return self.feedback.attempt > 1
+        """In this run, or because the user wants something else than an earlier one found."""
+        return self.feedback.attempt > 1 or bool(self.feedback.avoid_patterns)
+
+    @property
+    def missing(self) -> tuple[Field, ...]:
+        return tuple(field for field in self.fields if not self.notebook.has(field))
 
 
 Stage: TypeAlias = Callable[[Message], Awaitable[Message]]
 
 
 class PatternStage:
-    """One plan for the whole table; on a further attempt one for each weak column, shared by all rows that are weak
-    there for the same reason. So nothing of a single row is in what is asked, but for the sample: not which of its
-    cells are empty, nor which other columns are weak in it."""
+    """One plan for the whole table; on a further attempt one for each weak column, or one for a row of which nothing
+    was found, shared by all rows that are weak there for the same reason. So nothing of a single row is in what is
+    asked, but for the sample: not which of its cells are empty, nor which other columns are weak in it."""
 
     def __init__(self, generator: PatternGenerator, fields: tuple[Field, ...]) -> None:
         self.fields = fields
@@ -69,13 +74,20 @@ class PatternStage:
             self._first = await self._generator.plan(self._asked(message, self.fields), notebook.note)
             return msgspec.structs.replace(message, patterns=self._first)
         plans = []
-        for field in message.fields:
-            plan = await self._generator.plan(self._asked(message, (field,)), notebook.note)
-            self._of_column[field.name].update(plan)
+        for fields in self._apart(message):
+            plan = await self._generator.plan(self._asked(message, fields), notebook.note)
+            for field in fields:
+                self._of_column[field.name].update(plan)
             plans.append(plan)
         in_turn = [pattern for round in zip_longest(*plans) for pattern in round if pattern]
         most = max(SEARCHES_AGAIN, len(plans))
         return msgspec.structs.replace(message, patterns=tuple(dict.fromkeys(in_turn))[:most])
+
+    def _apart(self, message: Message) -> list[tuple[Field, ...]]:
+        """Each weak column by itself; all together where nothing was found, for then the row itself is looked for."""
+        if len(message.fields) == len(self.fields) == len(message.missing):
+            return [message.fields]
+        return [(field,) for field in message.fields]
 
     def _asked(self, message: Message, fields: tuple[Field, ...]) -> PlanPatterns:
         subject, feedback = message.notebook.subject, message.feedback
@@ -83,7 +95,9 @@ class PatternStage:
         weak = [column for column in feedback.weak if column.name in names]
         if self._columns is None:
             self._columns = telling_columns(subject, self.fields)
+        of_this_run = {*self._first}.union(*self._of_column.values())
         tried = {pattern for name in names for pattern in self._of_column[name]} & {*feedback.avoid_patterns}
+        tried |= {*feedback.avoid_patterns} - of_this_run
         return PlanPatterns(
             key=subject.column,
             fields=fields,
@@ -97,27 +111,33 @@ class PatternStage:
 
 
 class SearchStage:
-    """In the first attempt until there are enough results about the row, later every new query."""
+    """Pattern by pattern until there is something to choose from; on a further attempt, or for what the first pages
+    did not say, every new query."""
 
     async def __call__(self, message: Message) -> Message:
         notebook = message.notebook
-        for pattern in message.patterns:
+        searched = message.searched
+        for pattern in message.patterns[searched:]:
+            searched += 1
             for query in queries_for((pattern,), notebook.subject, message.row):
-                if query not in notebook.queries:
+                if query not in notebook.queries and query not in message.feedback.avoid_queries:
                     await notebook.search(query, pattern)
-            if not message.is_again and len(notebook.hits) >= ENOUGH_HITS and some_are_about_it(message):
+            if not message.searched and not message.is_again and enough(message):
                 break
-        return message
+        return msgspec.structs.replace(message, searched=searched)
 
 
-def some_are_about_it(message: Message) -> bool:
+def enough(message: Message) -> bool:
+    """With a model, results that it can choose from; without one, some of them must be seen to be about the row."""
     offers = message.notebook.offers()
+    if message.notebook.model is not None:
+        return len(offers) >= ENOUGH_HITS
     asked = ChoosePages(subject=message.notebook.subject, fields=message.fields, offers=offers, most=PAGES)
-    return bool(offers) and bool(Choose().fallback(asked))
+    return len(message.notebook.hits) >= ENOUGH_HITS and bool(Choose().fallback(asked))
 
 
 class DecisionStage:
-    """The pages to open, judged by title and snippet; none that was tried."""
+    """The pages to open, judged by title, address and snippet; none that was tried."""
 
     async def __call__(self, message: Message) -> Message:
         message.notebook.avoid(message.feedback.avoid_urls)
@@ -130,13 +150,16 @@ class CrawlStage:
 
 
 class ExtractStage:
-    """All fields from all the pages in one call. What no page says but a search result does is taken from that."""
+    """All fields from all the pages in one call. Of a page that was chosen and could not be read, its search result is
+    read instead; without a model, any search result for what no page says."""
 
     async def __call__(self, message: Message) -> Message:
         notebook = message.notebook
-        await notebook.read(ExtractFields(), message.fields, message.pages)
-        if missing := tuple(field for field in message.fields if not notebook.has(field)):
-            snippets = notebook.snippets() if message.by_stronger else notebook.new_snippets()
-            # A model reads search results only where there is no page to read: they are a part of the page.
-            await notebook.read(FromSnippets(), missing, snippets, ask=not notebook.pages)
+        if notebook.model is None:
+            await notebook.read(message.fields, message.pages)
+            await notebook.read(message.missing, notebook.new_snippets())
+            return message
+        unread = {*message.chosen} - {page.origin for page in message.pages}
+        snippets = tuple(snippet for snippet in notebook.snippets() if snippet.origin in unread)
+        await notebook.read(message.fields, (*message.pages, *snippets))
         return message

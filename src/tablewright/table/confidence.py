@@ -1,7 +1,8 @@
 """How sure a value is, from what code can see. Never a model's own word alone.
 
-The shape: each independent source leaves a share of doubt, the doubts multiply, and a source that says otherwise takes
-some of the sureness away. The figures were fitted on known-correct tables (evals/README.md has the calibration).
+Each independent source leaves a share of doubt and the doubts multiply; a source that says otherwise takes some of the
+sureness away. What one source is worth is the reader's score: fitted for the built-in reader (evals/README.md has the
+calibration), and set by basis and by whether the page is about the row for what a model has read (decisions/read.py).
 """
 
 from __future__ import annotations
@@ -9,22 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 MOST = 0.99
+MOST_FROM_ONE = 0.95
+"""No single source makes a value surer than this."""
+SNIPPET = 0.85
+"""A search result shows a part of its page."""
+DISPUTED = 0.45
 
 
 def confidence(scores: Sequence[float], against: Sequence[float] = (), *, snippet: bool = False) -> float:
     """`scores` are those of the independent sources that agree, `against` of those that say something else."""
     doubt = 1.0
     for score in scores:
-        doubt *= 1.0 - from_score(score)
+        doubt *= 1.0 - min(MOST_FROM_ONE, max(0.0, score))
     sure = 1.0 - doubt
     if against:
-        other = max(from_score(score) for score in against)
-        sure *= 1.0 - 0.45 * other / max(other, sure)
+        other = max(against)
+        sure *= 1.0 - DISPUTED * other / max(other, sure)
     if snippet:
-        sure *= 0.85
+        sure *= SNIPPET
     return round(min(MOST, max(0.0, sure)), 4)
-
-
-def from_score(score: float) -> float:
-    """A reading's score as the share of readings with such a score that were right."""
-    return min(0.95, max(0.05, 0.55 + 0.45 * score)) if score > 0 else 0.0

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 from tablewright.table.choices import exact_option, read_boolean
 from tablewright.table.coerce import coerce
+from tablewright.table.countries import COUNTRY_OF, PEOPLE
 from tablewright.table.currencies import CODES, meanings_of
 from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.measures import in_unit, read_measures
-from tablewright.table.model import Evidence, Field, Money, Value
+from tablewright.table.model import Basis, Evidence, Field, Money, Value
 from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved
@@ -73,6 +74,14 @@ def evidence_for(source: Retrieved, start: int, end: int) -> Evidence:
 # ── the value follows from the quote ─────────────────────────────────────────────────────────────────────────────────
 
 
+STATED = frozenset({"verbatim", "number", "amount", "stated", "each item", "option", "address", "words"})
+"""Rules by which the value's own words stand in the quote; by any other it is converted from them."""
+
+
+def basis_of(rule: str) -> Basis:
+    return "stated" if rule in STATED else "converted"
+
+
 def follows(value: str, quote: str, field: Field) -> str:
     """The name of the rule by which the value follows from the quote, or "" where none does."""
     if not value.strip():
@@ -86,10 +95,11 @@ def follows(value: str, quote: str, field: Field) -> str:
         case "money":
             return _money_follows(wanted, quote, field)
         case "date":
+            if str(wanted) in quote:
+                return "verbatim"
             return "date" if any(date.startswith(str(wanted)) for date in _dates(quote)) else ""
         case "boolean":
-            said, _, _ = read_boolean(quote.rpartition(":")[2])
-            return "stated" if said is wanted or (said is None and wanted is True and _words_of(field, quote)) else ""
+            return _boolean_follows(wanted, quote, field)
         case "list":
             return "each item" if all(stands_in(item, quote) for item in wanted) else ""  # type: ignore[union-attr]
         case "url":
@@ -112,7 +122,7 @@ def _text_follows(value: str, quote: str) -> str:
         return "verbatim"
     if any(date.startswith(value) for date in _dates(quote)):
         return "date"
-    own = [date.iso for date in read_dates(value)]
+    own = [date.iso for date in read_dates(value) if date.clean]
     if own and any(date.startswith(own[0]) for date in _dates(quote)):
         return "date"
     number = read_numbers(value)
@@ -125,8 +135,43 @@ def _text_follows(value: str, quote: str) -> str:
             return "measure"
     if value in CODES and any(value in meanings_of(mark) for mark in quote.split()):
         return "currency"
+    if any(stands_in(name, quote) for name in _same_country(value)):
+        return "country and nationality"
+    if _abbreviated(value, quote):
+        return "abbreviation"
     words, said = set(tokenize(fold(value))), set(tokenize(fold(quote)))
     return "words" if len(words) > 1 and words <= said else ""
+
+
+def _same_country(value: str) -> set[str]:
+    """Other names of a country and what its people and things are called: "Denmark" and "Danish"."""
+    name = value.strip()
+    people = set(PEOPLE.get(name, ())) or ({name} if name in COUNTRY_OF else set())
+    return {*people, *(country for country, names in PEOPLE.items() if people & set(names))}
+
+
+_SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "de", "der", "für", "und", "la", "du", "des"})
+
+
+def _abbreviated(value: str, quote: str) -> bool:
+    """Whether one of the two has the initials of what the other spells out: "WHO", "World Health Organization"."""
+    return any(_spells(value, quote[place:]) for place in _word_starts(quote)) or any(
+        word.isupper() and _spells(word, value, whole=True) for word in re.findall(r"[^\W\d_]{2,10}", quote)
+    )
+
+
+def _word_starts(text: str) -> list[int]:
+    return [match.start() for match in re.finditer(r"[^\W\d_]+", text[:LONGEST_QUOTE])]
+
+
+def _spells(short: str, long: str, *, whole: bool = False) -> bool:
+    letters = short.replace(".", "").strip()
+    if not (2 <= len(letters) <= 10 and letters.isalpha() and letters.isupper()):
+        return False
+    names = [word for word in re.findall(r"[^\W\d_]+", long) if word.casefold() not in _SMALL_WORDS]
+    if whole and len(names) != len(letters):
+        return False
+    return "".join(word[0] for word in names[: len(letters)]) == letters and len(names) >= len(letters)
 
 
 _ONE = re.compile(r"\bone\b", re.IGNORECASE)
@@ -178,11 +223,24 @@ def _close(one: int | float, other: int | float) -> bool:
     return abs(one - other) <= 1e-6 * max(1.0, abs(one), abs(other))
 
 
-def _words_of(field: Field, quote: str) -> bool:
-    """Whether the quote speaks of the field at all: "Keep-warm function" for "Keep warm"."""
-    said = {word[:5] for word in tokenize(fold(quote))}
+_DENIALS = frozenset(
+    "not no non without never none cannot nor neither lacks nicht kein keine ohne pas sans sin".split()
+)
+
+
+def _boolean_follows(wanted: Value, quote: str, field: Field) -> str:
+    """A yes or no that is written, or a quote that names the field's own words, denied or not: "gooseneck spout" is a
+    yes to "Gooseneck", "not dimmable" a no to "Dimmable"."""
+    said, _, _ = read_boolean(quote.rpartition(":")[2])
+    if said is not None:
+        return "stated" if said is wanted else ""
+    spoken = tokenize(fold(quote))
+    stems = {word[:5] for word in spoken}
     words = [word[:5] for word in tokenize(fold(field.name)) if len(word) > 2]
-    return bool(words) and all(word in said for word in words)
+    if not words or not all(word in stems for word in words):
+        return ""
+    denied = any(word in _DENIALS or word.endswith("n't") for word in spoken)
+    return "yes or no" if wanted is (not denied) else ""
 
 
 def _names_option(option: str, value: str, quote: str, field: Field) -> bool:

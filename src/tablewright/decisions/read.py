@@ -1,0 +1,362 @@
+"""Read: what the texts at hand say about one row, for all asked columns at once.
+
+A model sees the row whole and each text whole where it fits. It says of each text whether it is about the row, and for
+each column the value, the quotes that show it, and its basis. Code finds every quote in its text, proves what follows
+from it (table/evidence.py), and sends back once what it cannot find. What a model concludes rather than reads is kept
+as `judged`: support.py has it judged a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import Field as Key
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.excerpt import fitted
+from tablewright.extraction import reader
+from tablewright.extraction.about import Subject
+from tablewright.extraction.candidate import Candidate, SameRow, Span
+from tablewright.extraction.passages import passages
+from tablewright.extraction.reader import SURE
+from tablewright.table.choices import exact_option
+from tablewright.table.coerce import coerce, is_not_found
+from tablewright.table.evidence import basis_of, follows, locate, stands_in
+from tablewright.table.model import Basis, Field, FieldType, Noun
+from tablewright.table.numbers import read_numbers
+from tablewright.table.retrieved import Retrieved, is_document
+from tablewright.table.rowkey import fold, tokenize
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, is_tainted
+
+SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "judged": 0.7}
+"""How likely an answer is right that a model gave and code has checked, by its basis."""
+UNCLEAR = 0.65
+"""At most, where the text may be about something else than the row."""
+JUDGED_TYPES: frozenset[FieldType] = frozenset({"text", "select", "boolean", "list"})
+ALIKE = 0.7
+"""The share of a quote's words that a passage must have to be the one that was meant."""
+NEAR = 400
+"""Characters around a quote in which the name may stand that the quote speaks of."""
+LONGEST_CELL = 500
+"""Characters of a row's cell that are shown."""
+MOST_QUOTES = 4
+
+INSTRUCTIONS = """\
+You fill cells of a table from texts that were retrieved for one row. A text marked "search result" is only the \
+snippet of a page that could not be opened.
+
+First judge each text: is it about the very thing of this row, or about another of the same or a similar name? \
+Compare everything the row says (place, maker, website, year, kind). `same_row` is "same", also for a text on another \
+subject that mentions this very thing; "other"; or "unclear". `reason` says in a few words what shows it.
+
+Then fill each column from the texts that are about the row. Give one answer with all the quotes that show it. Give a \
+second answer only where texts contradict each other; an older figure beside a newer one is no contradiction: give the \
+newest unless the column asks for another time. No answer where no text has one.
+- `value`: as it should stand in the cell: in the column's type, unit and options, without a sentence around it. A \
+column that asks for a description or a summary gets one or two plain sentences.
+- `quotes`: the passages that show it, each with the number of its text, copied exactly and as short as will still \
+show it.
+- `basis`: "stated" if a quote says it, be it in other words, units or formats; "judged" if you conclude it from the \
+quotes: a category, a yes or no, a summary. A name, number, date or amount is never judged.
+
+Better no answer than something nearby: another person's post, another year, a size class for a count, a part instead \
+of the whole, one model of a series for another. Nothing from memory.
+"""
+
+
+class RowToRead(Noun, frozen=True, gc=True):
+    """`room` are the characters of text that the model takes in. By column, `examples` are values that people accepted,
+    and `notes` what people said of this cell."""
+
+    subject: Subject
+    fields: tuple[Field, ...]
+    sources: tuple[Retrieved, ...]
+    room: int = 20_000
+    examples: Mapping[str, tuple[str, ...]] = {}
+    notes: Mapping[str, str] = {}
+    strict: bool = False
+
+
+class OtherThing(Noun, frozen=True):
+    """A text that is about something else than the row, and what shows it."""
+
+    source: int
+    reason: str
+
+
+class RowReading(Noun, frozen=True, gc=True):
+    """By column, the answers found; `refused` is, by column, why an answer was not verified."""
+
+    found: Mapping[str, list[Candidate]]
+    others: tuple[OtherThing, ...] = ()
+    refused: Mapping[str, str] = {}
+
+
+# No lengths here: a schema with them is one that providers do not enforce.
+
+
+class Quoted(BaseModel):
+    text: int
+    quote: str
+
+
+class CellAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    value: str
+    basis: Literal["stated", "judged"]
+    quotes: list[Quoted] = Key(max_length=MOST_QUOTES)
+
+
+class TextVerdict(BaseModel):
+    text: int
+    same_row: Literal["same", "other", "unclear"]
+    reason: str
+
+
+class ReadRow:
+    name = "read"
+
+    def prompt(self, asked: RowToRead) -> Prompt:
+        texts = "\n\n".join(
+            block(number, text, heading(source))
+            for number, (source, text) in enumerate(
+                zip(asked.sources, fitted(asked.sources, asked.fields, asked.room), strict=True), start=1
+            )
+        )
+        notes = "".join(f"\nNote on {name}: {note}" for name, note in asked.notes.items())
+        return Prompt(
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{columns(asked.fields, asked.examples)}",
+            text=f"The row:\n{row_lines(asked.subject)}{notes}\n\n{texts}",
+            reply=reply_for(tuple(field.name for field in asked.fields)),
+            max_tokens=400 + 300 * len(asked.fields),
+        )
+
+    def check(self, asked: RowToRead, reply: Any) -> RowReading:
+        verdicts = {verdict.text - 1: verdict for verdict in reply.texts if 1 <= verdict.text <= len(asked.sources)}
+        found: dict[str, list[Candidate]] = {}
+        refused: dict[str, str] = {}
+        for place, field in enumerate(asked.fields):
+            found[field.name] = []
+            for answer in getattr(reply.cells, f"f{place}"):
+                candidates, problem = verified(field, answer, asked.sources, verdicts, strict=asked.strict)
+                found[field.name] += candidates
+                if problem:
+                    refused[field.name] = problem
+        others = tuple(
+            OtherThing(source=number, reason=verdict.reason)
+            for number, verdict in verdicts.items()
+            if verdict.same_row == "other"
+        )
+        reading = RowReading(found=found, others=others, refused=refused)
+        if refused:
+            raise Unusable("; ".join(f"{name}: {problem}" for name, problem in refused.items()), usable=reading)
+        return reading
+
+    def fallback(self, asked: RowToRead) -> RowReading:
+        found = reader.read(asked.subject, asked.fields, asked.sources)
+        return RowReading(
+            found={name: [candidate for candidate in each if candidate.score >= SURE] for name, each in found.items()}
+        )
+
+
+@lru_cache(maxsize=256)
+def reply_for(names: tuple[str, ...]) -> type[BaseModel]:
+    """A form with the answers of each column under the column's own name; made once for the same columns."""
+    fields: dict[str, Any] = {f"f{n}": (list[CellAnswer], Key(alias=name)) for n, name in enumerate(names)}
+    cells = create_model("Cells", __config__=ConfigDict(populate_by_name=True), **fields)
+    return create_model("RowReply", texts=(list[TextVerdict], ...), cells=(cells, ...))
+
+
+# ── what the model is shown ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def columns(fields: Sequence[Field], examples: Mapping[str, tuple[str, ...]]) -> str:
+    """The columns as the user asked for them; the same for all rows, so {Company} stands for the row's own value."""
+    return "\n".join(described(field, examples.get(field.name, ())) for field in fields)
+
+
+def described(field: Field, examples: Sequence[str] = ()) -> str:
+    """ "- Founded (number): What year was {Company} founded?"."""
+    kind = f"one of: {', '.join(field.options)}" if field.options else "yes or no" if field.type == "boolean" else ""
+    kind = kind or (f"{field.type}, in {field.unit}" if field.unit else field.type)
+    asks = ". ".join(part for part in (field.question, field.description) if part)
+    shown = f"\n  Accepted values of this column: {' · '.join(examples)}" if examples else ""
+    return f"- {field.name} ({kind})" + (f": {asks}" if asks else "") + shown
+
+
+def row_lines(subject: Subject) -> str:
+    """Every cell of the row that has a value, the name first."""
+    cells = {subject.column or "Name": subject.name, **subject.context} if subject.name else dict(subject.context)
+    lines = [f"{name}: {shortened(value, LONGEST_CELL)}" for name, value in cells.items() if value]
+    return "\n".join(lines) or "(the document itself)"
+
+
+def heading(source: Retrieved) -> str:
+    title = shortened(source.title, 70)
+    where = title if is_document(source.origin) else f"{title} | {source.origin}"
+    return f"{where} | search result" if source.kind == "snippet" else where
+
+
+# ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def verified(
+    field: Field,
+    answer: CellAnswer,
+    sources: Sequence[Retrieved],
+    verdicts: Mapping[int, TextVerdict],
+    *,
+    strict: bool = False,
+) -> tuple[list[Candidate], str]:
+    """The answer as candidates, one for each text that it was proved from; else what is wrong with it."""
+    value = answer.value.strip()
+    if not value or is_not_found(value):
+        return [], ""
+    if problem := wrong_form(value, field):
+        return [], problem
+    quotes = [quoted for quoted in answer.quotes if quoted.quote.strip()]
+    if not quotes:
+        return [], f"{value!r} has no quote. Quote the passage that shows it, or give no answer."
+    problems: list[str] = []
+    spans: list[tuple[Span, str]] = []
+    for quoted in quotes:
+        span, problem = found_quote(quoted, value, field, sources, verdicts)
+        if span is None:
+            problems.append(problem)
+        else:
+            spans.append(proof(value, span, field, sources[span.source].text))
+    if not spans:
+        return [], problems[0]
+    proved = [(span, rule) for span, rule in spans if rule]
+    if not proved:
+        whole = " … ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
+        if rule := follows(value, whole, field):  # the parts of a list, each in a quote of its own
+            proved = [(spans[0][0], rule)]
+    if proved:
+        beside = {span.source: [other for other, _ in spans if other.source == span.source] for span, _ in proved}
+        return [
+            candidate(field, value, [span, *beside[span.source]], rule, verdicts)
+            for span, rule in first_of_each_source(proved)
+        ], ""
+    if problem := unjudgeable(value, field, answer, spans, sources, strict=strict):
+        return [], problem
+    return [candidate(field, value, [span for span, _ in spans], "judged", verdicts)], ""
+
+
+def wrong_form(value: str, field: Field) -> str:
+    if field.options and exact_option(value, field.options) is None:
+        return f"{value!r} is not one of: {', '.join(field.options)}."
+    read = coerce(value, field)
+    if read.value is None:
+        return f"{value!r} is not a {field.type}{f' ({read.note})' if read.note else ''}."
+    return ""
+
+
+def found_quote(
+    quoted: Quoted, value: str, field: Field, sources: Sequence[Retrieved], verdicts: Mapping[int, TextVerdict]
+) -> tuple[Span | None, str]:
+    """Where the quote stands: in its own text word for word, or as the passage of it that was plainly meant."""
+    number = quoted.text - 1
+    shown = f"“{shortened(quoted.quote, 120)}”"
+    if not 0 <= number < len(sources):
+        return None, f"there is no text {quoted.text}; the texts are numbered 1 to {len(sources)}."
+    verdict = verdicts.get(number)
+    if verdict is not None and verdict.same_row == "other":
+        return None, f"text {quoted.text} is about something else, as you say; it cannot fill this row."
+    text = sources[number].text
+    place = locate(quoted.quote, text) or meant(quoted.quote, value, field, text)
+    if place is None:
+        others = (n for n, other in enumerate(sources) if n != number and locate(quoted.quote, other.text))
+        if (elsewhere := next(others, None)) is not None:
+            return found_quote(Quoted(text=elsewhere + 1, quote=quoted.quote), value, field, sources, verdicts)
+        return None, f"the quote {shown} does not stand in text {quoted.text}. Copy it exactly, or give no answer."
+    if is_tainted(text, *place):
+        return None, f"the passage {shown} gives orders to machines; it is no evidence."
+    return Span(source=number, start=place[0], end=place[1]), ""
+
+
+def meant(quote: str, value: str, field: Field, text: str) -> tuple[int, int] | None:
+    """The passage that has most of the quote's words and gives the value, where a word or two was copied otherwise."""
+    words = set(tokenize(fold(quote)))
+    for start, end in passages(text).pieces:
+        shared = len(words & set(tokenize(fold(text[start:end]))))
+        if words and shared >= ALIKE * len(words) and follows(value, text[start:end], field):
+            return start, end
+    return None
+
+
+def proof(value: str, span: Span, field: Field, text: str) -> tuple[Span, str]:
+    """The passage that the value follows from, and by which rule: the quote, the sentence or line around it, or, for a
+    name that the quote only refers to, from the name to the quote. "" where code cannot see that it follows."""
+    if rule := follows(value, text[span.start : span.end], field):
+        return span, rule
+    around = next(((s, e) for s, e in passages(text).pieces if s <= span.start and span.end <= e), None)
+    if around is not None and (rule := follows(value, text[slice(*around)], field)):
+        return Span(source=span.source, start=around[0], end=around[1]), rule
+    if field.type == "text" and not field.options and not read_numbers(value):
+        near = max(0, span.start - NEAR)
+        place = text.casefold().find(value.casefold(), near, span.end + NEAR)
+        if place >= 0 and stands_in(value, text[near : span.end + NEAR]):
+            start, end = min(place, span.start), max(place + len(value), span.end)
+            return Span(source=span.source, start=start, end=end), "verbatim"
+    return span, ""
+
+
+def first_of_each_source(proved: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
+    first: dict[int, tuple[Span, str]] = {}
+    for span, rule in proved:
+        first.setdefault(span.source, (span, rule))
+    return list(first.values())
+
+
+def unjudgeable(
+    value: str,
+    field: Field,
+    answer: CellAnswer,
+    spans: Sequence[tuple[Span, str]],
+    sources: Sequence[Retrieved],
+    *,
+    strict: bool,
+) -> str:
+    """Why a value that no quote states cannot be taken as a judgement either."""
+    quote = shortened(answer.quotes[0].quote, 120)
+    if field.type not in JUDGED_TYPES:
+        return f"{value!r} is not in the quote “{quote}”. A {field.type} must be stated; quote the words that state it."
+    if strict:
+        return f"{value!r} is not in the quote “{quote}”, and only what is stated may be given."
+    texts = " ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
+    known = {number.value for number in read_numbers(texts)}
+    if made_up := [number for number in read_numbers(value) if number.value not in known]:
+        return f"the figure {made_up[0].value} in {shortened(value, 80)!r} is in none of the quotes."
+    return ""
+
+
+def candidate(
+    field: Field, value: str, spans: Sequence[Span], rule: str, verdicts: Mapping[int, TextVerdict]
+) -> Candidate:
+    first, *more = dict.fromkeys(spans)
+    basis: Basis = "judged" if rule == "judged" else basis_of(rule)
+    verdict = verdicts.get(first.source)
+    same: SameRow = "same" if verdict is None or verdict.same_row == "same" else "unclear"
+    return Candidate(
+        field=field.name,
+        value=value,
+        source=first.source,
+        start=first.start,
+        end=first.end,
+        score=SCORES[basis] if same == "same" else min(SCORES[basis], UNCLEAR),
+        how=f"model, {rule}",
+        basis=basis,
+        more=tuple(more),
+        same_row=same,
+        doubt=verdict.reason if verdict is not None and same == "unclear" else "",
+    )
+
+
+def each_span(candidate: Candidate) -> Iterator[Span]:
+    yield Span(source=candidate.source, start=candidate.start, end=candidate.end)
+    yield from candidate.more
