@@ -103,7 +103,7 @@ async def test_a_model_may_search_once_more_and_then_must_answer(
     web.pages = {"/jobs": JOBS, "/other": Page(title="Acme Turbines history", body="<p>A long story since 1987.</p>")}
     model.replies = [call("search_web", query="Acme Turbines history since"), call("answer", value="", quote="")]
     cells, operations, usage = await fill(
-        thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, strategy="lookup"
+        replace(thinking(web.settings(tmp_path), model), attempts="1"), tmp_path, TABLE, FOUNDED, strategy="lookup"
     )
     assert (usage.llm_calls, usage.searches) == (2, 2)
     assert offered(model.asked[1]) == ["answer"]
@@ -140,7 +140,7 @@ async def test_an_answer_that_no_snippet_states_is_refused_asked_again_and_left_
     web.pages = {"/jobs": JOBS}
     model.otherwise = call("answer", value="1955", quote="founded in 1955")
     cells, operations, usage = await fill(
-        thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, strategy="lookup"
+        replace(thinking(web.settings(tmp_path), model), attempts="1"), tmp_path, TABLE, FOUNDED, strategy="lookup"
     )
     assert (cells["Founded"].value, cells["Founded"].reason) == (None, "not_found")
     assert "no text says '1955'" in sent(model.asked[1])

@@ -67,7 +67,12 @@ async def test_exploratory_reads_until_it_is_found(web: SmallWeb, tmp_path: Path
 
 async def test_comprehensive_asks_from_three_angles_compares_and_rates(web: SmallWeb, tmp_path: Path) -> None:
     cells, operations, usage = await fill(
-        web.settings(tmp_path), tmp_path, TABLE, FOUNDED, strategy="research", thoroughness="comprehensive"
+        replace(web.settings(tmp_path), attempts="1"),
+        tmp_path,
+        TABLE,
+        FOUNDED,
+        strategy="research",
+        thoroughness="comprehensive",
     )
     cell = cells["Founded"]
     assert cell.value == 1987
@@ -149,7 +154,7 @@ async def test_comprehensive_makes_the_model_compare_before_its_answer_counts(
     model.replies = [call("fetch_page", number=2)]
     model.otherwise = reply
     cells, operations, usage = await fill(
-        thinking(web.settings(tmp_path), model),
+        replace(thinking(web.settings(tmp_path), model), attempts="1"),
         tmp_path,
         TABLE,
         FOUNDED,
