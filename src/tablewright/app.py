@@ -579,6 +579,10 @@ class Tablewright:
         return bool(strategy) and find_strategy(strategy).kind == "action"
 
     @property
+    def is_offline(self) -> bool:
+        return terms_of(self.settings).offline
+
+    @property
     def warnings(self) -> list[str]:
         """What the person should know of the runs so far, in whole sentences."""
         unpriced = self._toolbox.unpriced if self._toolbox else ()

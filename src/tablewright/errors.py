@@ -13,6 +13,7 @@ TablewrightError              something a person should read; says what happened
 │   ├── Superseded            somebody else does this piece of a run now; nothing was written
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
 │   ├── Unreadable            a document that cannot be read: broken, encrypted, too large, empty, of an unknown kind
+│   ├── Paused                the search, the web or the model failed again and again; the run can be resumed
 │   ├── SearchError           a search provider refused, failed or answered nonsense
 │   │   └── OverBudget        the cap on dollars, tokens or calls is reached; nothing more is spent (a ModelError too)
 │   └── ModelError            a language model did not give a usable answer
@@ -86,6 +87,10 @@ class Superseded(RunError):
 
 
 class EditConflict(RunError):
+    pass
+
+
+class Paused(RunError):
     pass
 
 

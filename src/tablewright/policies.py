@@ -27,4 +27,12 @@ def terms_of(settings: Settings) -> Terms:
         search_price=number(settings.search_price, "search_price") or 0.0,
         fetch_delay=0.5 if delay is None else delay,
         offline=yes_or_no(settings.offline, "offline"),
+        pause_after=pause_after(settings),
     )
+
+
+def pause_after(settings: Settings) -> int:
+    text = settings.pause_after.strip()
+    if not (text.isdecimal() and int(text) >= 1):
+        raise BadSetting(f"pause_after must be a whole number from 1 up, not {settings.pause_after!r}.")
+    return int(text)

@@ -100,6 +100,9 @@ class Settings:
     offline: str = setting(
         "no", "yes: nothing is searched, fetched or asked anew; what earlier runs bought is played again."
     )
+    pause_after: str = setting(
+        "5", "A run pauses when the search or the model fails for so many rows in a row, or pages on so many sites."
+    )
     budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
     budget_tokens: str = setting("", "The most tokens a run may use, in and out together; what it has by then is kept.")
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import Cancelled, UsageError
+from tablewright.errors import Cancelled, Paused, UsageError
 from tablewright.journeys import enrich, refresh
 from tablewright.policies import retry_policy, terms_of
 from tablewright.settings import Settings
@@ -137,6 +137,8 @@ class Works:
         if doing.stopped:  # while something before it was done
             raise Cancelled(f"Run {run.id} was stopped.", kept="What it had come to is kept.")
         filled = await fill.run()
+        if filled.status == "paused":
+            raise Paused(filled.problem, kept="What it had come to is kept.")
         if run.spec["apply"] and filled.status == "done":
             await Changes(self._store, self._actor_of(run)).apply_unseen(filled.proposal_id)
 

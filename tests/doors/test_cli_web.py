@@ -226,7 +226,8 @@ def test_a_second_run_buys_nothing_and_offline_it_is_played_again(shell: Shell) 
         assert (again["usage"]["searches"], again["usage"]["fetches"]) == (0, 0)
         assert essence(again) == essence(first)
     other = shell.json("enrich", "companies.csv", "--search", "sample", "--field", EMPLOYEES, "--offline")
-    assert {row["cells"]["Employees"]["reason"] for row in other["rows"]} == {"error"}
+    assert (other["rows"], other["unasked"]) == ([], 3)
+    assert "offline nothing is searched" in other["cause"]
 
 
 def test_only_the_named_rows_are_filled(shell: Shell) -> None:

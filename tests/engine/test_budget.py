@@ -182,5 +182,5 @@ async def test_a_search_that_failed_is_free(web: SmallWeb, tmp_path: Path) -> No
     web.search_status = 403
     settings = replace(web.settings(tmp_path), search_price="0.005", budget="0.05")
     filled, _ = await fill(settings, await imported(settings, tmp_path))
-    assert (filled.status, filled.usage.cost_usd) == ("done", 0.0)
-    assert len(web.queries) >= 30
+    assert (filled.status, filled.usage.cost_usd) == ("paused", 0.0)
+    assert len(web.queries) >= 5

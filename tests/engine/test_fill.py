@@ -172,7 +172,7 @@ async def test_rows_without_a_name_are_skipped_and_said_so(store: Store) -> None
     news: list[Progress] = []
     filled = await Fill(store, table, [parse_field("X=?")], Fixed("x"), watch=news.append).run()
     assert (filled.found, filled.skipped) == (2, 1)
-    assert [(event.row_id, event.detail) for event in news if event.stage == "row_skipped"] == [(3, "it has no name")]
+    assert [(event.row_id, event.detail) for event in news if event.stage == "row_skipped"] == [(3, "Name is empty")]
 
 
 async def test_the_feed_tells_every_stage_with_a_growing_fraction(store: Store) -> None:

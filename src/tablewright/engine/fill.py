@@ -4,6 +4,9 @@ Rows are read window by window and answered by a few workers side by side; findi
 type and written in batches. A run that is cancelled, or fails half-way, leaves a proposal with what it had found. Once
 the money is spent no further row is begun; the cells that are left say so, and the next run goes on with them.
 
+A row that could not reach the search, the model or any page is held back and tried once more at the end. While the
+outage lasts nothing is proposed for it, so that its cells stay PENDING, and the run is paused (`engine/breaker.py`).
+
 `run` does all of it here and now. A durable run is begun by `begin`, which writes down what is to be done, slice by
 slice; whoever claims a slice, in whatever process, does it by `run_slice`.
 """
@@ -11,30 +14,33 @@ slice; whoever claims a slice, in whatever process, does it by `run_slice`.
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tablewright.engine.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
 from tablewright.engine.cells import answered, is_well_formed, proposed_cell, well_formed
 from tablewright.engine.history import History
 from tablewright.engine.outbox import Batch, Outbox
-from tablewright.engine.outcome import Filled, bought, brief, cells_left, filled
+from tablewright.engine.outcome import Filled, bought, brief, filled, summary
 from tablewright.engine.parting import to_its_end
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
+from tablewright.engine.rows import Rows
 from tablewright.errors import StoreError, TablewrightError
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.runs import RunStatus
-from tablewright.store.slices import Slice, Tally, Todo
+from tablewright.store.slices import NAMED, SkippedRow, Slice, Tally
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
 from tablewright.strategies.tools import NO_TOOLS, Tools
+from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Stage
 from tablewright.table.model import Cell, Field, Finding, Noun, Reason, Row, RowId, Step, StepType, Table
 from tablewright.table.text import cell_text
@@ -43,17 +49,12 @@ from tablewright.table.usage import Meter, Usage, metered
 if TYPE_CHECKING:
     from tablewright.engine.estimate import Estimate
 
-WINDOW = 2_000
-SLICE = 40
-SMALL_SLICE, SLICES = 5, 96
-"""Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few. A small run has smaller ones, so
-that several workers have something to do, and none still has much when the others are done; but not smaller than what
-is done at once, or a worker would wait for the next."""
-
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}
 UNFINISHED: frozenset[Reason | None] = frozenset({None, "not_found", "error"})
 """What a row may say that was under way when the money ran out: it was perhaps not looked for to the end."""
+UNREACHED: frozenset[Reason | None] = frozenset({None, "not_found", "error", "blocked"})
+"""What a cell may say that was perhaps not looked for everywhere, because something could not be reached."""
 UNANSWERED: frozenset[Reason | None] = frozenset({"error", "blocked"})
 """What says that nobody could be asked, or would not answer: no reason to give up a value."""
 
@@ -64,9 +65,26 @@ class Terms(Noun, frozen=True):
     search_price: float = 0.0
     fetch_delay: float = 0.5
     offline: bool = False
+    pause_after: int = PAUSE_AFTER
+    """Failures in a row of the search, the web or the model that pause a run."""
+
+    @property
+    def breaker(self) -> CircuitBreaker:
+        """A new one. Offline nobody is asked, so nobody can be down."""
+        return CircuitBreaker(None if self.offline else self.pause_after)
 
 
 USUAL = Terms()
+
+
+@dataclass(frozen=True)
+class Held:
+    """A row that could not reach something, and how it is written down after all."""
+
+    row: Row
+    as_of: int
+    parts: frozenset[Part]
+    conclude: Callable[[], None]
 
 
 class Fill:
@@ -89,11 +107,13 @@ class Fill:
         concurrency: int | None = None,
         retry: RetryPolicy = ONCE,
         terms: Terms = USUAL,
+        breaker: CircuitBreaker | None = None,
         watch: Watch = ignore,
     ) -> None:
         """`only` are the cells to fill, whatever their status; without it, those that need work. They have been filled
         before: where nobody could be asked, or the money ran out, they are left as they are. With `again` the earlier
-        runs' queries and pages are avoided. `examples` are those that the run began with; None: it begins now."""
+        runs' queries and pages are avoided. `examples` are those that the run began with; None: it begins now. The
+        slices of a run share a `breaker`."""
         self._store = store
         self._table = table
         self._fields = tuple(fields)
@@ -101,8 +121,14 @@ class Fill:
         self._task = Task(table=table, fields=self._fields, params=checked_params(strategy, params or {}))
         self._tools = tools
         self._only = only
-        self._row_ids = row_ids if only is None else sorted({row_id for row_id, _ in only})
-        self._max_rows = max_rows
+        self._rows = Rows(
+            store=store,
+            strategy=strategy,
+            task=self._task,
+            row_ids=row_ids if only is None else sorted({row_id for row_id, _ in only}),
+            only=only,
+            max_rows=max_rows,
+        )
         self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
         self._must_prove = not self._is_ours and strategy.kind == "enrichment"
         self._asks_others = not self._is_ours or bool(strategy.needs(self._task))
@@ -113,6 +139,13 @@ class Fill:
         self._examples = examples
         self._history = History(store, table.id, self._fields, again=again) if self._asks_others else None
         self._terms = terms
+        self._breaker = breaker or terms.breaker
+        self._watched_tools = self._breaker.watch(tools)
+        self._held: dict[RowId, Held] = {}
+        self._attempts: dict[RowId, list[Attempt]] = {}
+        self._is_second_pass = self._left_rows = self._defers = False
+        self._skipped_rows: list[SkippedRow] = []
+        self._cause = ""
         self._watch = watch
         self._cancelled = self._draining = False
         self._workers: list[asyncio.Task[None]] = []
@@ -139,7 +172,7 @@ class Fill:
     async def run(self) -> Filled:
         answer = await self._prepared()
         started = time.monotonic()
-        self._total = await self._expected_rows()
+        self._total = await self._rows.count()
         status: RunStatus = "failed"
         problem: str | None = None
         try:
@@ -147,7 +180,8 @@ class Fill:
             self._tell("starting")
             with metered(self._meter):
                 await self._work(answer)
-            status = "cancelled" if self._cancelled else "over_budget" if self._ran_out() else "done"
+            problem = self.outage or None
+            status = "cancelled" if self._cancelled else "paused" if problem else self._ended()
         except asyncio.CancelledError:
             self._cancelled, status = True, "cancelled"
             raise
@@ -156,11 +190,12 @@ class Fill:
             raise
         finally:
             usage = self._meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
-            reasoning = self.summary(self._tally, cap=self._cap(), cancelled=self._cancelled)
+            reasoning = self.summary(self._tally, status, cap=self._cap())
             if self._proposal_id:
                 await to_its_end(self._end(status, reasoning, usage, problem))
-        self._tell("cancelled" if self._cancelled else "complete", detail=reasoning)
-        return filled(self._run_id, self._proposal_id, status, self._tally, usage, self._cap())
+        last: Stage = "cancelled" if self._cancelled else "paused" if status == "paused" else "complete"
+        self._tell(last, detail=problem or reasoning)
+        return filled(self._run_id, self._proposal_id, status, self._tally, usage, self._cap(), problem or "")
 
     async def _start(self) -> None:
         owner = this_process()
@@ -175,30 +210,22 @@ class Fill:
 
     async def begin(self, owner: str, **told: Any) -> str:
         """A durable run over the same rows; nothing of it is done yet. `told` is kept with what is to be done."""
-        if self._row_ids is None:
-            row_ids = await self._store.tables.row_ids(self._table.id, limit=self._max_rows)
-        else:
-            row_ids = list(self._row_ids)[: self._max_rows]
         await self._learn()
-        of_row: dict[RowId, list[CellAt]] = {}
-        for at in self._only or ():
-            of_row.setdefault(at[0], []).append(at)
-        todos = []
-        size = min(SLICE, max(SMALL_SLICE, self._concurrency, math.ceil(len(row_ids) / SLICES)))
-        for start in range(0, len(row_ids), size):
-            some = tuple(row_ids[start : start + size])
-            only = None if self._only is None else tuple(at for row_id in some for at in of_row[row_id])
-            todos.append(Todo(row_ids=some, only=only))
+        todos = await self._rows.slices(self._concurrency)
         spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._retry)}
         return await self._store.runs.start_sliced(self._table.id, "enrich", spec, self._fields, todos, owner)
 
-    async def run_slice(self, part: Slice, proposal_id: str, gate: AbstractAsyncContextManager[None]) -> bool:
+    async def run_slice(
+        self, part: Slice, proposal_id: str, gate: AbstractAsyncContextManager[None], *, defers: bool = False
+    ) -> bool:
         """What is left of a slice, in which this fill's rows are; whether all of it is done then. At most so many rows
-        of all slices are worked on at once as the gate lets in."""
+        of all slices are worked on at once as the gate lets in. With `defers`, rows that could not reach something that
+        is failing are left for later, when other slices will have shown whether it is down."""
+        self._defers = defers
         answer = await self._prepared()
         self._slice, self._gate = part, gate
         self._run_id, self._proposal_id = part.run_id, proposal_id
-        self._total = await self._expected_rows()
+        self._total = await self._rows.count()
         ticking = asyncio.create_task(self._outbox.tick())
         try:
             with metered(self._meter):
@@ -207,7 +234,7 @@ class Fill:
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
             await self._outbox.flush()
-        if self._cancelled or self._draining:
+        if self._cancelled or self._draining or self.outage or self._held:
             return False
         await self._outbox.flush(finished=True)
         return True
@@ -229,7 +256,7 @@ class Fill:
     @property
     def _tally(self) -> Tally:
         before = self._slice.tally if self._slice else Tally()
-        return before + Tally(**self._counts)
+        return before + Tally(**self._counts, skipped_rows=tuple(self._skipped_rows), cause=self._cause)
 
     async def run_within(self, seconds: float | None) -> Filled:
         """As `run`, and cancelled when they are over; None: as long as it takes."""
@@ -256,7 +283,7 @@ class Fill:
         from tablewright.engine.estimate import Job, estimate
         from tablewright.strategies.expected import guessed
 
-        rows, cells = await self._open_cells()
+        rows, cells = await self._rows.open_cells()
         count = sum(cells.values())
         a_row = max(1, round(count / rows)) if rows else len(self._fields)
         likely = sorted(self._fields, key=lambda field: -cells[field.name])[:a_row]
@@ -293,19 +320,6 @@ class Fill:
             "attempts": self._retry.attempts,
         }
 
-    async def _open_cells(self) -> tuple[int, dict[str, int]]:
-        """How many rows need work, and how many cells of each field; read window by window."""
-        self._total = await self._expected_rows()
-        rows, cells = 0, {field.name: 0 for field in self._fields}
-        async for window in self._windows({self._table.key_field, *cells}):
-            for row, _ in window:
-                open_fields = [name for name in cells if row.cell(name).needs_work]
-                if open_fields and not self._is_nameless(row):
-                    rows += 1
-                    for name in open_fields:
-                        cells[name] += 1
-        return rows, cells
-
     async def _learn(self) -> None:
         """Once, when the run begins: what its prompts say must not change while it goes on."""
         if self._examples is None:
@@ -316,7 +330,7 @@ class Fill:
 
     async def _prepared(self) -> Answer:
         await self._learn()
-        return self._repeated(self._strategy.prepare(self._task, self._tools))
+        return self._repeated(self._strategy.prepare(self._task, self._watched_tools))
 
     def _repeated(self, answer: Answer) -> Answer:
         """With the feedback loop around it, also for one attempt: a later run is told what was tried. What is computed
@@ -329,13 +343,45 @@ class Fill:
             answer,
             self._fields,
             self._retry if self._can_repeat else ONCE,
-            record=self._outbox.tried,
-            is_spent=lambda: bool(self._cap()),
+            record=lambda row_id, attempt: self._attempts.setdefault(row_id, []).append(attempt),
+            is_spent=lambda: bool(self._cap() or self._breaker.outage),
             first=self._history.first,
         )
 
     async def _work(self, answer: Answer) -> None:
-        windows = self._windows(self._columns())
+        await self._answer_rows(answer, self._rows.windows(self._recall))
+        again = [held for held in self._held.values() if held.parts != {"web"}]  # a page that failed is not asked again
+        if again and not self._stops:
+            self._is_second_pass = True
+            await self._recall((await self._store.tables.rows(self._table.id, [held.row.id for held in again])).rows)
+            for held in again:
+                del self._held[held.row.id]
+                self._attempts.pop(held.row.id, None)
+            await self._answer_rows(answer, in_one_window([(held.row, held.as_of) for held in again]))
+        if not (self._cancelled or self._draining):
+            self._settle()
+
+    @property
+    def _stops(self) -> bool:
+        """Whether no further row is begun."""
+        return bool(self._cancelled or self._draining or self._breaker.outage)
+
+    @property
+    def outage(self) -> str:
+        """What kept rows from being answered, in words; nothing where all are."""
+        return str(self._breaker.outage) if self._breaker.outage and (self._held or self._left_rows) else ""
+
+    def _settle(self) -> None:
+        """Rows that are still held are written down as they are, unless what they could not reach is dead."""
+        for part in sorted({part for held in self._held.values() for part in held.parts}):
+            if self._breaker.is_dead(part):
+                self._breaker.open(part)
+        for held in () if self._breaker.outage else tuple(self._held.values()):
+            if not (self._defers and any(map(self._breaker.is_failing, held.parts))):
+                held.conclude()
+                del self._held[held.row.id]
+
+    async def _answer_rows(self, answer: Answer, windows: AsyncIterator[list[tuple[Row, int]]]) -> None:
         reading = asyncio.Lock()
         waiting: deque[tuple[Row, int]] = deque()
 
@@ -348,7 +394,8 @@ class Fill:
                     if not waiting:
                         return
                 async with self._gate:
-                    if self._draining:
+                    if waiting and self._stops:
+                        self._left_rows = True
                         return
                     if waiting:
                         await self._answer_row(answer, *waiting.popleft())
@@ -365,66 +412,23 @@ class Fill:
             if isinstance(result, Exception):
                 raise result
 
-    async def _windows(self, columns: set[str] | None) -> AsyncIterator[list[tuple[Row, int]]]:
-        """The rows to work on, some at a time, each with where the log stood when it was read."""
-        tables, table_id = self._store.tables, self._table.id
-        left = self._total
-        if self._row_ids is not None:
-            for start in range(0, left, WINDOW):
-                wanted = self._row_ids[start : min(start + WINDOW, left)]
-                window = await tables.rows(table_id, wanted, fields=columns)
-                await self._recall(window.rows)
-                if window.rows:
-                    yield [(self._reopened(row), window.as_of) for row in window.rows]
-            return
-        after = 0
-        while left > 0:
-            window = await tables.window(table_id, after=after, limit=min(WINDOW, left), fields=columns)
-            if not window.rows:
-                return
-            await self._recall(window.rows)
-            yield [(row, window.as_of) for row in window.rows]
-            after = window.rows[-1].id
-            left -= len(window.rows)
-
     async def _recall(self, rows: Sequence[Row]) -> None:
-        """What is known of the rows from before; nothing for an estimate, which begins no run."""
-        if self._history is not None and self._run_id:
+        """What is known of the rows from before."""
+        if self._history is not None:
             names = [field.name for field in self._fields]
             left = [row for row in rows if self._only is not None or any(row.cell(name).needs_work for name in names)]
             await self._history.load(left, self._run_id)
 
-    def _reopened(self, row: Row) -> Row:
-        """With `only`, the row as the strategy is to see it: these cells need work, and the other asked ones do not."""
-        if self._only is None:
-            return row
-        cells = dict(row.cells)
-        for field in self._fields:
-            cell = row.cell(field.name)
-            if (row.id, field.name) in self._only:
-                cells[field.name] = msgspec.structs.replace(cell, status="FLAGGED")
-            elif cell.needs_work:
-                cells[field.name] = msgspec.structs.replace(cell, status="FAILED", reason="not_found")
-        return msgspec.structs.replace(row, cells=cells)
-
-    def _columns(self) -> set[str] | None:
-        """What must be read of each row: what the strategy looks at, the row's name and the asked fields."""
-        looked_at = self._strategy.columns(self._task)
-        if looked_at is None:
-            return None
-        return {*looked_at, self._table.key_field, *(field.name for field in self._fields)}
-
-    async def _expected_rows(self) -> int:
-        count = len(self._row_ids) if self._row_ids is not None else await self._store.tables.count(self._table.id)
-        return count if self._max_rows is None else min(count, self._max_rows)
-
     async def _answer_row(self, answer: Answer, row: Row, as_of: int) -> None:
         open_fields = {field.name: field for field in self._fields if row.cell(field.name).needs_work}
         label = cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
-        if not open_fields or self._is_nameless(row):
+        if lacking := self._rows.lacks(row, open_fields):
+            self._counts["incomplete"] += 1
+            if len(self._skipped_rows) < NAMED:
+                self._skipped_rows.append(SkippedRow(row_id=row.id, label=label, why=lacking))
+        if lacking or not open_fields:
             self._count_row(row, "skipped")
-            why = "it has no name" if open_fields else "nothing to do"
-            self._tell("row_skipped", row_id=row.id, label=label, detail=why)
+            self._tell("row_skipped", row_id=row.id, label=label, detail=lacking or "nothing to do")
             return
         if self._cap():
             self._leave(row, open_fields, as_of)
@@ -440,9 +444,9 @@ class Fill:
 
         problem = "the strategy gave no answer"
         findings: dict[str, Finding] = {}
-        meter = Meter()
+        meter, failures = Meter(), RowFailures()
         try:
-            with metered(meter):
+            with metered(meter), row_failures(row.id) as failures:
                 findings = {finding.field: finding for finding in await answer(row, tell)}
             if not self._is_ours:
                 findings = {name: well_formed(finding, Finding) for name, finding in findings.items()}
@@ -453,12 +457,38 @@ class Fill:
             problem = f"{type(error).__name__}: {error}"
             findings, told = {}, [(step, of) for step, of in told if self._is_ours or is_well_formed(step)]
             tell(Step(type="error", detail=problem))
-        used = meter.usage
+
+        def conclude() -> None:
+            self._conclude(row, as_of, open_fields, findings, told, problem, meter.usage, unreached=failures.cause)
+
+        complete = all(name in findings and is_settled(findings[name]) for name in open_fields)
+        parts = failures.parts(complete=complete)
+        if parts and (not self._is_second_pass or any(map(self._breaker.is_failing, parts))):
+            self._held[row.id] = Held(row, as_of, parts, conclude)
+            return
+        conclude()
+        await self._outbox.flush_in_time()
+
+    def _conclude(
+        self,
+        row: Row,
+        as_of: int,
+        open_fields: Mapping[str, Field],
+        findings: Mapping[str, Finding],
+        told: Sequence[tuple[Step, tuple[str, ...]]],
+        problem: str,
+        used: Usage,
+        *,
+        unreached: str,
+    ) -> None:
+        """What was found becomes proposed cells. Of a row that could not ask everybody, for the reason `unreached`, the
+        empty ones stay PENDING."""
+        label = cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
         if used.llm_calls or used.input_tokens or used.searches or used.fetches:
             self._counts["bought_rows"] += 1
             self._counts["bought_cells"] += len(open_fields)
-        cost = meter.usage.cost_usd / len(open_fields)
         cells = {}
+        steps_taken = [step for step, _ in told]
         for name, field in open_fields.items():
             finding = findings.get(name) or Finding(field=name, reason="error", error=problem)
             if self._must_prove and finding.value is not None and not any(each.quote for each in finding.evidence):
@@ -467,13 +497,20 @@ class Fill:
                 finding = msgspec.structs.replace(finding, reason="over_budget")
             for step in finding.steps:
                 self._tell_step(step, row.id, label)
+            steps_taken += finding.steps
+            if unreached and not is_settled(finding):
+                self._counts["unasked"] += 1
+                self._cause = self._cause or unreached
+                continue
             steps = (*(step for step, of in told if not of or name in of), *finding.steps)
-            cell = self._propose(row, field, finding, steps, as_of, cost)
+            cell = self._propose(row, field, finding, steps, as_of, used.cost_usd / len(open_fields))
             if cell is not None:
                 cells[name] = cell
+        for attempt in self._attempts.pop(row.id, ()):
+            self._outbox.tried(row.id, attempt)
+        self._counts["degraded"] += sum(1 for step in steps_taken if step.data.get("degraded"))
         self._count_row(row)
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
-        await self._outbox.flush_in_time()
 
     def _count_row(self, row: Row, as_what: str = "") -> None:
         self._counts.update(("rows", as_what) if as_what else ("rows",))
@@ -484,13 +521,9 @@ class Fill:
         """The cap on spending in words, once it is reached."""
         return self._tools.budget.exhausted if self._tools.budget else ""
 
-    def _ran_out(self) -> bool:
-        """Whether the money was spent before the work was done."""
-        return bool(self._counts["left"] and self._cap())
-
-    def _is_nameless(self, row: Row) -> bool:
-        named = self._table.key_field and cell_text(row.cell(self._table.key_field))
-        return self._strategy.needs_identity and not named
+    def _ended(self) -> RunStatus:
+        """How a run ended that came to its end: perhaps the money was spent before the work was done."""
+        return "over_budget" if self._counts["left"] and self._cap() else "done"
 
     def _leave(self, row: Row, open_fields: Mapping[str, Field], as_of: int) -> None:
         """Without looking for anything."""
@@ -550,15 +583,9 @@ class Fill:
             await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events)
         self.written = used
 
-    def summary(self, tally: Tally, *, cap: str = "", cancelled: bool = False) -> str:
+    def summary(self, tally: Tally, status: RunStatus, *, cap: str = "") -> str:
         """What a run came to, in words."""
-        questions = "; ".join(field.question for field in self._fields if field.question)
-        unit = "rows" if len(self._fields) == 1 else f"cells in {tally.rows} rows"
-        found = f"found {tally.found} of {tally.found + tally.empty} {unit}"
-        stopped = f", stopped at the cap of {cap}: {cells_left(tally.left)}" if cap and tally.left else ""
-        stopped += f", {tally.unasked:,} could not be asked" if tally.unasked else ""
-        stopped += ", cancelled before the end" if cancelled else ""
-        return f"{self._strategy.display_name}: {questions} — {found}{stopped}"
+        return f"{self._strategy.display_name}: {summary(self._fields, tally, status, cap)}"
 
     def _tell_step(self, step: Step, row_id: RowId, label: str) -> None:
         stage = STAGES.get(step.type)
@@ -591,3 +618,12 @@ class Fill:
         """For those who watch from elsewhere: each row with its values, and what is being done right now."""
         brief_cells = {name: brief(cell) for name, cell in news.cells.items()}
         self._outbox.tell(msgspec.structs.replace(news, cells=brief_cells))
+
+
+def is_settled(finding: Finding) -> bool:
+    """Whether it has a value, or says for a reason of its own that there is none."""
+    return finding.value is not None or finding.reason not in UNREACHED
+
+
+async def in_one_window(rows: list[tuple[Row, int]]) -> AsyncIterator[list[tuple[Row, int]]]:
+    yield rows

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 
-from tablewright.store.runs import RunStatus
-from tablewright.store.slices import Tally
-from tablewright.table.model import Cell, Noun
+from tablewright.store.runs import TALLY, RunStatus
+from tablewright.store.slices import SkippedRow, Tally
+from tablewright.table.model import Cell, Field, Noun
+from tablewright.table.text import plural
 from tablewright.table.usage import Usage
 
 
@@ -24,10 +28,32 @@ class Filled(Noun, frozen=True):
     cap: str = ""
     """The cap that was reached, in words."""
     unasked: int = 0
-    """Cells of `only` that could not be asked for: nothing is proposed for them, so they stay as they are."""
+    """Cells that could not be asked for, because somebody did not answer: they stay as they are."""
+    degraded: int = 0
+    """Decisions that were made without the model although there is one."""
+    incomplete: int = 0
+    """Of the skipped rows, those that lack what the question needs."""
+    skipped_rows: tuple[SkippedRow, ...] = ()
+    """The first of them."""
+    cause: str = ""
+    """Why cells could not be asked for, of the first of them."""
+    problem: str = ""
+    """Why it was paused."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of it beside what it found, in whole sentences."""
+        said = notes(self)
+        if self.unasked:
+            cells = f"{self.unasked:,} {plural('cell', self.unasked)}"
+            why = f" ({self.cause.rstrip('.')})" if self.cause else ""
+            said.append(f"{cells} could not be looked for{why}; the next run looks again")
+        return [f"{each[0].upper()}{each[1:]}." for each in said]
 
 
-def filled(run_id: str, proposal_id: str, status: RunStatus, tally: Tally, usage: Usage, cap: str) -> Filled:
+def filled(
+    run_id: str, proposal_id: str, status: RunStatus, tally: Tally, usage: Usage, cap: str, problem: str = ""
+) -> Filled:
     return Filled(
         run_id=run_id,
         proposal_id=proposal_id,
@@ -40,12 +66,48 @@ def filled(run_id: str, proposal_id: str, status: RunStatus, tally: Tally, usage
         left=tally.left,
         cap=cap if tally.left else "",
         unasked=tally.unasked,
+        degraded=tally.degraded,
+        incomplete=tally.incomplete,
+        skipped_rows=tally.skipped_rows,
+        cause=tally.cause,
+        problem=problem if status == "paused" else "",
     )
 
 
-def bought(tally: Tally) -> dict[str, int]:
-    """Of a run's spec: the rows and cells that tell what such a run takes."""
-    return {"rows": tally.bought_rows, "cells": tally.bought_cells}
+def summary(fields: Sequence[Field], tally: Tally, status: RunStatus, cap: str = "") -> str:
+    """What a run came to, in words."""
+    questions = "; ".join(field.question for field in fields if field.question)
+    unit = "rows" if len(fields) == 1 else f"cells in {tally.rows} rows"
+    said = [f"found {tally.found} of {tally.found + tally.empty} {unit}", *notes(tally)]
+    if cap and tally.left:
+        said.append(f"stopped at the cap of {cap}: {cells_left(tally.left)}")
+    if tally.unasked:
+        why = f": {tally.cause.rstrip('.')}" if tally.cause else ""
+        said.append(f"{tally.unasked:,} could not be asked{why}")
+    if status == "cancelled":
+        said.append("cancelled before the end")
+    if status == "paused":
+        said.append("paused before the end")
+    return f"{questions} — {', '.join(said)}"
+
+
+def notes(tally: Tally | Filled) -> list[str]:
+    """What the door says of a run beside what it found."""
+    said = []
+    if tally.degraded:
+        came = "answer came" if tally.degraded == 1 else "answers came"
+        said.append(f"{tally.degraded:,} {came} without the model (degraded)")
+    if tally.incomplete:
+        rows = [f"row {each.row_id} ({each.why})" for each in tally.skipped_rows]
+        more = tally.incomplete - len(rows)
+        named = f"{', '.join(rows)} and {more:,} more" if more else ", ".join(rows)
+        said.append(f"skipped {plural('row', tally.incomplete)}: {named}")
+    return said
+
+
+def bought(tally: Tally) -> dict[str, Any]:
+    """Of a run's spec: the rows and cells that tell what such a run takes, and all that it counted."""
+    return {"rows": tally.bought_rows, "cells": tally.bought_cells, TALLY: tally}
 
 
 def brief(cell: Cell) -> Cell:

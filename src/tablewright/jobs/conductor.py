@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
-from tablewright.engine.fill import SLICE, USUAL, Fill, Terms
+from tablewright.engine.breaker import CircuitBreaker
+from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled
 from tablewright.engine.parting import to_its_end
+from tablewright.engine.rows import SLICE
 from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, UsageError, unforeseen
 from tablewright.jobs.charge import Charge
 from tablewright.jobs.gate import Gate
@@ -32,7 +34,7 @@ from tablewright.store.runs import Run, RunStatus
 from tablewright.store.slices import Slice, Todo, Totals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED
-from tablewright.table.feed import Progress
+from tablewright.table.feed import Progress, Stage
 from tablewright.table.usage import Usage
 
 log = logging.getLogger(__name__)
@@ -42,6 +44,10 @@ T = TypeVar("T")
 LOOK = 0.4
 """Seconds between two looks at whether somebody asked a run to stop."""
 STOPPED = "stopped"
+ROUNDS = 2
+"""A slice of which rows are left for later is done in the second."""
+PAUSED = "paused: "
+"""Before what an outage is called, where a slice says why it is not done."""
 LOST = "The workers could not go on with it. The log of the workers says why."
 MANY = 1_000
 
@@ -68,10 +74,13 @@ class Ongoing:
     proposal_id: str
     tools: RunTools
     gate: Gate
+    breaker: CircuitBreaker
     stack: AsyncExitStack
     users: int = 0
     idle_since: float = 0.0
     fills: set[Fill] = field(default_factory=set)
+    deferred: set[int] = field(default_factory=set)
+    """Slices of which rows were left for later, once."""
     stopping: bool = False
 
 
@@ -119,7 +128,7 @@ class Conductor:
         problem = ""
         try:
             async with self._taking_part(run_id) as ongoing:
-                numbers = deque((await self._store.slices.totals(run_id)).unfinished)
+                numbers: deque[int] = deque()
 
                 async def lane() -> None:
                     nonlocal problem
@@ -128,7 +137,11 @@ class Conductor:
 
                 try:
                     lanes = 3 + ongoing.run.spec["concurrency"] // SLICE
-                    await asyncio.gather(*(lane() for _ in range(lanes)))
+                    for _ in range(ROUNDS):
+                        numbers.extend((await self._store.slices.totals(run_id)).unfinished)
+                        if problem or not numbers:
+                            break
+                        await asyncio.gather(*(lane() for _ in range(lanes)))
                 except asyncio.CancelledError:
                     ongoing.stopping = True
                     raise
@@ -139,15 +152,22 @@ class Conductor:
                 await to_its_end(self.end_as(self.id, run_id, "" if problem == STOPPED else problem))
 
     async def fill_slice(self, run_id: str, number: int, owner: str) -> str:
-        """Empty when it is done; else why not, in words. `owner` is whose run it is thought to be: what somebody else
-        took in the meantime is left to them."""
+        """Empty when it is done, or left for later; else why not, in words. `owner` is whose run it is thought to be:
+        what somebody else took in the meantime is left to them."""
         try:
             async with self._taking_part(run_id) as ongoing:
                 run = await self._store.runs.get(run_id)
                 if ongoing.stopping or run.stopping or self._draining or run.owner != owner:
                     return STOPPED
                 part = await self._store.slices.claim(run_id, number, f"{self.id}/{new_id('s')}")
-                return "" if part.finished or await self._fill(ongoing, part) else STOPPED
+                if part.finished or (not ongoing.breaker.outage and await self._fill(ongoing, part)):
+                    return ""
+                if ongoing.breaker.outage:
+                    return f"{PAUSED}{ongoing.breaker.outage}"
+                if ongoing.stopping or self._draining or number in ongoing.deferred:
+                    return STOPPED
+                ongoing.deferred.add(number)
+                return ""
         except Superseded:
             return ""
         except BadSetting as error:
@@ -160,10 +180,14 @@ class Conductor:
 
     async def _fill(self, ongoing: Ongoing, part: Slice) -> bool:
         tools = ongoing.tools
-        fill = await enrich.reopen(self._store, ongoing.run, part.left, open_tools=tools.open, terms=tools.terms)
+        fill = await enrich.reopen(
+            self._store, ongoing.run, part.left, open_tools=tools.open, terms=tools.terms, breaker=ongoing.breaker
+        )
         ongoing.fills.add(fill)
         try:
-            return await fill.run_slice(part, ongoing.proposal_id, ongoing.gate.of_next_slice())
+            return await fill.run_slice(
+                part, ongoing.proposal_id, ongoing.gate.of_next_slice(), defers=part.number not in ongoing.deferred
+            )
         finally:
             ongoing.fills.discard(fill)
             self._written[part.run_id] = self._written.get(part.run_id, NOTHING) + amount(fill.written)
@@ -193,15 +217,16 @@ class Conductor:
         cap = await self._cap(run.id, totals)
         cancelled = bool(totals.unfinished) and not problem
         status: RunStatus = "failed" if problem else "cancelled" if cancelled else "over_budget" if cap else "done"
+        stage: Stage = "cancelled" if cancelled else "complete"
+        if problem.startswith(PAUSED):
+            status, stage, problem = "paused", "paused", problem.removeprefix(PAUSED)
         try:
             nothing = await enrich.reopen(self._store, run, Todo(row_ids=()))
-            summary = nothing.summary(totals.tally, cap=cap, cancelled=cancelled)
+            summary = nothing.summary(totals.tally, status, cap=cap)
         except TablewrightError as error:  # such as a strategy that is not on this machine
             summary = problem or str(error)
         await self._store.proposals.finish(await self._store.proposals.of_run(run.id), summary)
-        last = Progress(
-            stage="cancelled" if cancelled else "complete", done=run.done, total=run.total, detail=problem or summary
-        )
+        last = Progress(stage=stage, done=run.done, total=run.total, detail=problem or summary)
         usage = totals.usage + Usage(seconds=run.seconds_worked())
         spec = run.spec | bought(totals.tally)
         await self._store.runs.finish(run.id, status, usage, problem or None, spec=spec, news=[last], owner=run.owner)
@@ -213,7 +238,8 @@ class Conductor:
             raise UsageError(f"Run {run_id} has not ended.", advice=f"Watch it: tablewright runs watch {run_id}.")
         totals = await self._store.slices.totals(run_id)
         proposal_id = await self._store.proposals.of_run(run_id)
-        return filled(run_id, proposal_id, run.status, totals.tally, run.usage, await self._cap(run_id, totals))
+        cap = await self._cap(run_id, totals)
+        return filled(run_id, proposal_id, run.status, totals.tally, run.usage, cap, run.error or "")
 
     async def _cap(self, run_id: str, totals: Totals) -> str:
         """The cap that was reached, in words."""
@@ -266,7 +292,11 @@ class Conductor:
         async with self._opening:
             ongoing = self._ongoing.get(run_id) or await self._open(run_id)
             if not ongoing.users:  # it may have been stopped and resumed since
-                ongoing.stopping = (await self._store.runs.get(run_id)).stopping
+                run = await self._store.runs.get(run_id)
+                if run.since != ongoing.run.since:
+                    await ongoing.stack.aclose()
+                    ongoing = await self._open(run_id)
+                ongoing.stopping = run.stopping
             self._ongoing[run_id] = ongoing
             ongoing.users += 1
             self._idle.clear()
@@ -300,6 +330,7 @@ class Conductor:
                 proposal_id=await self._store.proposals.of_run(run_id),
                 tools=tools,
                 gate=Gate(min(run.spec["concurrency"], tools.most_rows or MANY)),
+                breaker=tools.terms.breaker,
                 stack=stack,
                 stopping=run.stopping,
             )

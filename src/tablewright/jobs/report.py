@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from tablewright.errors import NotFound
 from tablewright.store.records import now
-from tablewright.store.runs import Run, seconds_between
+from tablewright.store.runs import TALLY, Run, seconds_between
+from tablewright.store.slices import Tally
 from tablewright.store.store import Store
 from tablewright.table.document import document
+from tablewright.table.feed import Progress
 
 FEW = 20
 """Rows after which the pace of a run tells how long it will take."""
 
 
 async def run_report(store: Store, run: Run, *, interrupted: bool, reasons: bool = False) -> dict[str, Any]:
-    """With `reasons` also what was found, and why cells stayed empty."""
+    """With `reasons` also why cells stayed empty."""
     try:
         proposal_id = await store.proposals.of_run(run.id)
     except NotFound:
         proposal_id = ""
     empty = await store.proposals.reasons(proposal_id) if reasons and proposal_id else {}
+    tally = await tally_of(store, run)
     return {
         "run_id": run.id,
         "kind": run.kind,
@@ -29,8 +34,16 @@ async def run_report(store: Store, run: Run, *, interrupted: bool, reasons: bool
         "status": "interrupted" if interrupted else "stopping" if run.stopping else run.status,
         "done": run.done,
         "total": run.total,
-        "found": empty.pop("", 0),
+        "fraction": Progress(
+            stage="complete" if run.finished_at else "working", done=run.done, total=run.total
+        ).fraction,
+        "found": empty.pop("", 0) if reasons else tally.found,
         "empty": empty,
+        "unasked": tally.unasked,
+        "cause": tally.cause,
+        "degraded": tally.degraded,
+        "incomplete": tally.incomplete,
+        "skipped_rows": document(tally.skipped_rows),
         "seconds_left": None if interrupted else seconds_left(run),
         "usage": document(run.usage),
         "error": run.error,
@@ -38,8 +51,15 @@ async def run_report(store: Store, run: Run, *, interrupted: bool, reasons: bool
         "started_at": run.started_at,
         "finished_at": run.finished_at,
         "last_event": run.last_event,
-        "spec": {name: value for name, value in run.spec.items() if name != "settings"},
+        "spec": {name: value for name, value in run.spec.items() if name not in ("settings", TALLY)},
     }
+
+
+async def tally_of(store: Store, run: Run) -> Tally:
+    """What it has counted so far."""
+    if run.status != "running" and TALLY in run.spec:
+        return msgspec.convert(run.spec[TALLY], Tally)
+    return (await store.slices.totals(run.id)).tally
 
 
 def seconds_left(run: Run) -> float | None:

@@ -8,10 +8,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from tablewright.engine.fill import USUAL, WINDOW, Fill, Terms
+from tablewright.engine.breaker import CircuitBreaker
+from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
+from tablewright.engine.rows import WINDOW
 from tablewright.errors import BadField
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposals import ProposalHead
@@ -122,6 +124,7 @@ async def reopen(
     *,
     open_tools: OpenTools = no_tools,
     terms: Terms = USUAL,
+    breaker: CircuitBreaker | None = None,
     watch: Watch = ignore,
 ) -> Fill:
     """A part of a durable run, as it was planned, in whatever process."""
@@ -143,6 +146,7 @@ async def reopen(
         concurrency=run.spec["concurrency"],
         retry=msgspec.convert(run.spec["retry"], RetryPolicy),
         terms=terms,
+        breaker=breaker,
         watch=watch,
     )
 
@@ -232,8 +236,14 @@ async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
         "run_id": filled.run_id,
         "proposal_id": filled.proposal_id,
         "status": filled.status,
+        "problem": filled.problem,
         "left": filled.left,
         "unasked": filled.unasked,
+        "cause": filled.cause,
+        "degraded": filled.degraded,
+        "skipped": filled.skipped,
+        "incomplete": filled.incomplete,
+        "skipped_rows": document(filled.skipped_rows),
         "proposal_status": proposal.status,
         "reasoning": proposal.reasoning,
         "fields": document(proposal.fields),

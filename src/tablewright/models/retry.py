@@ -35,6 +35,9 @@ WORTH_ANOTHER_TRY = (408, 409, 429)
 
 
 class Retrying(Layer):
+    """A model that was unavailable after all tries is asked once from then on, until it answers: waiting for it again
+    and again would only delay saying so."""
+
     def __init__(
         self,
         wrapped: Model,
@@ -45,6 +48,7 @@ class Retrying(Layer):
         super().__init__(wrapped)
         self._sleep = sleep
         self._jitter = jitter
+        self._is_down = False
 
     async def request(
         self,
@@ -54,11 +58,15 @@ class Retrying(Layer):
     ) -> ModelResponse:
         for tried in range(1, TRIES + 1):
             try:
-                return await self.wrapped.request(messages, model_settings, model_request_parameters)
+                response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+                self._is_down = False
+                return response
             except (AgentRunError, UserError) as error:
                 wait = self._wait(error, tried)
                 if wait is None:
-                    raise explain(error, self.model_name, tried) from error
+                    problem = explain(error, self.model_name, tried)
+                    self._is_down = isinstance(problem, ModelUnavailable)
+                    raise problem from error
             await self._sleep(wait)
         raise AssertionError("unreachable: the last try returns or raises")
 
@@ -68,6 +76,8 @@ class Retrying(Layer):
             return None
         if error.retry_after is not None:
             return error.retry_after if error.retry_after <= LONGEST_WAIT else None
+        if self._is_down:
+            return None
         return float(FIRST_WAIT * 2 ** (tried - 1) * (0.5 + self._jitter()))
 
 

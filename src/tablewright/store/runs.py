@@ -26,7 +26,7 @@ from tablewright.table.feed import Progress
 from tablewright.table.model import Field, Noun
 from tablewright.table.usage import Usage
 
-RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_budget"]
+RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_budget", "paused"]
 
 ENDED: tuple[RunStatus, ...] = ("done", "cancelled", "over_budget")
 NEWEST = 500
@@ -34,6 +34,8 @@ NEWEST = 500
 NO_TABLE = 0
 SINCE = "since"
 HOLDER = "holder"
+TALLY = "tally"
+"""In the spec of a run that has ended: what it counted."""
 
 
 class Since(Noun, frozen=True):
@@ -91,6 +93,7 @@ class Runs:
             run_id = write_run(connection, no, kind, spec, owner, total)
             create_proposal(connection, no, run_id, fields)
             write_slices(connection, run_id, todos)
+            append_events(connection, run_id, [Progress(stage="starting", total=total)])
             return run_id
 
         return await self._database.write(work)

@@ -24,6 +24,15 @@ from tablewright.table.feed import Progress
 from tablewright.table.model import Noun, RowId
 from tablewright.table.usage import Usage
 
+NAMED = 5
+"""Skipped rows that are named; the others are counted."""
+
+
+class SkippedRow(Noun, frozen=True, omit_defaults=False):
+    row_id: RowId
+    label: str = ""
+    why: str = ""
+
 
 class Tally(Noun, frozen=True, omit_defaults=False):
     """Rows and cells, as a run counts them; `bought` are those for which something was really asked of somebody."""
@@ -36,9 +45,15 @@ class Tally(Noun, frozen=True, omit_defaults=False):
     unasked: int = 0
     bought_rows: int = 0
     bought_cells: int = 0
+    degraded: int = 0
+    incomplete: int = 0
+    skipped_rows: tuple[SkippedRow, ...] = ()
+    cause: str = ""
+    """Why cells could not be asked for, of the first of them."""
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+        both = Tally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+        return msgspec.structs.replace(both, skipped_rows=both.skipped_rows[:NAMED], cause=self.cause or other.cause)
 
 
 class Todo(Noun, frozen=True):

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from tablewright.table.feed import Progress
 from tablewright.table.model import Cell
 
 
@@ -15,6 +16,8 @@ def document(value: Any) -> Any:
         keys = {name: document(getattr(value, name)) for name in value.__struct_fields__}
         if isinstance(value, Cell):
             keys |= {"basis": value.shown_basis, "confidence_label": value.confidence_label}
+        if isinstance(value, Progress):
+            keys["fraction"] = value.fraction
         return keys
     if isinstance(value, Mapping):
         return {key: document(item) for key, item in value.items()}

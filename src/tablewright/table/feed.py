@@ -8,7 +8,16 @@ from typing import Literal, TypeAlias
 from tablewright.table.model import Cell, Noun, RowId
 
 Stage: TypeAlias = Literal[
-    "starting", "searching", "fetching", "computing", "working", "row_done", "row_skipped", "complete", "cancelled"
+    "starting",
+    "searching",
+    "fetching",
+    "computing",
+    "working",
+    "row_done",
+    "row_skipped",
+    "complete",
+    "cancelled",
+    "paused",
 ]
 
 
@@ -28,7 +37,8 @@ class Progress(Noun, frozen=True):
 
     @property
     def fraction(self) -> float:
-        return min(1.0, self.done / self.total) if self.total else 1.0
+        """How much is done, from 0.0 to 1.0; nothing while nobody knows how much there is."""
+        return min(1.0, self.done / self.total) if self.total else float(self.stage == "complete")
 
 
 class Event(Noun, frozen=True):

@@ -32,11 +32,13 @@ router = APIRouter(tags=["runs"])
 INSIDE = frozenset({"settings", "paths", "host"})
 """What a run remembers for its workers, and nobody else needs to know."""
 
-RunState = Literal["running", "stopping", "interrupted", "done", "failed", "cancelled", "over_budget"]
+RunState = Literal["running", "stopping", "interrupted", "done", "failed", "cancelled", "over_budget", "paused"]
 
 
 class RunShown(Noun, frozen=True):
-    """How far a run is. `found` and `empty` (the cells that stayed empty, by reason) are told of a single run only."""
+    """How far a run is. `empty` (the cells that stayed empty, by reason) is told of a single run only. `unasked` cells
+    could not be looked for, `degraded` answers came without the model although there is one, and `incomplete` rows were
+    skipped because they lack what the question needs; `skipped_rows` are the first of these."""
 
     run_id: str
     kind: str
@@ -45,8 +47,14 @@ class RunShown(Noun, frozen=True):
     status: RunState
     done: int
     total: int
+    fraction: float
     found: int
     empty: dict[str, int]
+    unasked: int
+    cause: str
+    degraded: int
+    incomplete: int
+    skipped_rows: tuple[dict[str, Any], ...]
     seconds_left: float | None
     usage: Usage
     error: str | None

@@ -16,6 +16,7 @@ from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Shee
 
 if TYPE_CHECKING:
     from tablewright.app import FileOptions, Fill, Filled, Imported, Progress, ProposalHead, Tablewright, Watch
+    from tablewright.errors import Paused
     from tablewright.table.model import Field
 
 PREVIEW = 20
@@ -153,9 +154,9 @@ def enrich(
         if acts and (json or not output.ask(f"{strategy} acts outside the table. Start?")):
             raise UsageError(f"{strategy} acts outside the table, for every row.", advice="Say --yes to start it.")
         table_id, filled = await fill(tablewright, target, options, asked)
-        output.warn(tablewright.warnings)
+        output.warn([*tablewright.warnings, *filled.notes])
         head = await tablewright.proposal(filled.proposal_id)
-        stopped = filled.status == "cancelled"
+        stopped = filled.status in ("cancelled", "paused")
         applied = False
         if not stopped and yes:
             applied = await apply_all(tablewright, head, show=not json)
@@ -184,12 +185,18 @@ def enrich(
             output.print_json(await tablewright.enrich_report(filled) | failed)
         if unwritten is not None:
             raise typer.Exit(unwritten.exit_code) if json else unwritten
+        if filled.status == "done" and filled.cause and not tablewright.is_offline:
+            raise typer.Exit(1)  # not looked for is not the same as not found, also for programs
         return filled
 
     flags = {"model": model, "search": search, "budget": budget, "sources": sources, "evidence": evidence}
     flags |= {"cascade": "yes" if cascade else "", "offline": "yes" if offline else ""}
     flags |= {"attempts": str(attempts or ""), "threshold": "" if threshold is None else str(threshold)}
     filled = with_app(work, flags)
+    if filled is not None and filled.status == "paused":
+        if not json:
+            output.show_error(paused(filled))
+        raise typer.Exit(1)
     if filled is not None and filled.status == "cancelled":
         if count := filled.found + filled.empty:
             found = output.many(count, "cell")
@@ -197,6 +204,20 @@ def enrich(
         else:
             output.say("Stopped before anything was found.")
         raise typer.Exit(130)
+
+
+def paused(filled: Filled) -> Paused:
+    """What fails, what is kept, and how to go on."""
+    from tablewright.doors.cli import output
+    from tablewright.errors import Paused
+
+    found = output.many(filled.found, "value")
+    return Paused(
+        f"Run {filled.run_id} is paused. {filled.problem}",
+        kept=f"Kept in proposal {filled.proposal_id}: {found} of {output.many(filled.rows, 'row')}; "
+        "all other cells are as they were.",
+        advice=f"Go on with `tablewright runs resume {filled.run_id}`, or with the same command.",
+    )
 
 
 def say_where_it_stopped(table_id: str, filled: Filled, *, applied: bool, command: str) -> None:

@@ -83,6 +83,7 @@ def refresh(
     come after those are applied.
     """
     from tablewright.doors.cli import output
+    from tablewright.doors.cli.enrich import paused
 
     names = field or []
 
@@ -112,6 +113,10 @@ def refresh(
     if done.runs and done.runs[-1].status == "cancelled":
         output.say(f"Stopped. What was found is kept in proposal {done.runs[-1].proposal_id}.")
         raise typer.Exit(130)
+    if done.runs and done.runs[-1].status == "paused":
+        if not json:
+            output.show_error(paused(done.runs[-1]))
+        raise typer.Exit(1)
     if done.refused and not done.runs:
         raise typer.Exit(done.refused[0][1].exit_code)
 
@@ -134,7 +139,7 @@ async def fill_rounds(
             continue
         output.warn(tablewright.warnings)
         done.runs.append(filled)
-        if filled.status == "cancelled":
+        if filled.status in ("cancelled", "paused"):
             break
         head = await tablewright.proposal(filled.proposal_id)
         applied = False

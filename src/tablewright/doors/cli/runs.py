@@ -75,12 +75,16 @@ def show(run: RunId, json: Json = False) -> None:
         f"{output.many(used['fetches'], 'page')}, {output.dollars(used['cost_usd'])}",
         output.tokens(used),
         f"found {found['found']:,}" if found["found"] else "",
+        f"{output.many(found['degraded'], 'answer')} without the model (degraded)" if found["degraded"] else "",
+        f"{output.many(found['unasked'], 'cell')} could not be looked for" if found["unasked"] else "",
+        *(f"skipped row {each['row_id']}: {each['why']}" for each in found["skipped_rows"]),
+        f"skipped {more:,} more" if (more := found["incomplete"] - len(found["skipped_rows"])) else "",
         *(f"{output.many(count, 'cell')} empty: {reason}" for reason, count in found["empty"].items()),
         f"proposal {found['proposal_id']}" if found["proposal_id"] else "",
     ]
     for line in filter(None, said):
         output.stdout().print(output.plain(line, 500), highlight=False, soft_wrap=True)
-    if found["status"] == "interrupted":
+    if found["status"] in ("interrupted", "paused"):
         output.say(f"Go on with it: tablewright runs resume {run}.")
 
 
@@ -150,7 +154,9 @@ def resume(run: RunId, json: Json = False) -> None:
         output.say(f"Run {run} is {found['status']}" + (f": {found['error']}" if found["error"] else "."))
         if found["proposal_id"]:
             output.say(f"Decide with `tablewright proposal review {found['proposal_id']}` (or apply, or reject).")
-    if found["status"] in ("cancelled", "failed"):
+        if found["status"] == "paused":
+            output.say(f"Go on with it: tablewright runs resume {run}.")
+    if found["status"] in ("cancelled", "failed", "paused"):
         raise typer.Exit(130 if found["status"] == "cancelled" else 1)
 
 

@@ -180,7 +180,7 @@ class Desk:
 
 def refuse_failed(run: Run) -> None:
     """What went wrong in a run that somebody waited for is an error of the call."""
-    if run.status == "failed":
+    if run.status in ("failed", "paused"):
         raise RunError(
             run.error or f"Run {run.id} failed.",
             kept="What it had found is kept.",

@@ -49,8 +49,9 @@ LOOKS = {
     "cancelled": "low",
     "stopping": "low",
     "over_budget": "low",
+    "paused": "failed",
 }
-CAN_GO_ON = ("cancelled", "failed", "interrupted")
+CAN_GO_ON = ("cancelled", "failed", "interrupted", "paused")
 STAGES = {
     "starting": "Begins",
     "searching": "Searches for",
@@ -60,6 +61,7 @@ STAGES = {
     "row_skipped": "Skipped:",
     "complete": "Complete",
     "cancelled": "Stopped",
+    "paused": "Paused:",
 }
 
 
@@ -296,12 +298,18 @@ class OpenRun:
                 bar(report["done"] / report["total"], "How far it is")
                 said(so_far(report)).props("aria-live=polite")
             self.figures()
-            if report["found"] or report["empty"]:
+            beside = {
+                "could not be looked for": report["unasked"],
+                "answers without the model (degraded)": report["degraded"],
+                "rows skipped, which lack what the question needs": report["incomplete"],
+            }
+            if report["found"] or report["empty"] or any(beside.values()):
                 heading("What came of it", level=3)
                 lines = [["found", f"{report['found']:,}"]]
                 lines += [
                     [f"empty: {reason.replace('_', ' ')}", f"{count:,}"] for reason, count in report["empty"].items()
                 ]
+                lines += [[what, f"{count:,}"] for what, count in beside.items() if count]
                 grid(["Cells", "Count"], lines, "Cells by what came of them")
 
     def figures(self) -> None:

@@ -23,6 +23,7 @@ ENDINGS = {
     "done": "The run is done.",
     "cancelled": "Stopped; what was found is kept in the proposal.",
     "over_budget": "Stopped at the cap on spending; what was found is kept in the proposal.",
+    "paused": "Paused; what was found is kept in the proposal. Resume it on the page of the run.",
     "failed": "The run failed.",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 WAITS = (1.0, 4.0)
 """Seconds before the first and the second retry, where the provider does not say."""
 LONGEST_WAIT = 20.0
+PATIENCE = 10.0
+"""Seconds after which a search that failed is not tried again: an engine that takes so long to fail will not get
+better by waiting."""
 
 
 class Searching:
@@ -43,6 +47,8 @@ class Searching:
         self._budget = budget
         self._pace = Pace(slots or OwnSlots(), f"search {provider.name}", per_second) if per_second else None
         self._sleep = sleep
+        self._is_down = False
+        """Whether the last search failed after all tries: until one works again, each is tried once."""
 
     async def search(self, query: Query) -> Searched:
         """Raises the provider's SearchError when retries do not help, and OverBudget where a cap forbids to pay for it;
@@ -54,16 +60,21 @@ class Searching:
         return Searched(hits=tuple(await self._ask(wider)), queries=(told(query), told(wider)))
 
     async def _ask(self, query: Query) -> Sequence[Hit]:
-        for usual in WAITS:
+        started = time.monotonic()
+        for usual in (*WAITS, None):
             try:
-                return await self._request(query)
+                hits = await self._request(query)
+                self._is_down = False
+                return hits
             except SearchError as error:
                 wait = usual if error.retry_after is None else error.retry_after
-                if not error.retryable or wait > LONGEST_WAIT:
+                gives_up = error.retry_after is None and (self._is_down or time.monotonic() - started > PATIENCE)
+                if usual is None or wait is None or wait > LONGEST_WAIT or gives_up or not error.retryable:
+                    self._is_down = error.retryable
                     raise
             # Rows that were refused together do not come back together.
             await self._sleep(wait * random.uniform(1.0, 1.5))
-        return await self._request(query)
+        raise AssertionError("unreachable: the last try returns or raises")
 
     async def _request(self, query: Query) -> Sequence[Hit]:
         """As with models, a request that failed counts as free."""

@@ -1,0 +1,134 @@
+"""The rows of a run: which they are, read window by window, and what of each must be filled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from tablewright.store.operations import CellAt
+from tablewright.store.slices import Todo
+from tablewright.store.store import Store
+from tablewright.strategies.strategy import Strategy, Task
+from tablewright.table.model import Row, RowId
+from tablewright.table.text import cell_text
+
+WINDOW = 2_000
+SLICE = 40
+SMALL_SLICE, SLICES = 5, 96
+"""Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few. A small run has smaller ones, so
+that several workers have something to do, and none still has much when the others are done; but not smaller than what
+is done at once, or a worker would wait for the next."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """`only` are the cells to fill, whatever their status; without it, those that need work."""
+
+    store: Store
+    strategy: Strategy
+    task: Task
+    row_ids: Sequence[RowId] | None
+    only: Collection[CellAt] | None
+    max_rows: int | None
+
+    async def count(self) -> int:
+        if self.row_ids is not None:
+            count = len(self.row_ids)
+        else:
+            count = await self.store.tables.count(self.task.table.id)
+        return count if self.max_rows is None else min(count, self.max_rows)
+
+    async def windows(self, recall: Callable[[Sequence[Row]], Awaitable[None]]) -> AsyncIterator[list[tuple[Row, int]]]:
+        """The rows to work on, some at a time, each with where the log stood when it was read. `recall` sees them
+        first, as they stand in the table."""
+        looked_at = self.strategy.columns(self.task)
+        columns = None if looked_at is None else {*looked_at, *self._needed_columns}
+        async for rows, as_of in self._read(columns):
+            await recall(rows)
+            yield [(self._reopened(row), as_of) for row in rows]
+
+    async def open_cells(self) -> tuple[int, dict[str, int]]:
+        """How many rows need work, and how many cells of each field; read window by window."""
+        rows, cells = 0, {field.name: 0 for field in self.task.fields}
+        async for window, _ in self._read(self._needed_columns):
+            for row in map(self._reopened, window):
+                open_fields = [name for name in cells if row.cell(name).needs_work]
+                if open_fields and not self.lacks(row, open_fields):
+                    rows += 1
+                    for name in open_fields:
+                        cells[name] += 1
+        return rows, cells
+
+    async def slices(self, at_once: int) -> list[Todo]:
+        """The same work in parts, of which as many can be done side by side as there are workers."""
+        if self.row_ids is None:
+            row_ids = await self.store.tables.row_ids(self.task.table.id, limit=self.max_rows)
+        else:
+            row_ids = list(self.row_ids)[: self.max_rows]
+        of_row: dict[RowId, list[CellAt]] = {}
+        for at in self.only or ():
+            of_row.setdefault(at[0], []).append(at)
+        todos = []
+        size = min(SLICE, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
+        for start in range(0, len(row_ids), size):
+            some = tuple(row_ids[start : start + size])
+            only = None if self.only is None else tuple(at for row_id in some for at in of_row[row_id])
+            todos.append(Todo(row_ids=some, only=only))
+        return todos
+
+    def lacks(self, row: Row, open_fields: Collection[str]) -> str:
+        """What a row must have and lacks, in words: the column that names it, unless the questions name only others."""
+        if not open_fields or not self.strategy.needs_identity:
+            return ""
+        key = self.task.table.key_field
+        lacking: dict[str, None] = {}
+        for field in self.task.fields:
+            if field.name in open_fields:
+                inputs = (key,) if not field.depends_on or key in field.depends_on else field.depends_on
+                if any(name and cell_text(row.cell(name)) for name in inputs):
+                    return ""
+                lacking |= dict.fromkeys(filter(None, inputs))
+        if not lacking:
+            return "the table has no column that names its rows"
+        return f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} empty"
+
+    @property
+    def _needed_columns(self) -> set[str]:
+        """The row's name, the asked fields and what their questions name."""
+        asked = {name for field in self.task.fields for name in (field.name, *field.depends_on)}
+        return {self.task.table.key_field, *asked}
+
+    async def _read(self, columns: set[str] | None) -> AsyncIterator[tuple[Sequence[Row], int]]:
+        tables, table_id = self.store.tables, self.task.table.id
+        left = await self.count()
+        if self.row_ids is not None:
+            for start in range(0, left, WINDOW):
+                wanted = self.row_ids[start : min(start + WINDOW, left)]
+                window = await tables.rows(table_id, wanted, fields=columns)
+                if window.rows:
+                    yield window.rows, window.as_of
+            return
+        after = 0
+        while left > 0:
+            window = await tables.window(table_id, after=after, limit=min(WINDOW, left), fields=columns)
+            if not window.rows:
+                return
+            yield window.rows, window.as_of
+            after = window.rows[-1].id
+            left -= len(window.rows)
+
+    def _reopened(self, row: Row) -> Row:
+        """With `only`, the row as the strategy is to see it: these cells need work, and the other asked ones do not."""
+        if self.only is None:
+            return row
+        cells = dict(row.cells)
+        for field in self.task.fields:
+            cell = row.cell(field.name)
+            if (row.id, field.name) in self.only:
+                cells[field.name] = msgspec.structs.replace(cell, status="FLAGGED")
+            elif cell.needs_work:
+                cells[field.name] = msgspec.structs.replace(cell, status="FAILED", reason="not_found")
+        return msgspec.structs.replace(row, cells=cells)

@@ -1,0 +1,123 @@
+"""A durable run that an outage pauses: what is done stays, and whoever resumes it goes on with the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tablewright.app import Filled, Tablewright
+from tablewright.settings import Settings
+from tablewright.sources.search import searching
+from tablewright.table.document import document
+from tablewright.table.fieldspec import parse_field
+
+from ..engine.works import FOUNDED, TABLE, YEARS, pages
+from ..pages import SmallWeb, small_web
+
+ROWS = len(YEARS)
+
+
+async def begun(settings: Settings, folder: Path) -> Filled:
+    (folder / "works.csv").write_text(TABLE, encoding="utf-8")
+    async with Tablewright.open(settings) as tablewright:
+        table = (await tablewright.import_file(folder / "works.csv")).table
+        fill = await tablewright.plan_enrich(table.id, [parse_field(FOUNDED)], "lookup")
+        return await (await tablewright.durable(fill)).run()
+
+
+def dies_after(web: SmallWeb, searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    reply = web.reply
+
+    def dying(head: str) -> object:
+        web.search_status = 200 if len(web.queries) < searches else 500
+        return reply(head)
+
+    monkeypatch.setattr(web, "reply", dying)
+
+
+async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "WAITS", (0.0, 0.0))
+    async with small_web(pages()) as web:
+        settings = replace(web.settings(tmp_path), concurrency="2", attempts="1")
+        dies_after(web, 12, monkeypatch)
+        first = await begun(settings, tmp_path)
+        assert first.status == "paused"
+        assert "The search failed for 5 rows in a row: SearXNG failed (500)" in first.problem
+        async with Tablewright.open(settings) as tablewright:
+            shown = await tablewright.jobs.report(await tablewright.jobs.get(first.run_id))
+            cells = await tablewright.operations(first.proposal_id)
+        assert (shown["status"], shown["error"]) == ("paused", first.problem)
+        assert 0 < shown["found"] == first.found == len(cells) == shown["done"] < ROWS
+        assert shown["fraction"] == pytest.approx(shown["done"] / ROWS)
+        assert all(each.cell.value is not None for each in cells), "nothing is proposed for what was not looked for"
+
+        monkeypatch.undo()
+        web.search_status = 200
+        done_before, asked = len(cells), len(web.queries)
+        async with Tablewright.open(settings) as tablewright:
+            await tablewright.jobs.take(first.run_id)
+            await tablewright.jobs.go_on(first.run_id)
+            done = await tablewright.jobs.result(first.run_id)
+            cells = await tablewright.operations(first.proposal_id)
+            events = [document(event)["progress"] async for event in tablewright.jobs.watch(first.run_id)]
+        assert (done.status, done.found, done.problem) == ("done", ROWS, "")
+        assert {each.cell.value for each in cells} == set(YEARS.values())
+        assert len(web.queries) - asked <= 2 * (ROWS - done_before)
+        stages = [event["stage"] for event in events]
+        assert (stages[0], stages.count("starting"), stages.count("paused"), stages[-1]) == (
+            "starting",
+            1,
+            1,
+            "complete",
+        )
+        assert stages.count("row_done") == ROWS
+        assert events[0]["fraction"] == 0.0
+        assert events[-1]["fraction"] == 1.0
+
+
+async def test_a_run_that_is_resumed_while_the_search_is_still_dead_pauses_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "WAITS", (0.0, 0.0))
+    async with small_web(pages()) as web:
+        settings = replace(web.settings(tmp_path), attempts="1")
+        web.search_status = 500
+        first = await begun(settings, tmp_path)
+        async with Tablewright.open(settings) as tablewright:
+            for _ in range(2):
+                await tablewright.jobs.take(first.run_id)
+                await tablewright.jobs.go_on(first.run_id)
+                assert (await tablewright.jobs.get(first.run_id)).status == "paused"
+            web.search_status = 200
+            await tablewright.jobs.take(first.run_id)
+            await tablewright.jobs.go_on(first.run_id)
+            assert (await tablewright.jobs.result(first.run_id)).found == ROWS
+
+
+async def test_workers_pause_a_run_and_go_on_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "WAITS", (0.0, 0.0))
+    async with small_web(pages()) as web:
+        settings = replace(web.settings(tmp_path), attempts="1")
+        web.search_status = 500
+        async with Tablewright.open(settings) as tablewright:
+            stop = asyncio.Event()
+            working = asyncio.create_task(tablewright.jobs.work(stop))
+            for _ in range(400):
+                if any(worker.serves for worker in await tablewright.jobs.workers()):
+                    break
+                await asyncio.sleep(0.05)
+            first = await begun(settings, tmp_path)
+            assert first.status == "paused"
+            assert (await tablewright.jobs.get(first.run_id)).owner.startswith("queue/")
+            web.search_status = 200
+            await tablewright.jobs.resume_in_background(first.run_id)
+            async for _ in tablewright.jobs.watch(first.run_id):
+                pass
+            assert (await tablewright.jobs.result(first.run_id)).found == ROWS
+            stop.set()
+            await working
