@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.recorded import FOLDER, Recording, names, recorded
-from tests.scenarios import PENDING, SCENARIOS, Stage
+from tests.scenarios import SCENARIOS, Stage
 
 
 def main() -> int:
@@ -49,8 +49,6 @@ async def record(name: str, args: argparse.Namespace) -> None:
     asked = set(recording.exchanges)
     new = len(asked) if args.fresh else len(asked - known)
     print(f"{name}: {len(asked)} answers, {new} new, {len(known - asked)} dropped")
-    if name in PENDING:
-        print(f"{name}: now take it out of PENDING in tests/scenarios.py")
 
 
 if __name__ == "__main__":

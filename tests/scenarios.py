@@ -4,9 +4,8 @@ To add a scenario, write a coroutine with `@scenario` and record it:
 
     python scripts/record.py NAME --base-url http://127.0.0.1:8000/v1 --model NAME-THE-SERVER-KNOWS
 
-What it returns is kept beside the answers, and is what the test expects when they are replayed. Until it is recorded
-its name stands in `PENDING`. A scenario must ask the same every time: one row at a time, nothing that depends on the
-clock.
+What it returns is kept beside the answers, and is what the test expects when they are replayed. A scenario must ask the
+same every time: one row at a time, nothing that depends on the clock.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, decide
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.decisions.read import ReadRow, RowToRead
+from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.errors import BadFormula
@@ -39,10 +40,6 @@ from tablewright.table.retrieved import Retrieved
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
 
 SCENARIOS: dict[str, Scenario] = {}
-PENDING: frozenset[str] = frozenset(
-    {"plan_patterns", "choose_pages", "answer_with_tools", "lookup", "research", "pipeline", "documents"}
-)
-"""Those that nobody has recorded yet: after recording, take the name out."""
 
 
 def scenario(run: Scenario) -> Scenario:
@@ -118,12 +115,14 @@ def shown(cell: Cell) -> Any:
     return {"value": document(cell.value), "basis": cell.shown_basis, "quotes": quotes}
 
 
+BRIGHTWATER = Subject(name="Brightwater Foods", context={"Country": "United Kingdom"}, column="Company")
 MARLOW = Subject(
     name="Marlow Instruments", context={"Country": "United States", "Industry": "Musical instruments"}, column="Company"
 )
 FOUNDED = "Founded:number=What year was {Company} founded?"
 CEO = "CEO=Who runs {Company}?"
 CUSTOMERS = "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?"
+KNOWN_FOR = "Known for=What is {Company} known for?"
 
 
 def fields(*texts: str) -> tuple[Field, ...]:
@@ -173,6 +172,37 @@ async def choose_pages(stage: Stage) -> Any:
 
 
 @scenario
+async def read(stage: Stage) -> Any:
+    """A namesake, a stated year and a judged summary."""
+    asked = RowToRead(
+        subject=MARLOW, fields=fields(FOUNDED, CEO, KNOWN_FOR), sources=pages("marlowinstruments", "marlowguitars")
+    )
+    return await stage.decide(ReadRow(), asked)
+
+
+@scenario
+async def support(stage: Stage) -> Any:
+    """One value that its quotes bear, and one that they do not."""
+    customers, known_for = fields(CUSTOMERS, KNOWN_FOR)
+    values = (
+        JudgedValue(
+            field=customers,
+            value="both",
+            quotes=(
+                "Our chowder has been on the shelves of village shops since 1990, and today we sell in 14 countries.",
+                "by 1998 they were cooking for three supermarket chains",
+            ),
+        ),
+        JudgedValue(
+            field=known_for,
+            value="Soups, chowders and broths",
+            quotes=("We make soups, chowders and broths from fish landed the same morning.",),
+        ),
+    )
+    return await stage.decide(Support(), ToSupport(subject=BRIGHTWATER, values=values))
+
+
+@scenario
 async def answer_with_tools(stage: Stage) -> Any:
     """A model on its own path through the sample web, for one question about one row."""
     table = "Company,Country\nVindarö Kraft,Sweden\n"
@@ -217,7 +247,8 @@ async def lookup(stage: Stage) -> Any:
 
 @scenario
 async def research(stage: Stage) -> Any:
-    return await stage.enrich(COMPANIES, FOUNDED, CEO, strategy="research", thoroughness="exploratory")
+    table = "Company,Country\nMarlow Instruments,United States\n"
+    return await stage.enrich(table, CEO, KNOWN_FOR, strategy="research", thoroughness="comprehensive")
 
 
 @scenario
