@@ -37,7 +37,7 @@ from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
 from tablewright.store.users import Users
-from tablewright.strategies.strategy import Parameter, Strategy, announced, find_strategy
+from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Routine
@@ -90,6 +90,7 @@ __all__ = [
     "Filled",
     "Imported",
     "Ingested",
+    "Kind",
     "ModelTrial",
     "Operation",
     "Parameter",
@@ -570,9 +571,9 @@ class Tablewright:
         return self._toolbox
 
     @staticmethod
-    def strategies() -> dict[str, Strategy | UsageError]:
-        """All that are installed, by name: the strategy, or why it cannot be loaded."""
-        return announced()
+    def strategies(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
+        """All that are installed, or those of a kind, by name: the strategy, or why it cannot be loaded."""
+        return announced(kind)
 
     def acts(self, strategy: str) -> bool:
         """Whether running it has an effect outside the table, so that people must be asked first."""

@@ -183,6 +183,10 @@ def test_the_command_lists_an_installed_strategy_and_one_that_cannot_be_loaded(
     (broken,) = listed["broken"]
     assert broken["name"] == "broken"
     assert "ModuleNotFoundError: No module named 'nowhere_to_be_found'" in broken["problem"]
+    actions = environment.json(tmp_path, "strategies", "--kind", "action")
+    assert ([each["name"] for each in actions["strategies"]], actions["broken"]) == (["postman"], [])
+    enrichments = environment.json(tmp_path, "strategies", "--kind", "enrichment")
+    assert {each["name"] for each in enrichments["strategies"]} == by_name.keys() - {"postman"}
     shown = environment.run(tmp_path, "strategies")
     assert re.search(r"register +│ Company register +│ enrichment +│ 4 +│ 1 ", shown)
     assert re.search(r"register +│ timeout +│ from 1 to 120 +│ 10 +│ Seconds to wait", shown)

@@ -132,8 +132,9 @@ class Strategy:
         raise NotImplementedError
 
 
-def announced() -> dict[str, Strategy | UsageError]:
-    """All that are installed, by name: the strategy, or why it cannot be loaded."""
+def announced(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
+    """All that are installed, by name: the strategy, or why it cannot be loaded. With `kind` only those of that kind;
+    of what cannot be loaded nobody knows it."""
     found: dict[str, Strategy | UsageError] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         if entry.name in found:
@@ -142,7 +143,9 @@ def announced() -> dict[str, Strategy | UsageError]:
             found[entry.name] = load(entry)
         except UsageError as problem:
             found[entry.name] = problem
-    return found
+    if kind is None:
+        return found
+    return {name: each for name, each in found.items() if isinstance(each, Strategy) and each.kind == kind}
 
 
 def find_strategy(name: str) -> Strategy:

@@ -68,6 +68,8 @@ def test_what_is_configured_is_told(api: Api) -> None:
     checks = {check["name"]: check["ok"] for check in api.get("/doctor")["checks"]}
     assert checks["Database"]
     strategies = {each["name"]: each for each in api.get("/strategies")["strategies"]}
+    assert {each["name"] for each in api.get("/strategies", kind="enrichment")["strategies"]} == strategies.keys()
+    assert api.get("/strategies", kind="action")["strategies"] == []
     assert strategies["research"]["parameters"][0]["name"]
     assert api.get("/models")["model"] == "builtin"
 

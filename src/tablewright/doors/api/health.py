@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
-from tablewright.app import Parameter, Strategy, doctor
+from tablewright.app import Kind, Parameter, Strategy, doctor
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.described import described
 from tablewright.doors.server.context import Visit, Visiting
@@ -119,9 +119,12 @@ def check_shown(visit: Visit, check: Check) -> CheckShown:
 
 
 @router.get("/strategies", response_model=described(Strategies))
-async def list_strategies(visit: Visiting) -> Json:
-    """How a row can be answered, and what can be set."""
-    found = visit.tablewright.strategies()
+async def list_strategies(
+    visit: Visiting, kind: Annotated[Kind | None, Query(description="Only those of this kind.")] = None
+) -> Json:
+    """How a row can be answered, and what can be set. An enrichment produces values, an action has an effect outside
+    the table."""
+    found = visit.tablewright.strategies(kind)
     broken = [
         BrokenStrategy(name=name, problem=each.what, advice=each.advice)
         for name, each in found.items()

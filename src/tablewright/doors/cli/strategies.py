@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 from tablewright.doors.cli.root import Json, app
 
@@ -11,7 +13,13 @@ if TYPE_CHECKING:
 
 
 @app.command()
-def strategies(json: Json = False) -> None:
+def strategies(
+    kind: Annotated[
+        Literal["enrichment", "action"] | None,
+        typer.Option("--kind", help="Only those that produce values, or that act outside the table."),
+    ] = None,
+    json: Json = False,
+) -> None:
     """The installed strategies, and what `enrich --param` can set for each."""
     from rich.text import Text
 
@@ -19,7 +27,7 @@ def strategies(json: Json = False) -> None:
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
 
-    found = Tablewright.strategies()
+    found = Tablewright.strategies(kind)
     broken = {name: each for name, each in found.items() if isinstance(each, UsageError)}
     usable = [each for each in found.values() if not isinstance(each, UsageError)]
     if json:
