@@ -126,6 +126,8 @@ class Tablewright:
         self.settings = settings
         self._stack = stack
         self._toolbox: Toolbox | None = None
+        self.on_missing_model: Callable[[], None] = lambda: None
+        """Called once, when somebody would ask a model and none is configured."""
         self._asker: Asker | None = None
         self._turns: set[str] = set()
         self.changes = Changes(store, actor)
@@ -567,7 +569,7 @@ class Tablewright:
         from tablewright.assembly import Toolbox
 
         if self._toolbox is None:
-            self._toolbox = Toolbox(self.settings, self._store, self._stack)
+            self._toolbox = Toolbox(self.settings, self._store, self._stack, self.on_missing_model)
         return self._toolbox
 
     @staticmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -43,8 +43,16 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 class Toolbox:
     """The tools of one app: each is opened when it is first needed, and closed with the app."""
 
-    def __init__(self, settings: Settings, store: Store, stack: AsyncExitStack) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        stack: AsyncExitStack,
+        on_missing_model: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_missing_model` is called once, when somebody would ask a model and none is configured."""
         self._settings = settings
+        self._on_missing_model: Callable[[], None] | None = on_missing_model
         self._store = store
         self._stack = stack
         self._web: Web | None = None
@@ -63,6 +71,9 @@ class Toolbox:
             self._model = await self._open_model(self._settings)
             if self._settings.model_strong.strip() and self._strong is None:
                 self._strong = await self._open_model(strong_settings(self._settings))
+        if "model" in needs and self._model is None and self._on_missing_model is not None:
+            self._on_missing_model()
+            self._on_missing_model = None
         both = len(places) > 1 and "web" in needs
         return Tools(
             web=await self._open_places(places) if "web" in needs else None,

@@ -92,6 +92,18 @@ def test_the_advice_on_an_unknown_column_does_not_offer_the_one_that_is_made(she
     assert "It has: Company, Country." in refused.stderr
 
 
+def test_without_a_model_a_command_that_would_ask_one_says_once_how_to_add_it(shell: Shell) -> None:
+    shell.write("companies.csv", "Company\nKestrelworks\n")
+    hint = "No model is configured"
+    asking = ("enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--yes")
+    said = [line for line in shell(*asking).stderr.splitlines() if hint in line]
+    assert len(said) == 1
+    assert "TABLEWRIGHT_MODEL" in said[0]
+    assert hint not in shell(*asking, "--json").stderr
+    assert hint not in shell("enrich", "companies", "--field", "Shout={Company} + '!'", "--yes").stderr
+    assert hint not in shell("table", "show", "companies").stderr
+
+
 def test_questions_and_formulas_in_one_run_are_refused(shell: Shell) -> None:
     shell.write("companies.csv", COMPANIES)
     done = shell("enrich", "companies.csv", "--field", FOUNDED, "--field", "Twice={Company} * 2", code=2)

@@ -249,3 +249,15 @@ async def test_a_strategy_that_acts_on_the_world_is_not_started_by_an_assistant(
         server = create_server(tablewright)
         result = await server.call_tool("enrich", {"table": "any", "columns": [{"name": "Sent"}], "strategy": "letter"})
         assert "acts outside the table" in str(result)
+
+
+async def test_parameters_and_the_evidence_rule_reach_the_run(tmp_path: Path) -> None:
+    async with within(tmp_path) as talk:
+        await talk("import_table", csv="Company\nQuillon\n", name="firms")
+        asked = {"table": "firms", "columns": [FOUNDED], "strategy": "research"}
+        done = await talk("enrich", **asked, params={"max_steps": "2"}, evidence="strict")
+        refused = await talk.refused("enrich", **asked, params={"max_steps": "99"})
+        assert "from 1 to 15" in refused["what"]
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        spec = (await tablewright.jobs.get(done["run_id"])).spec
+    assert (spec["params"]["max_steps"], spec["settings"]["evidence"]) == ("2", "strict")

@@ -379,3 +379,20 @@ async def test_a_judged_value_is_marked_in_the_grid_the_panel_and_the_review(
         panel = page.locator(".tw-panel")
         await expect(panel).to_contain_text("Judged by the model from these quotes.")
         await expect(panel).to_contain_text("Each quote was found in what was retrieved.")
+
+
+async def test_what_can_be_set_for_a_strategy_reaches_its_run(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    table_id = await new_table(site, tmp_path, "Company\nKestrelworks\n", "To set parameters for")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await page.get_by_role("button", name="Ask a column").click()
+        await page.get_by_label("Name of the column").fill("Founded")
+        await page.get_by_label("Question or formula").fill(FOUNDED)
+        await page.get_by_role("combobox", name="How").click()
+        await page.get_by_role("option", name="Deep Research").click()
+        await page.get_by_label("Max steps").fill("2")
+        await page.get_by_role("button", name="Start").click()
+        await expect(cell(page, 1, "Founded")).to_contain_text("2009")
+    async with site.open() as tablewright:
+        (run,) = await tablewright.jobs.all(table_id)
+        assert run.spec["params"] == {"thoroughness": "exploratory", "max_steps": "2"}

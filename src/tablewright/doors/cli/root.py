@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -41,12 +42,24 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
     async def run() -> T:
         asyncio.get_running_loop().set_default_executor(Impatient())
         async with Tablewright.open(load_settings(flags)) as tablewright:
+            tablewright.on_missing_model = say_how_to_add_a_model
             return await work(tablewright)
 
     try:
         return asyncio.run(run())
     except KeyboardInterrupt:
         raise Cancelled("Stopped.", kept="Everything that was committed is kept.") from None
+
+
+def say_how_to_add_a_model() -> None:
+    """In one line, and not to a program that asked for JSON."""
+    from tablewright.doors.cli import output
+
+    if "--json" not in sys.argv[1:]:
+        output.say(
+            "No model is configured, so only built-in rules read. To add one, set TABLEWRIGHT_MODEL or say --model: "
+            "openai:NAME, anthropic:NAME, google:NAME, ollama:NAME or local:NAME."
+        )
 
 
 class Impatient(ThreadPoolExecutor):

@@ -147,6 +147,10 @@ Strategy = Annotated[
 MaxRows = Annotated[int | None, Key(ge=1, description="Only the first so many rows; try a few before all.")]
 RowIds = Annotated[list[int] | None, Key(description="Only these rows.")]
 Again = Annotated[bool, Key(description="Whether to look elsewhere for what earlier runs did not find.")]
+Params = Annotated[
+    dict[str, str] | None,
+    Key(description='Parameters of the strategy, e.g. {"max_steps": "8"} or {"thoroughness": "comprehensive"}.'),
+]
 Proof = Annotated[
     Literal["", "strict", "judged"],
     Key(description="strict refuses values that a model concluded from quotes instead of reading them there."),
@@ -183,10 +187,11 @@ class FillingTools:
         max_rows: MaxRows = None,
         row_ids: RowIds = None,
         again: Again = False,
+        params: Params = None,
     ) -> Estimated:
         """Say what filling these columns would take: model calls, searches, pages, dollars, time. Nothing is spent.
         Ask for it before `enrich` where a model is configured or the table is long."""
-        fill = await self._plan(table, columns, strategy, max_rows, row_ids, again)
+        fill = await self._plan(table, columns, strategy, max_rows, row_ids, again, params)
         return Estimated.model_validate(document(await fill.estimate()))
 
     async def enrich(
@@ -198,6 +203,7 @@ class FillingTools:
         max_rows: MaxRows = None,
         row_ids: RowIds = None,
         again: Again = False,
+        params: Params = None,
         evidence: Proof = "",
         wait: Wait = True,
     ) -> Enriched:
@@ -212,7 +218,7 @@ class FillingTools:
                 advice="The user can start it: tablewright enrich TABLE --strategy … --yes.",
             )
         async with self._desk.news(call) as watch:
-            fill = await self._plan(table, columns, strategy, max_rows, row_ids, again, watch)
+            fill = await self._plan(table, columns, strategy, max_rows, row_ids, again, params, watch)
             if not fill.asks_others:
                 return await self._enriched((await self._desk.apart(fill.run(), fill.cancel)).run_id)
         run_id = await self._desk.begun(
@@ -317,6 +323,7 @@ class FillingTools:
         max_rows: int | None,
         row_ids: list[int] | None,
         again: bool,
+        params: dict[str, str] | None,
         watch: Callable[[Progress], None] = lambda _: None,
     ) -> Fill:
         head = await self._tablewright.table(table)
@@ -331,7 +338,7 @@ class FillingTools:
             for asked in columns
         ]
         return await self._tablewright.plan_enrich(
-            head.id, fields, strategy, max_rows=max_rows, row_ids=row_ids, again=again, watch=watch
+            head.id, fields, strategy, params=params, max_rows=max_rows, row_ids=row_ids, again=again, watch=watch
         )
 
     async def _enriched(self, run_id: str) -> Enriched:

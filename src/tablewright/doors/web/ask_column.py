@@ -62,6 +62,9 @@ class Asking:
             self._type.on_value_change(lambda: self._detail.props(f'label="{self._detail_label()}"'))
             self._detail.props(f'label="{self._detail_label()}"')
             self._strategy = ui.select(self._strategies(), value="", label="How").props("outlined dense")
+            self._params: dict[str, ui.select | ui.input] = {}
+            self._settable = ui.element("div").classes("tw-form tw-whole")
+            self._strategy.on_value_change(self._show_parameters)
             self._most = ui.number("Only the first rows (try it small)", min=1, format="%d").props(
                 "outlined dense clearable"
             )
@@ -104,6 +107,22 @@ class Asking:
         }
         return {"": f"{AUTOMATIC}: formulas are computed, questions looked up", **known}
 
+    def _show_parameters(self) -> None:
+        """What can be set for the chosen strategy."""
+        strategy = self._visit.tablewright.strategies().get(self._strategy.value)
+        self._settable.clear()
+        self._params = {}
+        with self._settable:
+            for each in strategy.parameters if strategy and not isinstance(strategy, UsageError) else ():
+                label, hint = each.name.replace("_", " ").capitalize(), each.help
+                shown = (
+                    ui.select(list(each.choices), value=each.default or None, label=label)
+                    if each.choices
+                    else ui.input(label, value=each.default)
+                )
+                shown.props["hint"] = hint
+                self._params[each.name] = shown.props("outlined dense")
+
     def _field(self) -> Field:
         if self._given is not None:
             return self._given
@@ -134,6 +153,7 @@ class Asking:
             self._table.id,
             [self._field()],
             self._strategy.value,
+            params={name: str(each.value).strip() for name, each in self._params.items() if each.value},
             row_ids=self._row_ids,
             again=self._again.value,
             max_rows=int(most) if most and self._row_ids is None else None,
