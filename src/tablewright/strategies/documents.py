@@ -25,6 +25,7 @@ from tablewright.strategies.tools import Need, Tools
 from tablewright.table.dates import OTHER_READING, read_date
 from tablewright.table.model import Field, Finding, Row
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.template import PLACEHOLDER
 from tablewright.table.typed import dated
 
 SETTLED = 0.7
@@ -127,6 +128,8 @@ class DocumentPart:
         if named:
             notebook.subject = self._itself
         pages = await notebook.open(named[: self._most]) if named else await searched(notebook, fields, self._most)
+        if feedback.previous and not pages:
+            return ()  # nothing that was not read before: what was found stands
         if notebook.model is not None:
             await notebook.read(fields, pages)
             findings = await notebook.findings(fields)
@@ -201,9 +204,13 @@ def left_blank(field: Field, label: str) -> Finding:
 
 
 async def searched(notebook: Notebook, fields: tuple[Field, ...], most: int) -> tuple[Retrieved, ...]:
-    """The documents that speak of the row, with the words of the fields and without."""
-    words = " ".join(field.name for field in fields[:3])
-    for query in (f"{notebook.subject.name} {words}", notebook.subject.name):
-        if query not in notebook.queries:
+    """The documents that speak of the row: with the names of the fields, by its name alone and, on another look, with
+    the words of each question."""
+    name = notebook.subject.name
+    queries = [f"{name} {' '.join(field.name for field in fields[:3])}", name]
+    if set(queries) <= set(notebook.queries):
+        queries = [f"{name} {PLACEHOLDER.sub(' ', field.question)}" for field in fields if field.question]
+    for query in queries:
+        if (query := " ".join(query.split())) not in notebook.queries:
             await notebook.search(query)
     return await notebook.open(await notebook.choose(fields, most))
