@@ -7,7 +7,6 @@ prompt has no answer and fails the test. `scripts/record.py` records.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ from typing import Any, Self
 
 import httpx2
 
+from tablewright.sample.model import completion, key_of, said_in
 from tests.models.endpoint import Asked, Endpoint, Reply, json_reply, refusal, running_endpoint
 
 FOLDER = Path(__file__).parent / "recordings"
@@ -86,7 +86,7 @@ async def replayed(recording: Recording) -> AsyncIterator[Endpoint]:
         if (known := recording.exchanges.get(key)) is None:
             unknown.append(f"{schema_of(request.body)}: {first_difference(request.body, recording)}")
             return refusal(404, "This was not recorded.")
-        return completion(key, request.body, known.reply)
+        return answered(key, request.body, known.reply)
 
     async with running_endpoint() as endpoint:
         endpoint.otherwise = respond
@@ -125,7 +125,7 @@ async def recorded(
                 reply = reply_in(response.json()["choices"][0]["message"])
                 known = Exchange(key, schema_of(request.body), said_in(request.body), reply)
             recording.exchanges[key] = known
-            return completion(key, request.body, known.reply)
+            return answered(key, request.body, known.reply)
 
         endpoint.otherwise = respond
         try:
@@ -136,25 +136,6 @@ async def recorded(
 
 
 # ── requests and answers on the wire ─────────────────────────────────────────────────────────────────────────────────
-
-
-def key_of(request: dict[str, Any]) -> str:
-    asked = [said_in(request), request.get("response_format"), request.get("tools")]
-    text = json.dumps(asked, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:20]
-
-
-def said_in(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """The messages without what differs from run to run: the numbers of tool calls."""
-    said = []
-    for message in request["messages"]:
-        kept = {part: message[part] for part in ("role", "content", "tool_calls") if message.get(part) is not None}
-        if "tool_calls" in kept:
-            kept["tool_calls"] = [
-                {part: value for part, value in call.items() if part != "id"} for call in kept["tool_calls"]
-            ]
-        said.append(kept)
-    return said
 
 
 def schema_of(request: dict[str, Any]) -> str:
@@ -174,34 +155,8 @@ def reply_in(message: dict[str, Any]) -> Any:
     return said if isinstance(said, dict) else text
 
 
-def completion(key: str, request: dict[str, Any], reply: Any) -> Reply:
-    """The same bytes while recording and while replaying: the next request of a conversation quotes them."""
-    text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-    message: dict[str, Any] = {"role": "assistant", "content": text}
-    if isinstance(reply, dict) and reply.keys() == {"tool_calls"}:
-        calls = [
-            {
-                "id": f"call_{key}_{place}",
-                "type": "function",
-                "function": {"name": call["name"], "arguments": json.dumps(call["arguments"], ensure_ascii=False)},
-            }
-            for place, call in enumerate(reply["tool_calls"])
-        ]
-        message |= {"content": None, "tool_calls": calls}
-    read = sum(len(str(said.get("content"))) for said in request["messages"]) // 4
-    written = len(text) // 4
-    return json_reply(
-        {
-            "id": key,
-            "object": "chat.completion",
-            "created": 0,
-            "model": request.get("model", ""),
-            "choices": [
-                {"index": 0, "finish_reason": "tool_calls" if "tool_calls" in message else "stop", "message": message}
-            ],
-            "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
-        }
-    )
+def answered(key: str, request: dict[str, Any], reply: Any) -> Reply:
+    return json_reply(completion(key, request, reply))
 
 
 # ── files that people can read ───────────────────────────────────────────────────────────────────────────────────────
