@@ -136,7 +136,7 @@ def snippet(text: str, weights: Mapping[str, float]) -> str:
 
     def weight(start: int) -> float:
         shown: set[str] = set().union(*hits[start : start + SNIPPET_WORDS])
-        return sum(weights[word] for word in shown)
+        return math.fsum(weights[word] for word in shown)  # whatever the order: a set has another in each process
 
     start = max(starts, key=lambda at: (weight(at), -at)) if len(pieces) > SNIPPET_WORDS else 0
     shown = " ".join(pieces[start : start + SNIPPET_WORDS])
