@@ -22,7 +22,15 @@ from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict, UsageError
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys import enrich, refresh
-from tablewright.journeys.files import FileOptions, Imported, export_file, import_file
+from tablewright.journeys.files import (
+    FileOptions,
+    Imported,
+    KnownFile,
+    add_new_rows,
+    export_file,
+    import_file,
+    recognise,
+)
 from tablewright.journeys.refresh import Round
 from tablewright.models.catalog import CATALOG, CatalogModel
 from tablewright.policies import retry_policy, terms_of
@@ -91,6 +99,7 @@ __all__ = [
     "Imported",
     "Ingested",
     "Kind",
+    "KnownFile",
     "ModelTrial",
     "Operation",
     "Parameter",
@@ -176,6 +185,14 @@ class Tablewright:
         progress: Callable[[int, int], None] | None = None,
     ) -> Imported:
         return await import_file(self._store, path, options, actor=self._actor, progress=progress)
+
+    async def recognise_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> KnownFile | None:
+        """The table that the file became when it was imported before, if any."""
+        return await recognise(self._store, path, options)
+
+    async def add_new_rows(self, known: KnownFile) -> None:
+        """Of a file that has changed since it was imported; what is in its table stays as it is."""
+        await add_new_rows(self._store, known, actor=self._actor)
 
     async def export_file(
         self,

@@ -266,8 +266,23 @@ def test_a_person_sees_a_preview_and_is_asked(shell: Shell) -> None:
     assert "37.5" in screen
     assert "Apply 2 values to table sales? [y]es, [r]eview one by one, [N]o" in screen
     assert (shell.folder / "out.csv").exists()
-    screen, code = at_a_terminal(shell, ["enrich", "sales.csv", "--field", TOTAL], answer="\n")
+    screen, code = at_a_terminal(shell, ["enrich", "sales.csv", "--new", "--field", TOTAL], answer="\n")
     assert "Nothing was applied" in screen
+
+
+def test_the_same_file_again_goes_on_with_its_table(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    shell("enrich", "sales.csv", "--field", TOTAL, "--yes")
+    done = shell("enrich", "sales.csv", "--field", TOTAL, "--yes")
+    assert "sales.csv is table sales, imported before; --new makes a new table." in done.stderr
+    shell.write(
+        "sales.csv", SALES + SALES.splitlines()[1].replace(SALES.splitlines()[1].split(",")[0], "Zither") + "\n"
+    )
+    done = shell("enrich", "sales.csv", "--field", TOTAL, "--yes")
+    assert "1 new row added" in done.stderr
+    assert [table["id"] for table in shell.json("table", "list")["tables"]] == ["sales"]
+    shell("enrich", "sales.csv", "--field", TOTAL, "--new", "--yes")
+    assert len(shell.json("table", "list")["tables"]) == 2
 
 
 def test_a_person_may_review_one_by_one_at_the_end_of_a_run(shell: Shell) -> None:

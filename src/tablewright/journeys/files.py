@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
+import platform
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tablewright.engine.changes import Changes
 from tablewright.errors import BadField, BadFile, RunError
+from tablewright.store.imports import ImportedFile
 from tablewright.store.store import Store
+from tablewright.table.coerce import coerce
+from tablewright.table.edits import AddRow
 from tablewright.table.files import Incoming, open_writer, read_table, target_format
-from tablewright.table.model import Field, Noun, Row, Table, column_key
+from tablewright.table.model import Cell, Field, Noun, Row, Table, column_key, given
+from tablewright.table.rowkey import row_key
+from tablewright.table.text import cell_text
 
 
 class Imported(Noun, frozen=True):
@@ -50,6 +58,7 @@ async def import_file(
         delimiter=options.delimiter,
         encoding=options.encoding,
     )
+    file = await described(path, options)
     table = await store.tables.create(
         options.name or incoming.name,
         incoming.fields,
@@ -59,7 +68,84 @@ async def import_file(
         note=f"imported {path.name}",
         progress=(lambda done: progress(done, incoming.row_count)) if progress else None,
     )
+    await store.imports.keep(table.id, file)
     return Imported(table=table, rows=incoming.row_count, warnings=incoming.warnings)
+
+
+class KnownFile(Noun, frozen=True):
+    """A file that was imported before. `new_rows` are those of the file that its table never had."""
+
+    table: Table
+    file: ImportedFile
+    changed: bool = False
+    new_rows: tuple[Mapping[str, Cell], ...] = ()
+
+
+async def recognise(store: Store, path: Path, options: FileOptions) -> KnownFile | None:
+    """The table that the file became when it was last imported. None where it never was, and where it has changed so
+    that its rows cannot be matched: it has other columns, or no column that names its rows."""
+    file = await described(path, options)
+    found = await store.imports.find(file)
+    if found is None:
+        return None
+    table_id, before = found
+    table = await store.tables.find(table_id)
+    if file.content_hash == before.content_hash:
+        return KnownFile(table=table, file=file)
+    incoming = await asyncio.to_thread(
+        read_table,
+        path,
+        header=options.header,
+        sheet=options.sheet,
+        delimiter=options.delimiter,
+        encoding=options.encoding,
+    )
+    columns = [(read_as, field) for read_as in incoming.fields if (field := table.field(read_as.name)) is not None]
+    if len(columns) < len(incoming.fields) or table.key_field not in {field.name for _, field in columns}:
+        return None
+    seen = await store.imports.keys(table_id)
+    new: list[Mapping[str, Cell]] = []
+    for cells in incoming.rows():
+        read = {field.name: fitted(cell, read_as, field) for cell, (read_as, field) in zip(cells, columns, strict=True)}
+        key = row_key(cell_text(read[table.key_field]))
+        if key and key not in seen:
+            seen.add(key)
+            new.append({name: cell for name, cell in read.items() if cell.value is not None})
+    return KnownFile(table=table, changed=True, new_rows=tuple(new), file=file)
+
+
+async def add_new_rows(store: Store, known: KnownFile, *, actor: str = "") -> None:
+    """What is in the table already stays as it is, whatever the file says now."""
+    table = known.table
+    edits = [AddRow(key=row_key(cell_text(cells[table.key_field])), cells=cells) for cells in known.new_rows]
+    if edits:
+        await Changes(store, actor).edit(table.id, edits, f"added from {Path(known.file.path).name}")
+    await store.imports.keep(table.id, known.file)
+
+
+def fitted(cell: Cell, read_as: Field, field: Field) -> Cell:
+    """As the column of the table wants it: in the changed file it may look like another type."""
+    if read_as.type == field.type:
+        return cell
+    text = cell_text(cell)
+    return given(coerce(text, field).value, text)
+
+
+async def described(path: Path, options: FileOptions) -> ImportedFile:
+    reading = (options.key_field, options.header, options.sheet, options.delimiter, options.encoding)
+    return ImportedFile(
+        path=f"{platform.node()}:{path.resolve()}",
+        content_hash=await asyncio.to_thread(hash_of, path),
+        reading=repr(reading),
+    )
+
+
+def hash_of(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def choose_key_field(incoming: Incoming, asked: str) -> str:

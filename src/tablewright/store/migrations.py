@@ -193,6 +193,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (actor, key)
         ){clustered}""",
     ),
+    (
+        """CREATE TABLE imports (
+            table_no INTEGER PRIMARY KEY, path TEXT NOT NULL, content_hash TEXT NOT NULL, reading TEXT NOT NULL,
+            at TEXT NOT NULL
+        )""",
+        "CREATE INDEX imports_by_path ON imports (path)",
+    ),
 )
 
 

@@ -28,6 +28,16 @@ tables = Table(
     Column("last_seq", BigInteger, nullable=False),
 )
 
+imports = Table(
+    "imports",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("path", Text, nullable=False),
+    Column("content_hash", Text, nullable=False),
+    Column("reading", Text, nullable=False),
+    Column("at", Text, nullable=False),
+)
+
 fields = Table(
     "fields",
     metadata,

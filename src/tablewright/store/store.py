@@ -11,6 +11,7 @@ from tablewright.store.corrections import Corrections
 from tablewright.store.database import Database
 from tablewright.store.documents import Documents
 from tablewright.store.feed import Feed
+from tablewright.store.imports import Imports
 from tablewright.store.limits import SharedLimits
 from tablewright.store.log import Log
 from tablewright.store.pages import Pages
@@ -32,6 +33,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.tables = Tables(database)
+        self.imports = Imports(database)
         self.log = Log(database)
         self.history = History(database)
         self.proposals = Proposals(database)

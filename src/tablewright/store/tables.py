@@ -200,6 +200,7 @@ class Tables:
             for of_run in (schema.attempts, schema.run_slices, schema.run_events):
                 connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
             for owned in (
+                schema.imports,
                 schema.proposals,
                 schema.runs,
                 schema.edits,

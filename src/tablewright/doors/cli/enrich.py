@@ -15,7 +15,17 @@ from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.cli.table import Delimiter, Encoding, Key, NoHeader, Sheet
 
 if TYPE_CHECKING:
-    from tablewright.app import FileOptions, Fill, Filled, Imported, Progress, ProposalHead, Tablewright, Watch
+    from tablewright.app import (
+        FileOptions,
+        Fill,
+        Filled,
+        Imported,
+        KnownFile,
+        Progress,
+        ProposalHead,
+        Tablewright,
+        Watch,
+    )
     from tablewright.errors import Paused
     from tablewright.table.model import Field
 
@@ -96,6 +106,10 @@ def enrich(
         float | None,
         typer.Option("--threshold", min=0, max=1, help="The confidence under which a cell is weak. [0.6]"),
     ] = None,
+    new: Annotated[
+        bool,
+        typer.Option("--new", help="Make a new table of a file that was imported before, instead of using its own."),
+    ] = False,
     key: Key = "",
     no_header: NoHeader = False,
     sheet: Sheet = None,
@@ -153,7 +167,7 @@ def enrich(
         acts = not yes and tablewright.acts(strategy)
         if acts and (json or not output.ask(f"{strategy} acts outside the table. Start?")):
             raise UsageError(f"{strategy} acts outside the table, for every row.", advice="Say --yes to start it.")
-        table_id, filled = await fill(tablewright, target, options, asked)
+        table_id, filled = await fill(tablewright, target, options, asked, new=new)
         output.warn([*tablewright.warnings, *filled.notes])
         head = await tablewright.proposal(filled.proposal_id)
         stopped = filled.status in ("cancelled", "paused")
@@ -294,11 +308,13 @@ class Asked:
     concurrency: int | None = None
 
 
-async def fill(tablewright: Tablewright, target: str, options: FileOptions, asked: Asked) -> tuple[str, Filled]:
+async def fill(
+    tablewright: Tablewright, target: str, options: FileOptions, asked: Asked, *, new: bool = False
+) -> tuple[str, Filled]:
     """Imports the file if it is one, and runs, with a progress bar, until it is done or Ctrl-C is pressed."""
     from tablewright.doors.cli import output, views
 
-    table_id, imported = await bring_in(tablewright, target, options)
+    table_id, imported = await bring_in(tablewright, target, options, new=new)
     with output.bar() as progress:
         task = progress.add_task("Filling", total=None)
 
@@ -322,8 +338,11 @@ async def fill(tablewright: Tablewright, target: str, options: FileOptions, aske
             loop.remove_signal_handler(signal.SIGINT)
 
 
-async def bring_in(tablewright: Tablewright, target: str, options: FileOptions) -> tuple[str, Imported | None]:
-    """The table's id, and what was imported if it is a file."""
+async def bring_in(
+    tablewright: Tablewright, target: str, options: FileOptions, *, new: bool = False, only_look: bool = False
+) -> tuple[str, Imported | None]:
+    """The table's id, and what was imported if it is a file. One that was imported before goes on with its table,
+    unless `new`; with `only_look` no row is added to it."""
     from tablewright.doors.cli import output
     from tablewright.errors import BadFile
 
@@ -331,6 +350,9 @@ async def bring_in(tablewright: Tablewright, target: str, options: FileOptions) 
         if Path(target).suffix or "/" in target:
             raise BadFile(f"There is no file {target}.")
         return (await tablewright.table(target)).id, None
+    known = None if new else await tablewright.recognise_file(Path(target), options)
+    if known is not None and not (only_look and known.changed) and await goes_on(tablewright, target, known):
+        return known.table.id, None
     with output.bar() as progress:
         task = progress.add_task(f"Importing {Path(target).name}", total=None)
         imported = await tablewright.import_file(
@@ -338,6 +360,29 @@ async def bring_in(tablewright: Tablewright, target: str, options: FileOptions) 
         )
     output.warn(imported.warnings)
     return imported.table.id, imported
+
+
+async def goes_on(tablewright: Tablewright, target: str, known: KnownFile) -> bool:
+    """Whether to use the table that the file became before. Where the file has changed a person is asked; without one
+    its new rows are added, and what is in the table stays as it is."""
+    from tablewright.doors.cli import output
+
+    table_id = known.table.id
+    if not known.changed:
+        output.say(f"{target} is table {table_id}, imported before; --new makes a new table.")
+        return True
+    rows = output.many(len(known.new_rows), "new row")
+    question = (
+        f"{target} has changed since it became table {table_id}. [A]dd {rows} to that table, or make a [n]ew one?"
+    )
+    if output.ask_which(question, "an") == "n":
+        return False
+    await tablewright.add_new_rows(known)
+    output.say(
+        f"{target} has changed since it became table {table_id}: {rows} added, the others stay as they are in the "
+        "table; --new makes a new table."
+    )
+    return True
 
 
 async def planned(tablewright: Tablewright, table_id: str, asked: Asked, watch: Watch) -> Fill:
@@ -360,7 +405,7 @@ async def print_estimate(
     """What a run would take. A file is a table only for as long as that needs."""
     from tablewright.doors.cli import output, views
 
-    table_id, imported = await bring_in(tablewright, target, options)
+    table_id, imported = await bring_in(tablewright, target, options, only_look=True)
     try:
         run = await planned(tablewright, table_id, asked, lambda news: None)
         likely = await run.estimate()

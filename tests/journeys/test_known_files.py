@@ -1,0 +1,57 @@
+"""A file that comes again goes on with its table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.settings import Settings
+from tablewright.table.edits import RemoveRow
+
+PRICES = "Item,Price\nLamp,12\nDesk,230\n"
+
+
+async def test_the_same_file_is_its_table_and_read_in_another_way_it_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(PRICES, encoding="utf-8")
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        assert await tablewright.recognise_file(path) is None
+        table = (await tablewright.import_file(path)).table
+        known = await tablewright.recognise_file(path)
+        assert known is not None
+        assert (known.table.id, known.changed, known.new_rows) == (table.id, False, ())
+        assert await tablewright.recognise_file(path, FileOptions(key_field="Price")) is None
+        other = tmp_path / "copy.csv"
+        other.write_text(PRICES, encoding="utf-8")
+        assert await tablewright.recognise_file(other) is None
+        await tablewright.remove_table(table.id)
+        assert await tablewright.recognise_file(path) is None
+
+
+async def test_of_a_changed_file_only_new_rows_are_added_and_what_people_did_stays(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(PRICES, encoding="utf-8")
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        table = (await tablewright.import_file(path)).table
+        await tablewright.changes.set_value(table.id, 1, "Price", "15")
+        await tablewright.changes.edit(table.id, [RemoveRow(row_id=2)])
+        path.write_text(PRICES.replace("12", "99") + "Chair,about 45\nlamp,1\n", encoding="utf-8")
+        known = await tablewright.recognise_file(path)
+        assert known is not None
+        assert known.changed
+        assert [row["Item"].value for row in known.new_rows] == ["Chair"]
+        await tablewright.add_new_rows(known)
+        rows = (await tablewright.load(table.id)).rows
+        assert [(row.cell("Item").value, row.cell("Price").value) for row in rows] == [("Lamp", 15), ("Chair", 45)]
+        again = await tablewright.recognise_file(path)
+        assert again is not None
+        assert not again.changed
+
+
+async def test_a_file_with_other_columns_is_a_new_table(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(PRICES, encoding="utf-8")
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        await tablewright.import_file(path)
+        path.write_text("Item,Weight\nLamp,3\n", encoding="utf-8")
+        assert await tablewright.recognise_file(path) is None
