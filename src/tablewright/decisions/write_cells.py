@@ -190,12 +190,22 @@ def unproved(basis: Basis, said: str, value: Value, field: Field, inputs: Mappin
 _NUMBERING = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 
 
+_RUN = re.compile(r"\d(?:[\d\s.,'’()/-]*\d)?")
+"""Digits with what may stand between them: a number grouped in any way, a phone number, a date."""
+
+
+def digits_of(run: str) -> str:
+    return re.sub(r"\D", "", run)
+
+
 def figures_not_in(said: str, texts: Iterable[str]) -> list[str]:
     """The numbers, written in digits, and the dates that none of the texts has."""
     pieces = [text[start : start + PIECE] for text in texts for start in range(0, len(text), PIECE - 50)]
     held = {number for piece in pieces for number in numbers_in(piece)}
     dates = {date.iso for piece in pieces for date in read_dates(piece)}
+    runs = {digits_of(run) for piece in pieces for run in _RUN.findall(piece)}
     said = _NUMBERING.sub(" ", said)
+    said = _RUN.sub(lambda run: " " if digits_of(run[0]) in runs else run[0], said)
     for date in reversed(read_dates(said)):
         if any(other.startswith(date.iso) for other in dates):
             said = said[: date.start] + " " + said[date.end :]
