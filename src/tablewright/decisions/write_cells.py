@@ -57,6 +57,8 @@ class WriteCells(Noun, frozen=True, gc=True):
     inputs: Mapping[str, tuple[str, ...]]
     row: Mapping[str, str]
     examples: Mapping[str, tuple[str, ...]] = {}
+    notes: Mapping[str, str] = {}
+    """By field, what a person said of the value that stands there."""
 
 
 class Written(BaseModel):
@@ -83,9 +85,12 @@ class Write:
         if examples := list(shown_examples(asked)):
             parts += ["Values that people accepted, which show the form:", block(2, "\n".join(examples))]
         row = "\n".join(f"{column}: {text}" for column, text in asked.row.items())
+        parts += ["The row:", block(1, row)]
+        if notes := [f"{field.name}: {asked.notes[field.name]}" for field in asked.fields if field.name in asked.notes]:
+            parts += ["What people said of earlier values, which you are to improve on:", block(3, "\n".join(notes))]
         return Prompt(
             instructions=INSTRUCTIONS,
-            text="\n".join([*parts, "The row:", block(1, row)]),
+            text="\n".join(parts),
             reply=reply_for(tuple(field.name for field in asked.fields)),
             max_tokens=sum(800 if field.type in ("text", "list") else 100 for field in asked.fields),
         )

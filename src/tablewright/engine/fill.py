@@ -133,7 +133,7 @@ class Fill:
         self._must_prove = not self._is_ours and strategy.kind == "enrichment"
         self._asks_others = not self._is_ours or bool(strategy.needs(self._task))
         self._concurrency = concurrency or strategy.rows_at_once(self._task)
-        self._can_repeat = strategy.kind == "enrichment" and bool(strategy.needs(self._task))
+        self._can_repeat = strategy.kind == "enrichment" and strategy.repeats and bool(strategy.needs(self._task))
         self._retry = retry
         self._again = again
         self._examples = examples

@@ -27,6 +27,7 @@ class ComputationStrategy(Strategy):
     display_name = "Computation"
     concurrency = 10
     needs_identity = False
+    repeats = False
 
     def needs(self, task: Task) -> Collection[Need]:
         return ("model",) if any(formula.error for _, formula, _ in formulas_of(task)) else NOTHING

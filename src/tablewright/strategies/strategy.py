@@ -110,6 +110,8 @@ class Strategy:
     """Rows worked on at once, unless the user says otherwise."""
     needs_identity: bool = True
     """Whether a row without a name is skipped."""
+    repeats: bool = True
+    """Whether another attempt at a row can find more. What is made of the row alone comes out the same again."""
     parameters: Sequence[Parameter] = ()
 
     def needs(self, task: Task) -> Collection[Need]:

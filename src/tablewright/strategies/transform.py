@@ -6,17 +6,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from tablewright.decisions.decision import decide
 from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
 from tablewright.errors import BadField, UsageError
 from tablewright.strategies import expected
 from tablewright.strategies.computation import empty_inputs, failed
+from tablewright.strategies.feedback import Feedback
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.evidence import LONGEST_QUOTE
 from tablewright.table.model import Evidence, Field, Finding, Reason, Row, Step
 from tablewright.table.template import columns_in
 from tablewright.table.text import cell_text, show
+from tablewright.table.untrusted import gives_orders
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -27,11 +31,16 @@ CHARACTERS_A_TOKEN = 2
 """Few, so that what is shown of a row takes no more than about half of any model's window."""
 
 
+NOT_GIVEN = "the row does not give it"
+NO_NOTES: Mapping[str, str] = {}
+
+
 class TransformStrategy(Strategy):
     name = "transform"
     display_name = "Write from the row"
     concurrency = 8
     needs_identity = False
+    repeats = False
 
     def needs(self, task: Task) -> tuple[Need, ...]:
         return ("model",)
@@ -56,12 +65,13 @@ class TransformStrategy(Strategy):
                     f"{field.name} does not say what to write.",
                     advice=f'Write --field "{field.name}:{field.type}=Translate {{Title}} to German".',
                 )
-        writer = Writer(task.fields, task.table.fields, tools.model, strict=tools.strict, examples=task.examples)
-        return writer.answer
+        return Writer(task.fields, task.table.fields, tools.model, strict=tools.strict, examples=task.examples)
 
 
 class Writer:
     """Writes these fields of rows that have these columns."""
+
+    has_stronger = False
 
     def __init__(
         self,
@@ -84,7 +94,13 @@ class Writer:
         self._strict = strict
         self._examples = {name: tuple(some) for name, some in (examples or {}).items()}
 
-    async def answer(self, row: Row, tell: Tell) -> Sequence[Finding]:
+    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
+        return await self.answer(row, tell)
+
+    def begin(self, row: Row, tell: Tell) -> RowWork:
+        return RowWork(self, row, tell)
+
+    async def answer(self, row: Row, tell: Tell, notes: Mapping[str, str] = NO_NOTES) -> Sequence[Finding]:
         """All open fields of the row in one call; without a call for those whose inputs are all empty."""
         findings, wanted = [], []
         for field in self._fields:
@@ -96,11 +112,11 @@ class Writer:
                 empty = empty_inputs(self._named[field.name], row) or "the row is empty"
                 findings.append(failed(field, "not_applicable", empty))
         if wanted:
-            findings += await self._write(row, tuple(wanted), tell)
+            findings += await self._write(row, tuple(wanted), tell, notes)
         return findings
 
-    async def _write(self, row: Row, fields: tuple[Field, ...], tell: Tell) -> list[Finding]:
-        asked = self.asked(row, fields)
+    async def _write(self, row: Row, fields: tuple[Field, ...], tell: Tell, notes: Mapping[str, str]) -> list[Finding]:
+        asked = structs.replace(self.asked(row, fields), notes=notes)
 
         def told(step: Step) -> None:
             tell(step, *(field.name for field in fields))
@@ -127,7 +143,9 @@ class Writer:
         if cell.problem:
             return failed(field, "error", cell.problem)
         if cell.value is None:
-            return failed(field, "not_found", "the row does not give it")
+            hidden = [name for name in self._inputs[field.name] if gives_orders(cell_text(row.cell(name)))]
+            why = f"{hidden[0]} gives orders to machines, which no model is shown" if hidden else NOT_GIVEN
+            return failed(field, "not_found", why)
         if self._strict and cell.basis == "judged":
             return failed(field, "not_found", "it was concluded from the row, which strict evidence does not allow")
         sure = min(row.cell(column).confidence or 0.0 for column in cell.columns)
@@ -144,6 +162,20 @@ class Writer:
             steps=(Step(type="thinking", detail=f"Written from {', '.join(cell.columns)}; {cell.basis}."),),
             exact=True,
         )
+
+
+class RowWork:
+    """One row under work; it is written once, by the notes that people left on its cells."""
+
+    remembers = False
+
+    def __init__(self, writer: Writer, row: Row, tell: Tell) -> None:
+        self._writer = writer
+        self._row = row
+        self._tell = tell
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        return await self._writer.answer(self._row, self._tell, feedback.notes)
 
 
 def shortened(text: str, room: int) -> str:
