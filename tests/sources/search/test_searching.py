@@ -61,7 +61,7 @@ async def test_a_passing_failure_is_tried_again_and_each_request_is_counted() ->
     assert searched == Searched(hits=(HIT,), queries=("acme",))
     assert meter.usage.searches == 3
     assert 1.0 <= slept.waits[0] <= 1.5
-    assert 4.0 <= slept.waits[1] <= 6.0
+    assert 2.5 <= slept.waits[1] <= 3.75
 
 
 async def test_after_two_retries_the_failure_is_told() -> None:

@@ -19,7 +19,7 @@ from tablewright.table.usage import Usage, spend
 if TYPE_CHECKING:
     from tablewright.models.budget import Budget
 
-WAITS = (1.0, 4.0)
+WAITS = (1.0, 2.5)
 """Seconds before the first and the second retry, where the provider does not say."""
 LONGEST_WAIT = 20.0
 PATIENCE = 10.0
