@@ -338,7 +338,7 @@ class Notebook:
                 for name, reads in self._reads.items():
                     self._reads[name] = [read for read in reads if read.source.domain != domain]
                 said = f"{domain} is about another {self.subject.name}: it knows nothing else of this row."
-                self.note(Step(type="thinking", detail=said, data={"domain": domain}))
+                self.note(Step(type="thinking", detail=said, data={"domain": domain, "same_row": "other"}))
 
     def _only_contradicts(self, domain: str, familiar: Collection[str]) -> bool:
         contradicts = False

@@ -16,6 +16,12 @@ FIELDS = (
     "CEO=Who is the chief executive of {Company}?",
     "Employees:number=How many people does {Company} employ?",
 )
+JUDGED = (
+    "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?",
+    "Known for=What is {Company} known for?",
+)
+SHOWN = ("Kestrelworks", "Marlow Instruments")
+"""The rows that a model fills. Their prompts must be the same each time, for its answers are recorded."""
 
 
 @app.command()
@@ -75,12 +81,70 @@ async def show(folder: Any, *, quiet: bool) -> dict[str, Any]:
             operations = await tablewright.operations(filled.proposal_id)
             headline("3. Every value has its quote, found in a page that was fetched")
             await print_evidence(tablewright, table_id, operations)
-            headline("4. What was not found stays empty, and says where it was looked for and why")
+            headline("4. Two firms share a name: the row's other columns tell them apart")
+            await print_namesake(tablewright, table_id, operations)
+            headline("5. What was not found stays empty, and says where it was looked for and why")
             await print_empty(tablewright, table_id, operations)
-            headline("5. The history knows who did what; a run is undone with one command")
+    report["judged"] = await judged(folder, quiet=quiet, headline=headline)
+    if not quiet:
+        async with Tablewright.open(Settings(home=str(folder), search="sample")) as tablewright:
+            headline("7. The history knows who did what; a run is undone with one command")
             views.print_history(await tablewright.table(table_id), await tablewright.history(table_id))
-            output.say("Try it on a file of your own: tablewright enrich FILE.csv --field 'NAME:TYPE=QUESTION'")
-        return report
+        output.say("Try it on a file of your own: tablewright enrich FILE.csv --field 'NAME:TYPE=QUESTION'")
+    return report
+
+
+async def judged(folder: Any, *, quiet: bool, headline: Any) -> dict[str, Any]:
+    """Two columns that no page states in so many words, with the recorded answers of a large language model."""
+    from tablewright.app import Tablewright
+    from tablewright.doors.cli import views
+    from tablewright.sample.model import NAME, RecordedModel
+    from tablewright.settings import Settings
+    from tablewright.table.fieldspec import parse_field
+    from tablewright.table.text import cell_text
+
+    headline("6. With a model, also what no page says in so many words (answers of a large language model, recorded)")
+    with RecordedModel() as model:
+        settings = Settings(
+            home=str(folder),
+            search="sample",
+            model=f"openai:{NAME}",
+            model_base_url=model.url,
+            model_window="128000",
+            concurrency="1",
+            attempts="1",
+        )
+        async with Tablewright.open(settings) as tablewright:
+            (head,) = await tablewright.tables()
+            table = await tablewright.load(head.id)
+            rows = [row.id for row in table.rows if cell_text(row.cell(table.key_field)) in SHOWN]
+            run = await tablewright.plan_enrich(
+                table.id, [parse_field(text) for text in JUDGED], "pipeline", row_ids=rows, params={"rows_a_call": "1"}
+            )
+            filled = await run.run()
+            if not quiet:
+                for operation in await tablewright.operations(filled.proposal_id):
+                    row = table.row(operation.row_id)
+                    name = cell_text(row.cell(table.key_field)) if row else ""
+                    views.print_cell(f"{name} / {operation.field}", operation.cell)
+            report: dict[str, Any] = await tablewright.enrich_report(filled)
+            return report
+
+
+async def print_namesake(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
+    from tablewright.doors.cli import output, views
+    from tablewright.table.text import cell_text
+
+    table = await tablewright.table(table_id)
+    rows = await tablewright.rows_by_id(table_id, [operation.row_id for operation in operations])
+    for operation in operations:
+        told = [step.detail for step in operation.steps if step.data.get("same_row") == "other"]
+        if told and operation.cell.value is not None:
+            row = rows[operation.row_id]
+            views.print_cell(f"{cell_text(row.cell(table.key_field))} / {operation.field}", row.cell(operation.field))
+            for line in dict.fromkeys(told):
+                output.say(line)
+            return
 
 
 async def print_table(tablewright: Tablewright, table_id: str) -> None:
