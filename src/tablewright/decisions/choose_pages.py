@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import columns, row_lines
@@ -18,9 +17,8 @@ from tablewright.table.untrusted import LEFT_OUT, WARNING, block, gives_orders
 
 INSTRUCTIONS = """\
 You choose which search results to open, to fill columns of one table row. Open results that are likely about this \
-very row and likely to state the columns: its own or official page, and one or two independent pages that would \
-confirm it. Leave out results about others of a similar name, results about something else, and copies of each other. \
-`numbers` are the results to open, the best first; none if none is worth opening.
+very row and likely to state the columns: its own or official page, and an independent page that would confirm it. \
+Leave out results about others of a similar name, results about something else, and copies of each other. `numbers` are the results to open, the best first; none if none is worth opening.
 """
 TITLE, SNIPPET = 110, 300
 """Characters of a search result that are shown."""
@@ -59,7 +57,7 @@ class ChoosePages(Noun, frozen=True):
 
 
 class Choice(BaseModel):
-    numbers: list[int] = Key(max_length=20)
+    numbers: list[int]
 
 
 class Choose:

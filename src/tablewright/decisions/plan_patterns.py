@@ -9,13 +9,15 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.read import columns
+from tablewright.decisions.read import columns, row_lines
+from tablewright.extraction.about import Subject
 from tablewright.table.model import Field, Noun
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.untrusted import WARNING, block, gives_orders
 
 ENTITY = "%entity"
+NOBODY = Subject(name="")
 MOST = 4
 MOST_AGAIN = 2
 FIELDS_A_PATTERN = 3
@@ -39,14 +41,16 @@ class WasWeak(Noun, frozen=True):
 
 
 class PlanPatterns(Noun, frozen=True):
-    """`columns` are the other columns whose values help to find the right row; `samples` a few names of rows.
+    """`columns` are the other columns of the table, and `telling` those of them that help to find the right row without
+    a model; `sample` is one of its rows.
 
     On another attempt, `avoid` are the patterns that were tried and `weak` says why they were not enough."""
 
     key: str
     fields: tuple[Field, ...]
     columns: tuple[str, ...] = ()
-    samples: tuple[str, ...] = ()
+    telling: tuple[str, ...] = ()
+    sample: Subject = NOBODY
     attempt: int = 1
     avoid: tuple[str, ...] = ()
     weak: tuple[WasWeak, ...] = ()
@@ -67,8 +71,10 @@ class Plan:
     def prompt(self, asked: PlanPatterns) -> Prompt:
         others = ", ".join(f"{{{column}}}" for column in asked.columns) or "none"
         wanted = columns(asked.fields, {})
-        names = "; ".join(asked.samples)
-        rows = f"Rows: {asked.key} (such as {names})\nOther columns: {others}\n"
+        rows = (
+            f"{ENTITY} is the column {asked.key}; other columns: {others}\n"
+            f"One of the rows:\n{row_lines(asked.sample)}\n\n"
+        )
         return Prompt(
             instructions=f"{INSTRUCTIONS}{WARNING}" if asked.is_again else INSTRUCTIONS,
             text=f"{rows}{self._again(asked, wanted)}"
@@ -86,8 +92,8 @@ class Plan:
         return (
             f"[CONTEXT: RETRY ATTEMPT {asked.attempt}]\nPatterns used before:\n{tried}\n"
             f"What they brought:\n{results}\n\n"
-            f"[TASK]\nWrite one or two NEW patterns, for these columns only:\n{wanted}\n{hints}"
-            "Use other words than the patterns before: other names of the column, or the kind of page that states it."
+            f"[TASK]\nWrite one or {MOST_AGAIN} NEW patterns, for these columns only:\n{wanted}\n{hints}"
+            "Use other words than the patterns before."
         )
 
     def check(self, asked: PlanPatterns, reply: Any) -> tuple[str, ...]:
@@ -117,7 +123,7 @@ class Plan:
             asked.fields[start : start + FIELDS_A_PATTERN] for start in range(0, len(asked.fields), FIELDS_A_PATTERN)
         ]
         patterns = [" ".join((ENTITY, *(_words(field, asked.key) for field in group))) for group in groups[: MOST - 1]]
-        telling = " ".join(f"{{{column}}}" for column in asked.columns[:2])
+        telling = " ".join(f"{{{column}}}" for column in asked.telling[:2])
         return (*(" ".join(pattern.split()) for pattern in patterns), f"{ENTITY} {telling}".strip())
 
     def _other_pages(self, asked: PlanPatterns) -> tuple[str, ...]:

@@ -159,9 +159,7 @@ def of_group(task: Task, tools: Tools, column: str, fields: Sequence[Field]) -> 
 
 
 def planned(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -> Effort:
-    asked = PlanPatterns(
-        key=subject.column, fields=tuple(fields), columns=tuple(subject.context), samples=(subject.name,)
-    )
+    asked = PlanPatterns(key=subject.column, fields=tuple(fields), columns=tuple(subject.context), sample=subject)
     return one_call(model, Plan().prompt(asked), WRITTEN["plan"])
 
 

@@ -62,8 +62,9 @@ class OneByOne:
         asked = PlanPatterns(
             key=notebook.subject.column,
             fields=(field,),
-            columns=telling_columns(notebook.subject, (field,)),
-            samples=(notebook.subject.name,),
+            columns=tuple(notebook.subject.context),
+            telling=telling_columns(notebook.subject, (field,)),
+            sample=notebook.subject,
             attempt=feedback.attempt,
             avoid=feedback.avoid_patterns,
             weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),

@@ -101,8 +101,9 @@ class PatternStage:
         return PlanPatterns(
             key=subject.column,
             fields=fields,
-            columns=self._columns,
-            samples=(subject.name,),
+            columns=tuple(subject.context),
+            telling=self._columns,
+            sample=subject,
             attempt=feedback.attempt,
             avoid=(*self._first, *sorted(tried - {*self._first})) if message.is_again else (),
             weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),

@@ -15,6 +15,9 @@ from tablewright.table.template import columns_in, replace_columns
 from tablewright.table.text import cell_text
 from tablewright.table.untrusted import gives_orders
 
+BULLETS = " •·▪◦‣*–—-†‡#"
+"""What lists put before a name, which a search engine would take for a part of it."""
+
 
 def web_of(tools: Tools) -> Source:
     if tools.web is None:
@@ -85,5 +88,6 @@ def queries_for(patterns: Sequence[str], subject: Subject, row: Row) -> list[str
     def text_of(column: str) -> str:
         return cells.get(column_key(column), "")
 
-    queries = [replace_columns(pattern, text_of).replace(ENTITY, subject.name) for pattern in patterns]
+    name = subject.name.lstrip(BULLETS) or subject.name
+    queries = [replace_columns(pattern, text_of).replace(ENTITY, name) for pattern in patterns]
     return list(dict.fromkeys(" ".join(query.split()) for query in queries))

@@ -28,7 +28,7 @@ def block(number: int, text: str, title: str = "") -> str:
     """The mark carries a number made of the text itself: the same prompt each time, and not to be guessed by a page."""
     text = "\n".join(LEFT_OUT if gives_orders(line) else line for line in clean(text).split("\n"))
     mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
-    heading = f" | {clean(title)[:120]}" if title and not gives_orders(title) else ""
+    heading = f" | {clean(title)[:240]}" if title and not gives_orders(title) else ""
     return f"<<TEXT {number} {mark}{heading}>>\n{text}\n<<END TEXT {number} {mark}>>"
 
 
