@@ -17,8 +17,9 @@ from tablewright.table.untrusted import LEFT_OUT, WARNING, block, gives_orders
 
 INSTRUCTIONS = """\
 You choose which search results to open, to fill columns of one table row. Open results that are likely about this \
-very row and likely to state the columns: its own or official page, and an independent page that would confirm it. \
-Leave out results about others of a similar name, results about something else, and copies of each other. `numbers` are the results to open, the best first; none if none is worth opening.
+very row and likely to state the columns: its own or official page first, and an independent page that is likely to \
+confirm it. Leave out results about others of a similar name, results about something else, and copies of each other. \
+`numbers` are the results to open, the best first; none if none is worth opening.
 """
 TITLE, SNIPPET = 110, 300
 """Characters of a search result that are shown."""

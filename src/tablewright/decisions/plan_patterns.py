@@ -51,6 +51,7 @@ class PlanPatterns(Noun, frozen=True):
     columns: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
     sample: Subject = NOBODY
+    table: str = ""
     attempt: int = 1
     avoid: tuple[str, ...] = ()
     weak: tuple[WasWeak, ...] = ()
@@ -72,7 +73,7 @@ class Plan:
         others = ", ".join(f"{{{column}}}" for column in asked.columns) or "none"
         wanted = columns(asked.fields, {})
         rows = (
-            f"{ENTITY} is the column {asked.key}; other columns: {others}\n"
+            f"The table {asked.table!r}. {ENTITY} is the column {asked.key}; other columns: {others}\n"
             f"One of the rows:\n{row_lines(asked.sample)}\n\n"
         )
         return Prompt(

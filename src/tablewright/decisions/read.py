@@ -51,8 +51,8 @@ snippet of a page that could not be opened.
 
 First judge each text: is it about the very thing of this row, or about another of the same or a similar name? \
 Compare everything the row says (place, maker, website, year, kind). `same_row` is "same", also for a text on another \
-subject that mentions this very thing; "other" for a namesake, or a text that does not mention it, which fills nothing; \
-or "unclear", whose answers are marked as such. `reason` says in a few words what shows it.
+subject that mentions this very thing; "other" for a namesake, or a text that does not mention it, which fills \
+nothing; or "unclear", whose answers are marked as such. `reason` says in a few words what shows it.
 
 Then fill each column from the texts that are about the row. Give one answer with all the quotes that show it. Give a \
 second answer only where texts contradict each other; an older figure beside a newer one is no contradiction: give the \

@@ -12,7 +12,8 @@ from tablewright.table.text import show
 FINAL: frozenset[Reason] = frozenset({"not_applicable", "over_budget"})
 """Reasons for which another look is of no use."""
 HINTS: dict[Weakness, str] = {
-    "missing": "Look for the kind of page that lists it, under another name of the column.",
+    "missing": "If no result was about the row, try other forms of its name, or what tells it apart; else look for the "
+    "kind of page that states it, under another name of the column.",
     "blocked": "Look for other sites than those that refused.",
     "unsure": "Look for a page that states it outright.",
     "disputed": "Look for the row's own or an official page, which settles it.",

@@ -70,7 +70,9 @@ class Pipeline:
         rows = int(task.params.get("rows_a_call", ROWS))
         self._packer = Packer(tools.model, rows=rows) if tools.model is not None else None
         generator = PatternGenerator(tools.model, tools.patterns)
-        self._groups = [(column, PatternStage(generator, fields)) for column, fields in by_subject(task).items()]
+        self._groups = [
+            (column, PatternStage(generator, fields, task.table.name)) for column, fields in by_subject(task).items()
+        ]
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self.begin(row, tell).attempt(FIRST)

@@ -65,6 +65,7 @@ class OneByOne:
             columns=tuple(notebook.subject.context),
             telling=telling_columns(notebook.subject, (field,)),
             sample=notebook.subject,
+            table=self.task.table.name,
             attempt=feedback.attempt,
             avoid=feedback.avoid_patterns,
             weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),

@@ -61,8 +61,9 @@ class PatternStage:
     was found, shared by all rows that are weak there for the same reason. So nothing of a single row is in what is
     asked, but for the sample: not which of its cells are empty, nor which other columns are weak in it."""
 
-    def __init__(self, generator: PatternGenerator, fields: tuple[Field, ...]) -> None:
+    def __init__(self, generator: PatternGenerator, fields: tuple[Field, ...], table: str = "") -> None:
         self.fields = fields
+        self._table = table
         self._generator = generator
         self._columns: tuple[str, ...] | None = None
         self._first: tuple[str, ...] = ()
@@ -104,6 +105,7 @@ class PatternStage:
             columns=tuple(subject.context),
             telling=self._columns,
             sample=subject,
+            table=self._table,
             attempt=feedback.attempt,
             avoid=(*self._first, *sorted(tried - {*self._first})) if message.is_again else (),
             weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),
