@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -19,6 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.recorded import FOLDER, Recording, names, recorded
 from tests.scenarios import SCENARIOS, Stage
+
+DEMO = Path(__file__).parents[1] / "src/tablewright/sample/answers.json"
+"""What the demo's model answers: it comes with the package."""
 
 
 def main() -> int:
@@ -46,6 +50,9 @@ async def record(name: str, args: argparse.Namespace) -> None:
         async with recorded(recording, args.base_url, args.model, args.api_key, fresh=args.fresh) as endpoint:
             recording.result = await SCENARIOS[name](Stage(endpoint.url, Path(folder)))
     recording.save()
+    if name == "demo":
+        answers = {key: exchange.reply for key, exchange in recording.exchanges.items()}
+        DEMO.write_text(json.dumps(answers, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     asked = set(recording.exchanges)
     new = len(asked) if args.fresh else len(asked - known)
     print(f"{name}: {len(asked)} answers, {new} new, {len(known - asked)} dropped")

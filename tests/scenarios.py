@@ -24,6 +24,7 @@ from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
+from tablewright.doors.cli.demo import judged
 from tablewright.errors import BadFormula
 from tablewright.extraction.about import Subject
 from tablewright.models.build import build
@@ -157,7 +158,8 @@ async def plan_patterns(stage: Stage) -> Any:
         key="Company",
         fields=fields(FOUNDED, CEO, CUSTOMERS),
         columns=("Country",),
-        samples=("Brightwater Foods", "Marlow Instruments", "Vindarö Kraft"),
+        sample=BRIGHTWATER,
+        table="companies",
     )
     return await stage.decide(Plan(), asked)
 
@@ -295,3 +297,10 @@ async def transform(stage: Stage) -> Any:
         "Order:number=What is the order number in {Message}?",
         strategy="transform",
     )
+
+
+@scenario
+async def demo(stage: Stage) -> Any:
+    """What `tablewright demo` asks; its answers come with the package (sample/answers.json)."""
+    _, cells = await judged(stage.folder / "home", stage.url)
+    return {title: shown(cell) for title, cell in cells.items()}

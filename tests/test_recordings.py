@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from tablewright.models.build import build
+from tablewright.sample.model import RecordedModel
 
 from .models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 from .recorded import Changed, NotRecorded, Recording, key_of, names, recorded, replayed
@@ -27,6 +28,11 @@ async def test_what_a_large_model_answered_comes_to_the_same_result(name: str, t
 
 def test_every_scenario_is_recorded_and_every_recording_has_its_scenario() -> None:
     assert names() == SCENARIOS.keys()
+
+
+def test_the_demo_comes_with_its_recorded_answers() -> None:
+    recorded = {key: exchange.reply for key, exchange in Recording.load("demo").exchanges.items()}
+    assert RecordedModel().answers == recorded
 
 
 class Opinion(BaseModel):

@@ -256,7 +256,7 @@ async def test_a_verdict_that_is_missing_is_asked_for_again_and_is_no_yes(
 
 # ── plan, choose, coverage ───────────────────────────────────────────────────────────────────────────────────────────
 
-PLAN = PlanPatterns(key="Company", fields=(FOUNDED, CITY), columns=("Country",), samples=("Acme Turbines",))
+PLAN = PlanPatterns(key="Company", fields=(FOUNDED, CITY), columns=("Country",), telling=("Country",), sample=ACME)
 
 
 def test_without_a_model_one_query_serves_a_few_fields_and_one_tells_namesakes_apart() -> None:

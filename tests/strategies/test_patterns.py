@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
+from tablewright.extraction.about import Subject
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns, MemoryPatterns, PatternCache, pattern_key
@@ -21,11 +22,11 @@ from .running import fill
 
 FOUNDED = Field(name="Founded", type="number", question="What year was {Company} founded?")
 CITY = Field(name="City", question="In which city is {Company}?")
-ASKED = PlanPatterns(key="Company", fields=(FOUNDED, CITY), columns=("Country",), samples=("Acme",))
+ASKED = PlanPatterns(key="Company", fields=(FOUNDED, CITY), columns=("Country",), telling=("Country",))
 
 
 def test_the_key_is_what_the_columns_are_in_whatever_order_and_for_whichever_rows() -> None:
-    turned = msgspec.structs.replace(ASKED, fields=(CITY, FOUNDED), samples=("Borealis",))
+    turned = msgspec.structs.replace(ASKED, fields=(CITY, FOUNDED), sample=Subject(name="Borealis"))
     assert pattern_key(turned, "m") == pattern_key(ASKED, "m")
     assert len(pattern_key(ASKED, "m")) == 64
 

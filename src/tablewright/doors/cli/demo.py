@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from tablewright.doors.cli.root import Json, app
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tablewright.app import Operation, Tablewright
+    from tablewright.table.model import Cell
 
 FIELDS = (
     "Founded:number=What year was {Company} founded?",
@@ -38,11 +41,12 @@ def demo(json: Json = False) -> None:
         output.print_json(report)
 
 
-async def show(folder: Any, *, quiet: bool) -> dict[str, Any]:
+async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
     from importlib.resources import as_file, files
 
     from tablewright.app import Tablewright
     from tablewright.doors.cli import output, views
+    from tablewright.sample.model import RecordedModel
     from tablewright.settings import Settings
     from tablewright.table.fieldspec import parse_field
 
@@ -85,8 +89,12 @@ async def show(folder: Any, *, quiet: bool) -> dict[str, Any]:
             await print_namesake(tablewright, table_id, operations)
             headline("5. What was not found stays empty, and says where it was looked for and why")
             await print_empty(tablewright, table_id, operations)
-    report["judged"] = await judged(folder, quiet=quiet, headline=headline)
+    headline("6. With a model, also what no page says in so many words (answers of a large language model, recorded)")
+    with RecordedModel() as model:
+        report["judged"], cells = await judged(folder / "judged", model.url)
     if not quiet:
+        for title, cell in cells.items():
+            views.print_cell(title, cell)
         async with Tablewright.open(Settings(home=str(folder), search="sample")) as tablewright:
             headline("7. The history knows who did what; a run is undone with one command")
             views.print_history(await tablewright.table(table_id), await tablewright.history(table_id))
@@ -94,41 +102,37 @@ async def show(folder: Any, *, quiet: bool) -> dict[str, Any]:
     return report
 
 
-async def judged(folder: Any, *, quiet: bool, headline: Any) -> dict[str, Any]:
-    """Two columns that no page states in so many words, with the recorded answers of a large language model."""
+async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, Cell]]:
+    """Two columns that no page states in so many words: the report of the run, and the cells by row and column."""
+    from importlib.resources import as_file, files
+
     from tablewright.app import Tablewright
-    from tablewright.doors.cli import views
-    from tablewright.sample.model import NAME, RecordedModel
+    from tablewright.sample.model import NAME
     from tablewright.settings import Settings
     from tablewright.table.fieldspec import parse_field
     from tablewright.table.text import cell_text
 
-    headline("6. With a model, also what no page says in so many words (answers of a large language model, recorded)")
-    with RecordedModel() as model:
-        settings = Settings(
-            home=str(folder),
-            search="sample",
-            model=f"openai:{NAME}",
-            model_base_url=model.url,
-            model_window="128000",
-            concurrency="1",
-            attempts="1",
-        )
-        async with Tablewright.open(settings) as tablewright:
-            (head,) = await tablewright.tables()
-            table = await tablewright.load(head.id)
-            rows = [row.id for row in table.rows if cell_text(row.cell(table.key_field)) in SHOWN]
-            run = await tablewright.plan_enrich(
-                table.id, [parse_field(text) for text in JUDGED], "pipeline", row_ids=rows, params={"rows_a_call": "1"}
-            )
-            filled = await run.run()
-            if not quiet:
-                for operation in await tablewright.operations(filled.proposal_id):
-                    row = table.row(operation.row_id)
-                    name = cell_text(row.cell(table.key_field)) if row else ""
-                    views.print_cell(f"{name} / {operation.field}", operation.cell)
-            report: dict[str, Any] = await tablewright.enrich_report(filled)
-            return report
+    settings = Settings(
+        home=str(home),
+        search="sample",
+        model=f"openai:{NAME}",
+        model_base_url=model_url,
+        model_window="128000",
+        model_timeout="1800",
+        concurrency="1",
+        attempts="1",
+    )
+    async with Tablewright.open(settings) as tablewright:
+        with as_file(files("tablewright.sample") / "companies.csv") as path:
+            table = await tablewright.load((await tablewright.import_file(path)).table.id)
+        names = {row.id: cell_text(row.cell(table.key_field)) for row in table.rows}
+        rows = [row_id for row_id, name in names.items() if name in SHOWN]
+        fields = [parse_field(text) for text in JUDGED]
+        run = await tablewright.plan_enrich(table.id, fields, "pipeline", row_ids=rows, params={"rows_a_call": "1"})
+        filled = await run.run()
+        operations = await tablewright.operations(filled.proposal_id)
+        cells = {f"{names[each.row_id]} / {each.field}": each.cell for each in operations}
+        return await tablewright.enrich_report(filled), cells
 
 
 async def print_namesake(tablewright: Tablewright, table_id: str, operations: list[Operation]) -> None:
