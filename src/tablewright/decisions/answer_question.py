@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions import answers
+from tablewright.decisions.column_names import known_column
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import excerpt
 from tablewright.decisions.find_links import Link, put_in, undescribed, weigh
@@ -27,7 +28,6 @@ from tablewright.extraction import reader
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.passages import Sentence, passages
 from tablewright.extraction.spans import Span
-from tablewright.extraction.wanted import wanted as column
 from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field, Noun
@@ -328,7 +328,8 @@ def _in_rows(
 def _by_reader(asked: AnswerQuestion, wanted: Asking, question: Worded, named: str) -> Iterator[ShortAnswer]:
     """What the built-in reader finds for the question as a column, if it is of the kind that is asked for."""
     field = _field(named)
-    if wanted.life or not column(field).known or not wanted.kinds or column(field).kind not in wanted.kinds:
+    known = known_column(field.name, field.question)
+    if wanted.life or known is None or known.kind not in wanted.kinds:
         return
     for found in reader.read(Subject(name=asked.via), [field], asked.sources)[field.name]:
         passage = asked.sources[found.source].text[found.start : found.end]

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from tablewright.extraction.relations import Kind
 from tablewright.extraction.spans import spans
+from tablewright.extraction.wanted import Kind
 from tablewright.table.model import Noun
 from tablewright.table.untrusted import is_tainted
 from tablewright.text.sections import Line, Section, sections

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from tablewright.decisions.brief.phrases import names_in
+from tablewright.decisions.column_names import known_column
 from tablewright.decisions.hops.asking import telling
-from tablewright.extraction.wanted import wanted
 from tablewright.table.model import Field
 
 MOST_NAMES, MOST_ASKED = 2, 2
@@ -28,11 +28,11 @@ def column_for(question: str, name: str) -> Field:
     rest = " ".join(question.rstrip("?! ").replace(name, " ").split())
     done_by = _DONE_BY.match(rest)
     column = f"{done_by[1]} by" if done_by else _ASKING.sub("", rest)
-    known = wanted(Field(name=column, question="" if done_by else question))
-    if not known.known:
+    known = known_column(column, "" if done_by else question)
+    if known is None:
         return Field(name=column, question=question)
-    is_number = known.relation.kind in ("year", "count", "number")
-    return Field(name=known.relation.names.partition("|")[0], type="number" if is_number else "text", question=question)
+    is_number = known.kind in ("year", "count", "number")
+    return Field(name=known.names[0], type="number" if is_number else "text", question=question)
 
 
 _DONE_BY = re.compile(r"who\s+(\w+ed)\b", re.IGNORECASE)

@@ -14,6 +14,8 @@ from tablewright.table.rowkey import fold, tokenize, trim
 HEAD = 400  # characters of a page in which it says what it is about
 TOP = 1500  # characters of a page in which its heading stands, after a menu
 ANYTHING = 1.0
+ABOUT = 0.5
+"""How surely a page must be about the row, for all that it says to be read as said of the row."""
 HEADED = 0.75
 
 

@@ -7,32 +7,72 @@ from collections.abc import Sequence
 
 from tablewright.extraction.spans import Span, spans
 from tablewright.extraction.wanted import Wanted
+from tablewright.table.choices import read_boolean
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.text import show
 from tablewright.text.words import normal
 
+LONGEST_TEXT = 200
+LONGEST_NAME = 9  # words
+UNSURE = 0.5
+"""Below this a value is read so only for want of a better one: a year where a count is asked."""
+
 
 def typed(want: Wanted, text: str) -> Sequence[Span]:
+    """Those that have a form by which they can be told from other words, in order."""
     if want.kind == "option":
         option = option_in(want, text)
         return (option,) if option else ()
     if want.kind in ("yesno", "text"):
         return ()
-    found = spans(want.kind, text, want.unit, want.relation.unit)
+    found = spans(want.kind, text, want.unit)
     if want.kind == "date" and not found:
         return tuple(Span(value=span.value, start=span.start, end=span.end, sure=0.5) for span in spans("year", text))
     if want.bare:
-        return tuple(_bare(span, want.unit) for span in found if span.sure > 0.5)
+        return tuple(_bare(span, want.unit) for span in found if span.sure > UNSURE)
     return found
 
+
+def whole(want: Wanted, value: str) -> Span | None:
+    """The answer that the value of a label or a cell is, or holds."""
+    if not any(character.isalnum() for character in value):
+        return None
+    if want.kind == "yesno":
+        verdict, _, _ = read_boolean(value)
+        return None if verdict is None else Span(value="yes" if verdict else "no", start=0, end=len(value))
+    if want.kind in _NAMES:
+        text = value.split(" | ")[0].strip(" .;")
+        if not 0 < len(text) <= LONGEST_TEXT:
+            return None
+        if want.kind != "text" and (len(text.split()) > LONGEST_NAME or text.islower()):
+            return Span(value=text, start=0, end=len(text), sure=0.5)
+        return Span(value=text, start=0, end=len(text))
+    found = typed(want, value)
+    return max(found, key=lambda span: (span.sure, -span.start)) if found else None
+
+
+_NAMES = frozenset(
+    ("text", "name", "organisation", "title", "person", "place", "country", "nationality", "city", "state")
+)
+
+
+# ── options ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _DENIED = re.compile(r" (?:not|non|never|no longer|former|formerly|previously)(?: an?| the)? $")
 
 
-def options_in(want: Wanted, text: str) -> list[str]:
-    """Those that the text names and does not deny: "not for profit" is not "for profit"."""
+def option_in(want: Wanted, text: str) -> Span | None:
+    """The one option that the text names and does not deny; with several it is unsure."""
     words = f" {normal(text)} "
-    return [option for option in want.options if normal(option) and _names(words, f" {normal(option)} ")]
+    named = [option for option in want.options if normal(option) and _names(words, f" {normal(option)} ")]
+    longest = [
+        option for option in named if not any(normal(option) in normal(other) and option != other for other in named)
+    ]
+    if len(longest) != 1:
+        return None
+    written = re.search(r"[\W_]+".join(map(re.escape, normal(longest[0]).split())), text, re.IGNORECASE)
+    start, end = written.span() if written else (0, len(text))
+    return Span(value=longest[0], start=start, end=end)
 
 
 def _names(words: str, option: str) -> bool:
@@ -42,20 +82,6 @@ def _names(words: str, option: str) -> bool:
             return True
         place = words.find(option, place + 1)
     return False
-
-
-def option_in(want: Wanted, text: str) -> Span | None:
-    """The one option that the text names; with several it is unsure. As the text writes it, where any text will do."""
-    named = options_in(want, text)
-    longest = [
-        option for option in named if not any(normal(option) in normal(other) and option != other for other in named)
-    ]
-    if len(longest) != 1:
-        return None
-    written = re.search(r"[\W_]+".join(map(re.escape, normal(longest[0]).split())), text, re.IGNORECASE)
-    start, end = written.span() if written else (0, len(text))
-    own = want.field.options or not written
-    return Span(value=longest[0] if own else text[start:end], start=start, end=end)
 
 
 def _bare(span: Span, unit: str) -> Span:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
+from typing import TypeAlias
 
 from tablewright.table.model import Noun
 
@@ -45,10 +46,14 @@ class Pair(Noun, frozen=True):
     after: str = ""
 
 
+Cell: TypeAlias = tuple[str, int]
+"""The text of a cell and where it stands."""
+
+
 class Grid(Noun, frozen=True):
     """A table: the cells of each line with where each stands."""
 
-    rows: tuple[tuple[tuple[str, int], ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
 
 
 class Passages(Noun, frozen=True):

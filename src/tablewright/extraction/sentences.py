@@ -1,196 +1,207 @@
-"""Reads sentences: an answer of the wanted kind beside the words that say what it is."""
+"""Reads sentences: an answer of the wanted kind beside words that mean what is asked."""
 
 from __future__ import annotations
 
-import re
+import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tablewright.extraction.found import Found
-from tablewright.extraction.kinds import typed
+import numpy as np
+from numpy.typing import NDArray
+
+from tablewright.extraction.about import mentions
+from tablewright.extraction.coverage import ALIKE, Coverage, coverage
+from tablewright.extraction.kinds import UNSURE, typed
+from tablewright.extraction.meaning import RELATED, likeness, words
 from tablewright.extraction.passages import Sentence
-from tablewright.extraction.spans import Span
-from tablewright.extraction.wanted import Wanted
-from tablewright.table.countries import COUNTRIES, COUNTRY_OF
-from tablewright.table.rowkey import fold, tokenize
+from tablewright.extraction.reading import Reading, Seen
+from tablewright.extraction.spans import Span, spans
+from tablewright.extraction.wanted import Kind, Wanted
 
-NEAR = 90  # characters between a cue and its answer
 LONGEST = 2000  # characters of a sentence; a longer one is no prose
-FIRST = 2  # sentences of a page that say what its subject is
+FADING = 5.0
+"""Words between an answer and what speaks of it, after which that counts about a third."""
+EXACT = 0.99
+"""A form of the very word."""
+LEAD = 6
+"""Characters that may stand before the name: "The "."""
+COUNTED = 3
+"""Words between a number and what it counts, at most."""
+OPENING = 8
+"""Words of a sentence in which it says what it is about."""
+_PRONOUNS = frozenset("it he she they this these its his her their we our i my the".split())
+_DENIED = frozenset("not never no former formerly previously until ex without".split())
+_LEADING = {
+    "by": "by",
+    "in": "in",
+    "at": "at",
+    "on": "on",
+    "of": "of",
+    "from": "from",
+    "since": "from",
+    "to": "to",
+    "for": "for",
+    "with": "with",
+    **dict.fromkeys(("is", "are", "was", "were", "be", "been", "as", "named", "called"), "is"),
+    **dict.fromkeys(("a", "an", "the", "its", "his", "her", "their"), "the"),
+    **dict.fromkeys(("and", "or"), "and"),
+}
+"""Small words before an answer, and what they are counted as: "directed by", "based in", "is"."""
+_FORMS: dict[str, tuple[Kind, ...]] = {"name": ("name",), "time": ("date", "year"), "amount": ("measure", "count")}
+"""Where any text will do: what can be told from other words."""
+_GROUPS: dict[Kind, str] = {
+    **dict.fromkeys(("year", "date"), "time"),
+    **dict.fromkeys(("money", "measure", "count", "number"), "amount"),
+    **dict.fromkeys(("place", "country", "nationality", "city", "state"), "place"),
+}
+_TOGETHER = (
+    *("mean", "anchored", "exact", "near before", "near after", "near exactly"),
+    *("rivals", "first", "only kind", "sure", "like kind", "untyped"),
+)
+"""What counts differently in each group of kinds."""
+_LIKE: dict[str, tuple[str, ...]] = {
+    "time": ("year", "date", "time"),
+    "amount": ("number", "amount", "size"),
+    "place": ("place", "city", "country"),
+    "name": ("person", "organization", "group"),
+}
 
-_CLAUSE = re.compile(
-    r"[;:]|, (?:and|but|which|who|while|whose|where|with)\b|"
-    r"\b(?:but|while|whereas|before|until|after|when|although|because|following|than)\b"
-)
-_WHEN = re.compile(
-    r"\b(?:in|on|since|around|during)\s+(?:the )?(?:early |late |mid-?)?(?:\d{1,2}(?:st|nd|rd|th)? )?(?:[A-Z][a-z]+ )?"
-    r"(?:\d{1,2}(?:st|nd|rd|th)?, )?$"
-)
-_ANOTHER = re.compile(
-    r"(?:His|Her|Their|Its) (?!(?:head|home|main|corporate|original|first|capital|population)\b)[a-z]+|"
-    r"(?:A|An|The|Another|Further|Later|Two|Three|Several|Some) (?:[\w-]+ ){0,3}?"
-    r"(?:sequels?|remake|prequel|adaptations?|remaster\w*|re-?issue|re-?release|special edition|anniversary|cover|"
-    r"version|spin-off|follow-up|brother|sister|father|son)\b"
-)
-_PRONOUN = re.compile(
-    r"(?:It|He|She|They|This|The|Its|His|Her|Their|We|Our|In|On|At|As|Since|After|Originally|First|Founded|Established|"
-    r"Based|Located|Born|Headquartered|Opened|Built|Released|Published)\b"
-)
-_HOLDS = re.compile(
-    r"\s*(?:\(|,|, who is|is|was|as|became|serves as|took over as|has been|has served as|was (?:named|appointed))\s*"
-    r"(?:(?:the|its|our|a|an|current|group|as|president and|founder and|chair and) )*",
-    re.IGNORECASE,
-)
-_PAST = re.compile(r"\s+was (?!(?:named|appointed)\b)")
-_HANDED_ON = re.compile(r"[^(]*\)|\s*from\b|\s*(?:in|after) succession\b")
-_OF_IT = re.compile(r"\s+(?:of|for|at)\s+([^.;:]{2,80}?)\s+(?:is|are)\s+(?:(?:the|a|an|about|approximately|some)\s+)?")
-_NOUN_KINDS = ("name", "organisation", "place", "text", "state", "city")
 
-
-def speaking(want: Wanted, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Those that have any of the words that speak of the field: a quick look before the reading."""
-    relation = want.relation
-    patterns = [re.compile(part, re.IGNORECASE) for part in (relation.cue, relation.weak, want.noun) if part]
-    if relation.pattern and not relation.lone:
-        patterns.append(re.compile(relation.pattern))
-    for sentence in sentences:
-        if len(sentence.text) > LONGEST:
+def from_sentences(reading: Reading) -> Iterator[Seen]:
+    """On the subject's own page all sentences that speak of the asked; on another page those that name the subject."""
+    want, page = reading.want, reading.page
+    if want.kind == "yesno" or not page.sentences:
+        return
+    asked = want.words
+    best = page.by_sentence(reading.alike)
+    told = [row for row, word in enumerate(asked) if word not in want.aside]
+    spoken = best[told].max(axis=0) if told else np.zeros(best.shape[1], dtype=np.float32)
+    for sentence in page.sentences:
+        number = sentence.number
+        if spoken[number] < RELATED and (told or number > 1):
             continue
-        defines = relation.defining and sentence.number < FIRST
-        if defines or any(pattern.search(sentence.text) for pattern in patterns):
-            yield sentence
+        if len(sentence.text) > LONGEST or not (reading.own or _is_about(reading, sentence)):
+            continue
+        covered = coverage(want, dict(zip(asked, best[:, number].tolist(), strict=True)), reading.context)
+        if covered.whole:
+            yield from _answers(reading, sentence, covered, told)
 
 
-def from_sentence(want: Wanted, sentence: Sentence, names: frozenset[str], *, own: bool) -> Iterator[Found]:
-    """`names` are the words that stand for the subject; `own`: the whole page is about it."""
-    end = sentence.start + len(sentence.text)
-    for value, score in _answers(want, sentence, names, own=own):
-        yield Found(value=value, start=sentence.start, end=end, score=score)
+def _is_about(reading: Reading, sentence: Sentence) -> bool:
+    """Whether a sentence on another page begins with the row's name."""
+    return bool(reading.subject.name) and mentions(reading.subject, sentence.text[: len(reading.subject.name) + LEAD])
 
 
-def _answers(want: Wanted, sentence: Sentence, names: frozenset[str], *, own: bool) -> Iterator[tuple[str, float]]:
-    text, relation = sentence.text, want.relation
-    if own and sentence.number < FIRST and relation.defining and (match := re.search(relation.defining, text)):
-        for span in typed(want, match[1]):
-            yield span.value, span.sure * (0.92 if sentence.number == 0 else 0.8)
-    if want.noun and want.kind in _NOUN_KINDS:
-        yield from _beside_noun(want.noun, text)
-    if relation.pattern and not relation.lone and (match := re.search(relation.pattern, text)):
-        span = _patterned(want, match)
-        yield (
-            span.value,
-            0.85 * _speaks_of_subject(text, names) * (0.4 if _is_unlike(relation.unlike, text, span) else 1),
+def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list[int]) -> Iterator[Seen]:
+    page = reading.page
+    found = [
+        (group, span)
+        for group, span in _typed(reading.want, sentence.text)
+        if span.sure >= UNSURE and not _is_known(reading, span)
+    ]
+    if not found:
+        return
+    first, last = page.bounds(sentence)
+    ids = page.vocabulary.ids[first:last]
+    alike = reading.alike[told][:, ids].max(axis=0) if told else np.zeros(len(ids), dtype=np.float32)
+    said = [page.vocabulary.words[number] for number in ids]
+    places = [_words_of(reading, sentence, span, first) for _, span in found]
+    near = [_nearness(alike, *place) for place in places]
+    closest = max(max(each) for each in near)
+    about_it = _begins_with_subject(said, reading.names)
+    counts = Counter(group for group, _ in found)
+    for number, (group, span) in enumerate(found):
+        begins, ends = places[number]
+        if reading.want.kind == "count" and not _counts(alike, begins, ends):
+            continue
+        leading = _LEADING.get(said[begins - 1], "other") if begins else "nothing"
+        features = {
+            "mean": covered.mean,
+            "least": covered.least,
+            "named": covered.named,
+            "anchored": covered.anchored,
+            "exact": float(covered.anchored >= EXACT),
+            "near before": near[number][0],
+            "near after": near[number][1],
+            "near exactly": max(_nearness(np.where(alike >= EXACT, alike, 0), begins, ends)),
+            "closest": float(max(near[number]) >= closest - 1e-6),
+            "beside": float(alike[ends : ends + 2].max(initial=0.0)),
+            "inside": float(alike[begins:ends].max(initial=0.0)),
+            "rivals": math.log1p(counts[group] - 1),
+            "order": math.log1p(number),
+            "first": float(sentence.number == 0),
+            "deep": min(1.0, sentence.number / 20),
+            "subject": float(about_it),
+            "denied": float(bool(_DENIED.intersection(said[max(0, begins - 5) : begins]))),
+            "sure": span.sure,
+            "untyped": float(reading.want.kind == "text"),
+            "like kind": _like_kind(reading.want.phrases[0], group),
+            "only kind": float(not told),
+            "own": float(reading.own),
+            "fit": reading.fit,
+        }
+        features |= {f"{group} {name}": features[name] for name in _TOGETHER}
+        features |= {group: 1.0, f"{group} after {leading}": 1.0}
+        features[f"{group} near after {leading}"] = near[number][0]
+        yield Seen(
+            value=span.value,
+            start=sentence.start,
+            end=sentence.start + len(sentence.text),
+            how="sentence",
+            features=features,
+            whole=covered.whole,
+            most=reading.most if covered.literal else min(ALIKE, reading.most),
         )
-    yield from _beside_cues(want, text, names)
 
 
-def _beside_cues(want: Wanted, text: str, names: frozenset[str]) -> Iterator[tuple[str, float]]:
-    relation = want.relation
-    cues = [(cue, 1.0) for cue in re.finditer(relation.cue, text, re.IGNORECASE)] if relation.cue else []
-    cues += [(cue, 0.6) for cue in re.finditer(relation.weak, text, re.IGNORECASE)] if relation.weak else []
-    found = typed(want, text) if cues else ()
-    answered = ""
-    for span in found:
-        score = max(weight * _closeness(text, cue, span, found, names) for cue, weight in cues)
-        if _is_unlike(relation.unlike, text, span):
-            score *= 0.4
-        if relation.before and re.match(relation.before, text[span.end :], re.IGNORECASE):
-            score = max(score, 0.9)
-        if relation.earliest:
-            year = _last_year(span.value)
-            if answered and year > answered:
-                score *= 0.8  # "released in 1992, and again in 2008"
-            elif score > 0.55:
-                answered = year
-        if score > 0:
-            yield span.value, score * span.sure * _speaks_of_subject(text, names) * (1.0 if want.known else 0.75)
+def _counts(alike: NDArray[np.float32], begins: int, ends: int) -> bool:
+    """Whether what is counted stands beside the number: the 4 of "4 Mill Lane" counts nothing."""
+    beside = max(
+        alike[ends : ends + COUNTED].max(initial=0.0), alike[max(0, begins - COUNTED) : begins].max(initial=0.0)
+    )
+    return bool(beside >= RELATED)
 
 
-def _last_year(value: str) -> str:
-    years = re.findall(r"\d{4}", value)
-    return years[-1] if years else ""
-
-
-def _is_unlike(unlike: str, text: str, span: Span) -> bool:
-    """Whether the words right around an answer make it one to another question: "each with a capacity of 4 MW"."""
-    if not unlike:
-        return False
-    around = text[max(0, span.start - 30) : span.start], text[span.end : span.end + 15]
-    return any(re.search(unlike, part, re.IGNORECASE) for part in around)
-
-
-def _closeness(text: str, cue: re.Match[str], span: Span, found: Sequence[Span], names: frozenset[str]) -> float:
-    """1 right after the cue, falling with what stands between: distance, other answers, the end of a clause."""
-    if span.start >= cue.end():
-        start, end, score = cue.end(), span.start, 1.0
-    elif span.end <= cue.start():
-        start, end, score = span.end, cue.start(), 0.62
-    else:
-        return 0.0
-    if end - start > NEAR:
-        return 0.0
-    if span.end <= cue.start() and _HOLDS.fullmatch(text, span.end, cue.start()):
-        past = _PAST.match(text, span.end)
-        return 0.5 if past else 0.97  # "Ann Lee (CEO)", "Ann Lee took over as chief executive"
-    if span.start >= cue.end() and _HANDED_ON.match(text, cue.end(), span.start):
-        return 0.1  # "(CEO), Bo Ek (chairman)", "as chief executive from Bo Ek"
-    said_of = _OF_IT.fullmatch(text, start, end) if span.start >= cue.end() else None
-    if said_of and set(tokenize(fold(said_of[1]))) <= names:
-        return 0.97  # "the chief executive of Acme is Ann Lee"
-    rivals = sum(1 for other in found if start <= other.start < end)
-    score *= max(0.35, 1.0 - (end - start) / (260 if _WHEN.search(text[: span.start]) else 130))
-    score *= 0.55**rivals
-    return score * 0.6 if _CLAUSE.search(text[start:end]) else score
-
-
-def _speaks_of_subject(text: str, names: frozenset[str]) -> float:
-    """1 where the sentence begins with the subject, or a word that stands for it; less where it begins with another."""
-    if _ANOTHER.match(text):
-        return 0.55
-    if _PRONOUN.match(text):
-        return 1.0
-    return 0.7 if names.isdisjoint(_opening(text[:80])) else 1.0
-
-
-_POSSESSIVE = re.compile(r"['’]s\b")
+def _typed(want: Wanted, text: str) -> Iterator[tuple[str, Span]]:
+    if want.kind != "text":
+        group = _GROUPS.get(want.kind, "name")
+        yield from ((group, span) for span in typed(want, text))
+        return
+    taken: list[Span] = []
+    for group, kinds in _FORMS.items():
+        for kind in kinds:
+            for span in spans(kind, text, want.unit):
+                if not any(span.start < other.end and other.start < span.end for other in taken):
+                    taken.append(span)
+                    yield group, span
 
 
 @lru_cache(maxsize=4096)
-def _opening(text: str) -> tuple[str, ...]:
-    return tuple(tokenize(fold(_POSSESSIVE.sub("", text))))
+def _like_kind(name: tuple[str, ...], group: str) -> float:
+    return float(likeness(name, _LIKE[group]).max(initial=0.0))
 
 
-def _patterned(want: Wanted, match: re.Match[str]) -> Span:
-    number = re.match(r"[\d.,]+", match[1]) if want.bare else None
-    return Span(value=number[0] if number else match[1], start=match.start(1), end=match.end(1))
+def _is_known(reading: Reading, span: Span) -> bool:
+    """What the row is called, and what only repeats the question, is no answer."""
+    said = set(words(span.value))
+    return said <= reading.names or said <= set(reading.want.words)
 
 
-_CAPITAL = r"[A-ZÀ-ÞČŠŽĐ][\w’'.-]*"
-_NAME = rf"{_CAPITAL}(?: (?:de|of|la|del|the|and) {_CAPITAL}| {_CAPITAL})*"
-_OPENING_WORD = re.compile(r"^(?:The|In|On|At|Its|This|Each)(?: |$)")
-_PART_OF_NAME = frozenset(("stadium", "arena", "university", "college", "airport"))
+def _words_of(reading: Reading, sentence: Sentence, span: Span, first: int) -> tuple[int, int]:
+    begins, ends = reading.page.words_between(sentence.start + span.start, sentence.start + span.end)
+    return begins - first, ends - first
 
 
-def _beside_noun(noun: str, text: str) -> Iterator[tuple[str, float]]:
-    """ "in Noble County", "the island of New Providence", "the Antioquia department"; but all of "Vinh Stadium"."""
-    before, after = _noun_patterns(noun)
-    for match in before.finditer(text):
-        if value := _proper(_OPENING_WORD.sub("", match[1])):
-            belongs = noun in _PART_OF_NAME and match[2][0].isupper()
-            yield f"{value} {match[2]}" if belongs else value, 0.8
-    for match in after.finditer(text):
-        if value := _proper(match[1]):
-            yield value, 0.72
-
-
-@lru_cache(maxsize=64)
-def _noun_patterns(noun: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _nearness(alike: NDArray[np.float32], begins: int, ends: int) -> tuple[float, float]:
+    """How alike the words before and after an answer are to the asked, those far away counting less."""
+    before, after = alike[:begins][::-1], alike[ends:]
+    fading = np.exp(-np.arange(max(len(before), len(after), 1)) / FADING)
     return (
-        re.compile(rf"(?<![\w-])({_NAME}) ((?i:{noun}))s?\b"),
-        re.compile(rf"\b(?i:{noun})s? (?:of|is|named|called) (?:the )?({_NAME})"),
+        float((before * fading[: len(before)]).max(initial=0.0)),
+        float((after * fading[: len(after)]).max(initial=0.0)),
     )
 
 
-def _proper(name: str) -> str:
-    name = name.rstrip(".'’")
-    return "" if name in COUNTRY_OF or name in COUNTRIES else name
+def _begins_with_subject(said: Sequence[str], names: frozenset[str]) -> bool:
+    return bool(said) and (said[0] in _PRONOUNS or not names.isdisjoint(said[:OPENING]))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tablewright.extraction.relations import Kind
+from tablewright.extraction.wanted import Kind
 from tablewright.table.countries import COUNTRIES, COUNTRY_OF, STATES
 from tablewright.table.dates import read_dates
 from tablewright.table.measures import in_unit, read_measures
@@ -214,11 +214,12 @@ def _places(text: str, level: str) -> Iterator[Span]:
         chain, start = _trim(match)
         if part := _PART_OF_TOWN.match(chain):
             chain, start = chain[part.end() :], start + part.end()
-        if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY:
+        if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY or chain in COUNTRY_OF:
             continue
         if level == "place":
             if ", " not in chain and _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):
                 continue
+            chain = _unowned(chain, text, start)
             yield Span(value=chain, start=start, end=start + len(chain))
             continue
         first = chain.split(", ")[0]

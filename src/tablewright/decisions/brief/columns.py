@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import islice
 
 from tablewright.decisions.brief.phrases import items, sentence_case
+from tablewright.decisions.column_names import known_column
 from tablewright.decisions.question.words import is_plural
-from tablewright.extraction.wanted import wanted as read_by_name
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, FieldType
 from tablewright.table.research import FieldKind, Wanted
@@ -144,7 +144,7 @@ def is_known(item: str) -> bool:
     """Whether the words are those of a column rather than of a quality: "pricing", not "an offline mode"."""
     if _CONDITION.search(item) or _GOES_ON.search(item) or len(item.split()) > MOST_WORDS:
         return False
-    return kind_of(item) != "fact" or bool(_KNOWN_ANYHOW.search(item)) or read_by_name(Field(name=item)).known
+    return kind_of(item) != "fact" or bool(_KNOWN_ANYHOW.search(item)) or known_column(item) is not None
 
 
 def column(item: str, *, required: bool = True) -> Wanted | None:
@@ -218,7 +218,12 @@ def _fact_type(name: str) -> FieldType:
         return "date"
     if re.search(r"\byear\b|\bfounded\b|^(?:number|count|amount) of\b|\b(?:ratings?|scores?|count)$", small):
         return "number"
-    return _OF_KINDS.get(read_by_name(Field(name=name)).kind, "text") if not small.endswith("hours") else "text"
+    return _OF_KINDS.get(_kind(name), "text") if not small.endswith("hours") else "text"
+
+
+def _kind(name: str) -> str:
+    column = known_column(name)
+    return column.kind if column else ""
 
 
 _OF_KINDS: dict[str, FieldType] = {"year": "number", "count": "number", "number": "number", "date": "date",
@@ -242,7 +247,7 @@ def _question(item: str, kind: FieldKind) -> str:
     if counted := re.match(r"(?:number|count) of (.+)", small):
         return f"How many {counted[1]} does {{Name}} have?"
     plural = is_plural(item.split()[-1])
-    if kind == "fact" and read_by_name(Field(name=item)).kind in _PERSON:
+    if kind == "fact" and _kind(item) in _PERSON:
         return f"Who {'are' if plural else 'is'} the {small} of {{Name}}?"
     return f"What {'are' if plural else 'is'} the {small} of {{Name}}?"
 

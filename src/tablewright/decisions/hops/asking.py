@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tablewright.extraction.relations import Kind
+from tablewright.extraction.wanted import Kind
 from tablewright.table.model import Noun
 from tablewright.text.words import roots
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from tablewright.decisions.hops.asking import Asking, telling
-from tablewright.extraction.relations import Kind
 from tablewright.extraction.spans import Span, spans
+from tablewright.extraction.wanted import Kind
 
 LIKELY, MAYBE, HARDLY = 1.0, 0.75, 0.5
 """How well a phrase fits what is asked for: by its kind or beside the noun, by where it stands, or only as a name."""

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import structs
 from rapidfuzz import fuzz
 
-from tablewright.extraction.relations import by_name
+from tablewright.decisions.column_names import known_columns
 from tablewright.extraction.wanted import ALSO_CALLED
 from tablewright.table.model import Field, FieldType, Noun, Role
 from tablewright.text.words import normal, stems
@@ -57,7 +57,7 @@ class KnownField(Noun, frozen=True):
 
 
 def _unmistakable(field: KnownField) -> tuple[str, ...]:
-    others = by_name()
+    others = known_columns()
     if normal(field.name) in others:
         return field.words
     return tuple(word for word in field.words if not any(f" {name} " in f" {normal(word)} " for name in others))

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from tablewright.decisions.shopping.known import KnownField, is_named_by, usual_question
 from tablewright.decisions.shopping.verifiable import refused, yes_or_no
 from tablewright.extraction.passages import passages
-from tablewright.extraction.wanted import unit_in
 from tablewright.table.choices import read_boolean
 from tablewright.table.measures import read_measures
 from tablewright.table.model import Field, FieldType, Noun
 from tablewright.table.money_text import read_money
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.typed import unit_in
 from tablewright.table.units import parse_unit
 from tablewright.table.untrusted import gives_orders
 from tablewright.text.words import stems

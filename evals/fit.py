@@ -1,0 +1,309 @@
+"""Fit the scores of the built-in reader: how likely an answer is right, from what speaks for it.
+
+    python evals/fit.py [--data DIR] [--write]
+
+Every answer that the reader looks at on the packs below is judged by the pack's gold. The answers of a page compete
+with each other and with "none of these" (a multinomial logit). How sure it is on a kind of page that was not fitted
+on is measured by leaving each pack out once. `--write` puts the weights into `extraction/weights.json`. The tables of
+`tablefill` are left out: they are what the fit is checked on (`evals/reading.py`, `evals/web.py`).
+
+    companies  the founding year and the city of the headquarters, each asked in several words
+    swde       attributes on 48 sites, each asked in several words
+    lists      the columns of real lists, read on the pages of their members
+    tables     the columns of tables in articles, read on the pages that their cells name
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reading import NAMED_BY, ROOT, calibration, judge, present, rows, words
+from tablewright.extraction import score
+from tablewright.extraction.about import Subject, about
+from tablewright.extraction.identity import fits
+from tablewright.extraction.reader import ABOUT, SURE, look
+from tablewright.extraction.reading import Seen
+from tablewright.sources.read.reader import read as read_page
+from tablewright.table.model import Field
+from tablewright.table.retrieved import Retrieved
+from tablewright.text.words import normal
+
+PENALTY = 3.0
+ROUNDS, PACE = 600, 0.05
+MOST_ROWS = 12
+SPOKEN_OF = 0.5
+"""Of the rows of a column, those whose page must state it: a column is about the row, or about something else."""
+MOST = 60
+"""Answers of a page that are looked at."""
+
+Cell = tuple[list[list[Seen]], list[str]]
+"""The answers to one cell, page by page, and the gold: none where the texts do not say it."""
+
+SWDE = {
+    "swde products": ("auto", "camera"),
+    "swde works": ("book", "movie"),
+    "swde people": ("nbaplayer", "job"),
+    "swde places": ("restaurant", "university"),
+}
+COMPANIES = {
+    "founded_year": (
+        Field(name="Founded", type="number", question="What year was {Company} founded?"),
+        Field(name="Started", type="number", question="In which year did {Company} begin?"),
+        Field(name="Since", question="When was {Company} set up?", description="the year the business was created"),
+        Field(name="Year of establishment", type="number"),
+    ),
+    "headquarters_city": (
+        Field(name="Headquarters city", question="In which city is {Company} headquartered?"),
+        Field(name="Main office", question="Where does {Company} have its main office?"),
+        Field(name="Based in", question="Which town is {Company} based in?"),
+        Field(name="Head office"),
+    ),
+}
+REWORDED = {
+    "engine": ("Motor", "Which engine does the {Name} have?"),
+    "fuel_economy": ("Consumption", "How much fuel does the {Name} use?"),
+    "price": ("Cost", "How much does the {Name} cost?"),
+    "author": ("Written by", "Who wrote {Name}?"),
+    "isbn_13": ("ISBN", "What is the ISBN of {Name}?"),
+    "publication_date": ("Published", "When was {Name} published?"),
+    "publisher": ("Publishing house", "Which house published {Name}?"),
+    "manufacturer": ("Maker", "Who makes the {Name}?"),
+    "company": ("Employer", "Which firm is hiring a {Name}?"),
+    "location": ("Place of work", "Where is the job?"),
+    "date_posted": ("Posted", "When was the job of {Name} advertised?"),
+    "director": ("Directed by", "Who directed {Name}?"),
+    "genre": ("Kind of film", "Which genre is {Name}?"),
+    "mpaa_rating": ("Rating", "How is {Name} rated?"),
+    "height": ("How tall", "How tall is {Name}?"),
+    "team": ("Club", "Which team does {Name} play for?"),
+    "weight": ("Weighs", "How heavy is {Name}?"),
+    "address": ("Street", "What is the address of {Name}?"),
+    "cuisine": ("Food", "Which cuisine does {Name} serve?"),
+    "phone": ("Telephone", "What is the phone number of {Name}?"),
+    "type": ("Public or private", "What type of school is {Name}?"),
+    "website": ("Web address", "What is the website of {Name}?"),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    default = os.environ.get("TABLEWRIGHT_EVAL_DATA") or ROOT / "evals" / "data"
+    parser.add_argument("--data", type=Path, default=Path(default))
+    parser.add_argument("--write", action="store_true")
+    args = parser.parse_args()
+    cells = {
+        "companies": list(companies(args.data)),
+        **{name: list(swde(args.data, verticals)) for name, verticals in SWDE.items()},
+        "lists": list(lists(args.data)),
+        "tables": list(tables(args.data)),
+    }
+    weights = fit([cell for pack in cells.values() for cell in pack])
+    weights |= honest(cells)
+    for name, weight in weights.items():
+        print(f"{name:30} {weight:6.2f}")
+    for name, pack in cells.items():
+        report(name, pack, weights)
+    if args.write:
+        path = Path(score.__file__).with_name("weights.json")
+        rounded = {name: round(weight, 3) for name, weight in weights.items()}
+        path.write_text(json.dumps(rounded, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+# ── the packs ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def looked(subject: Subject, field: Field, sources: Sequence[Retrieved]) -> list[list[Seen]]:
+    return [
+        list(look(subject, field, source, fit)) for source, fit in zip(sources, fits(subject, sources), strict=True)
+    ]
+
+
+def companies(data: Path) -> Iterator[Cell]:
+    for row in rows(data / "companies_sp500_fill.jsonl"):
+        subject = Subject(name=row["company"], context={"Sector": row["sector"]}, column="Company")
+        page = Retrieved(origin=row["page"]["url"], title=row["page"]["title"], text=row["page"]["text"])
+        for key, fields in COMPANIES.items():
+            gold = row["gold"][key]
+            for field in fields if gold is not None else ():
+                yield looked(subject, field, [page]), [str(gold)]
+
+
+def swde(data: Path, verticals: Sequence[str]) -> Iterator[Cell]:
+    for row in rows(data / "swde_pages.jsonl.xz"):
+        if row["vertical"] not in verticals:
+            continue
+        gold = {name: present(values) for name, values in row["gold"].items()}
+        names = gold.pop(NAMED_BY[row["vertical"]], [])
+        if not names:
+            continue
+        page = read_page(row["html"].encode(), content_type="text/html", charset="utf-8", url=row["url"])
+        source = Retrieved(origin=row["url"], title=page.title, text=page.text)
+        for name, values in gold.items():
+            plain, (header, question) = name.replace("_", " ").capitalize(), REWORDED[name]
+            for field in (Field(name=plain), Field(name=header, question=question)):
+                yield looked(Subject(name=names[0]), field, [source]), values
+
+
+def lists(data: Path) -> Iterator[Cell]:
+    """The columns of lists, read on the pages of their members."""
+    checked = checked_on(data)
+    for entry in zipped(data / "wide_lists.jsonl.gz"):
+        own = [page for page in entry["pages"] if page["title"] != entry["title"]]
+        yield from filled(entry["key"], entry["columns"], entry["rows"], usable(own, checked))
+
+
+def tables(data: Path) -> Iterator[Cell]:
+    """The tables of articles: a row is known by each cell that has a page of its own."""
+    checked = checked_on(data)
+    for entry in zipped(data / "multihop_hybridqa.jsonl.gz"):
+        pages = usable(entry["pages"][1:], checked)
+        titles = {normal(page.title) for page in pages}
+        lines = [line for line in entry["pages"][0]["text"].split("\n") if line.startswith("|")]
+        if len(lines) < 3:
+            continue
+        columns, *rest = (
+            [cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines if "---" not in line
+        )
+        known = [dict(zip(columns, cells, strict=True)) for cells in rest if len(cells) == len(columns)]
+        for key in columns:
+            mine = [row for row in known if normal(row[key]) in titles]
+            if len(mine) >= 0.3 * len(known):
+                yield from filled(key, [name for name in columns if name != key], mine[:MOST_ROWS], pages)
+
+
+def filled(
+    key: str, columns: Sequence[str], known: Sequence[dict[str, str]], pages: Sequence[Retrieved]
+) -> Iterator[Cell]:
+    """The columns that most pages speak of; what a row's own page does not say counts as absent."""
+    own: dict[int, list[Retrieved]] = {}
+    for number, row in enumerate(known):
+        subject = Subject(name=row[key], context={name: row[name] for name in columns}, column=key)
+        fits = sorted(((about(subject, page.title, page.text), page) for page in pages), key=lambda each: -each[0])
+        own[number] = [page for fit, page in fits[:3] if fit >= ABOUT or page is fits[0][1]]
+    for name in columns:
+        if not any(map(str.isalpha, name)):
+            continue
+        golds = [row[name] for row in known]
+        stated = [bool(own[number]) and is_in(gold, own[number][0].text) for number, gold in enumerate(golds)]
+        if sum(stated) < SPOKEN_OF * sum(bool(words(gold)) for gold in golds):
+            continue
+        for number, row in enumerate(known):
+            if words(row[name]):
+                context = {other: value for other, value in row.items() if value and other not in (name, key)}
+                subject = Subject(name=row[key], context=context, column=key)
+                yield looked(subject, Field(name=name), own[number]), [row[name]] if stated[number] else []
+
+
+def is_in(value: str, text: str) -> bool:
+    return bool(words(value)) and f" {words(value)} " in f" {words(text)} "
+
+
+def usable(pages: Sequence[dict[str, str]], checked: set[str]) -> list[Retrieved]:
+    return [
+        Retrieved(origin=page["url"], title=page["title"], text=page["text"])
+        for page in pages
+        if page["url"] not in checked
+    ]
+
+
+def checked_on(data: Path) -> set[str]:
+    return {page["url"] for table in rows(data / "tablefill_hybridqa.jsonl") for page in table["pages"]}
+
+
+def zipped(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+# ── the fit ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fit(cells: Sequence[Cell]) -> dict[str, float]:
+    """By gradient ascent (Adam) on the likelihood of the right answers of each page, or of "none" where it has none."""
+    pages = [(complete(found), gold) for places, gold in cells for found in places]
+    pages = [(found, gold) for found, gold in pages if found]
+    names = sorted({name for found, _ in pages for seen in found for name in seen.features})
+    of = {name: place for place, name in enumerate(names)}
+    flat = [seen for found, _ in pages for seen in found]
+    table = np.zeros((len(flat), len(names)))
+    for line, seen in enumerate(flat):
+        for name, value in seen.features.items():
+            table[line, of[name]] = value
+    right = np.array([judge(seen.value, gold) != "wrong" if gold else False for found, gold in pages for seen in found])
+    starts = np.cumsum([0, *(len(found) for found, _ in pages)])[:-1]
+    page = np.repeat(np.arange(len(pages)), [len(found) for found, _ in pages])
+    answered = np.add.reduceat(right.astype(float), starts) > 0
+    print(
+        f"{len(pages)} pages, {answered.mean():.3f} with a right answer; {len(flat)} answers, {right.mean():.3f} right"
+    )
+    weights, speed, force = np.zeros(len(names)), np.zeros(len(names)), np.zeros(len(names))
+    for turn in range(1, ROUNDS + 1):
+        odds = np.exp(np.clip(table @ weights, -30, 30))
+        likely = odds / (1 + np.add.reduceat(odds, starts))[page]
+        best = np.where(right, likely, 0)
+        share = np.where(answered[page], best / np.maximum(np.add.reduceat(best, starts), 1e-12)[page], 0)
+        slope = table.T @ (share - likely) - PENALTY * weights
+        speed, force = 0.9 * speed + 0.1 * slope, 0.99 * force + 0.01 * slope**2
+        weights += PACE * (speed / (1 - 0.9**turn)) / (np.sqrt(force / (1 - 0.99**turn)) + 1e-8)
+    return dict(zip(names, weights.tolist(), strict=True))
+
+
+def honest(packs: Mapping[str, Sequence[Cell]]) -> dict[str, float]:
+    """How much too sure weights are on a pack that they were not fitted on: the odds that were said beside those that
+    came true, by a line (Platt). Every pack is left out once."""
+    said: dict[str, list[tuple[float, bool]]] = {"label": [], "sentence": []}
+    for left_out, cells in packs.items():
+        weights = fit([cell for name, pack in packs.items() if name != left_out for cell in pack])
+        for places, gold in cells:
+            scored = [each for found in places for each in score.probabilities(complete(found), weights)]
+            if scored:
+                likely, seen = max(scored, key=lambda each: each[0])
+                way = "sentence" if seen.how == "sentence" else "label"
+                said[way].append((math.log(likely / (1 - likely)), bool(gold) and judge(seen.value, gold) != "wrong"))
+    found: dict[str, float] = {}
+    for way, pairs in said.items():
+        odds, right = np.clip(np.array(pairs, dtype=float).T, -8, 8)
+        slope, shift = 1.0, 0.0
+        for _ in range(5000):
+            off = right - 1 / (1 + np.exp(-(slope * odds + shift)))
+            slope, shift = slope + 0.05 * float((off * odds).mean()), shift + 0.05 * float(off.mean())
+        found |= {f"{way} slope": slope, f"{way} shift": shift}
+    return found
+
+
+def complete(found: Sequence[Seen]) -> list[Seen]:
+    return [seen for seen in found if seen.whole][:MOST]
+
+
+def report(name: str, cells: Sequence[Cell], weights: dict[str, float]) -> None:
+    """The best answer of each cell: how sure, beside how often right."""
+    said: list[tuple[float, bool]] = []
+    counts: Counter[str] = Counter()
+    for places, gold in cells:
+        scored = [each for found in places for each in score.probabilities(complete(found), weights)]
+        best = max(scored, key=lambda each: each[0], default=None)
+        if best is None or best[0] < SURE:
+            counts["empty" if gold else "rightly empty"] += 1
+            continue
+        right = bool(gold) and judge(best[1].value, gold) != "wrong"
+        counts["right" if right else "wrong" if gold else "filled"] += 1
+        said.append((best[0], right))
+    print(name, dict(counts))
+    calibration(said)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

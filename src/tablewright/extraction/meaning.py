@@ -1,0 +1,144 @@
+"""What words mean, as far as word vectors can tell: how alike two words are, and how much of what is asked a place
+speaks of."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablewright.models.embedder import load_wordllama
+from tablewright.table.rowkey import fold
+from tablewright.text.words import SMALL_WORDS, root
+
+RELATED = 0.36
+"""How alike two words must be to speak of the same thing. Of a hundred sentences of twenty words drawn at random, fewer
+than five hold one that is so like another word drawn at random."""
+LIGHT = 9.2
+"""Words with shorter vectors say little, because texts about anything have them: "make", "reach", "main", "come"."""
+TOGETHER = 0.12
+"""How like each word of a phrase a word must be, to be like the phrase as a whole: "headquarters", "head office"."""
+NEVER_SAME = 0.85
+"""The most that two different words are alike."""
+WIDTH = 256
+_MOST_KEPT = 60_000
+
+Likeness = NDArray[np.float32]
+"""A row for each asked word, a column for each word of a place: 1 for the same word, 0 for one that has nothing to do
+with it."""
+
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_ASKING = frozenset(
+    "name names called call title give find list exact exactly just only please value kindly row".split()
+)
+"""Words by which one asks, and which say nothing of what is asked."""
+
+
+def words(text: str) -> list[str]:
+    return _WORD.findall(fold(text))
+
+
+def content(text: str) -> tuple[str, ...]:
+    """The words that say something, each once, in order."""
+    return tuple(
+        dict.fromkeys(
+            word for word in words(text) if word not in SMALL_WORDS and word not in _ASKING and not word.isdigit()
+        )
+    )
+
+
+class Vocabulary:
+    """The words of a text, each once, with their vectors."""
+
+    def __init__(self, text: str) -> None:
+        self.places: list[tuple[int, int]] = []
+        """Where each word of the text begins and ends, in order; `ids` says which word it is."""
+        folded = _folded(text)
+        known: dict[str, int] = {}
+        ids = []
+        for match in _WORD.finditer(folded):
+            ids.append(known.setdefault(match[0], len(known)))
+            self.places.append(match.span())
+        self.ids = np.array(ids, dtype=np.int32)
+        self.starts = np.array([start for start, _ in self.places], dtype=np.int64)
+        self.words = list(known)
+        self._roots: dict[str, list[int]] = {}
+        for number, word in enumerate(self.words):
+            self._roots.setdefault(root(word), []).append(number)
+        self._vectors: NDArray[np.float32] | None = None
+
+    def likeness(self, asked: tuple[str, ...]) -> Likeness:
+        """Of each asked word to each word of the text: 1 for another form of the same word."""
+        if self._vectors is None:
+            self._vectors = vectors(tuple(self.words))
+        found: Likeness = np.minimum(vectors(asked) @ self._vectors.T, NEVER_SAME)
+        for row, word in enumerate(asked):
+            for place in self._roots.get(root(word), ()):
+                found[row, place] = 1.0
+        return found
+
+
+def _folded(text: str) -> str:
+    """In lower case and as long as the text itself, so that places stay as they are."""
+    if text.isascii():
+        return text.lower()
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+
+
+def likeness(asked: tuple[str, ...], given: tuple[str, ...]) -> Likeness:
+    """As `Vocabulary.likeness`, for a few words."""
+    if not asked or not given:
+        return np.zeros((len(asked), len(given)), dtype=np.float32)
+    found: Likeness = np.minimum(vectors(asked) @ vectors(given).T, NEVER_SAME)
+    for row, word in enumerate(asked):
+        for column, other in enumerate(given):
+            if root(word) == root(other):
+                found[row, column] = 1.0
+    return found
+
+
+def vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
+    """One of length 1 for each word; for a number 0, because numbers are alike only where they are equal."""
+    missing = list(dict.fromkeys(word for word in of if word not in _kept))
+    if missing:
+        if len(_kept) + len(missing) > _MOST_KEPT:
+            _kept.clear()
+            _lengths.clear()
+            missing = list(dict.fromkeys(of))
+        made = np.asarray(_model().embed(missing), dtype=np.float32)
+        lengths = np.linalg.norm(made, axis=1, keepdims=True)
+        made /= np.where(lengths > 0, lengths, 1)
+        for word, vector, length in zip(missing, made, lengths[:, 0], strict=True):
+            _kept[word] = vector if not word.isdigit() else np.zeros(WIDTH, dtype=np.float32)
+            _lengths[word] = float(length)
+    return np.array([_kept[word] for word in of], dtype=np.float32).reshape(len(of), WIDTH)
+
+
+_kept: dict[str, NDArray[np.float32]] = {}
+_lengths: dict[str, float] = {}
+
+
+def is_light(word: str) -> bool:
+    if word not in _lengths:
+        vectors((word,))
+    return _lengths[word] < LIGHT
+
+
+def as_one(phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], alike: Likeness) -> Likeness:
+    """The likeness again, where a word that is a little like each word of a phrase counts as like the whole."""
+    for phrase in phrases:
+        rows = [asked.index(word) for word in phrase]
+        if len(rows) > 1 and alike.size:
+            mean = vectors(phrase).mean(axis=0)
+            together = alike[rows].sum(axis=0) / len(rows) / max(1e-6, float(np.linalg.norm(mean)))
+            fits = alike[rows].min(axis=0) >= TOGETHER
+            alike[rows] = np.where(fits, np.maximum(alike[rows], np.minimum(together, NEVER_SAME)), alike[rows])
+    return np.clip(alike, 0.0, 1.0)
+
+
+@lru_cache(maxsize=1)
+def _model() -> Any:
+    return load_wordllama()

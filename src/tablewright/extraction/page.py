@@ -1,0 +1,54 @@
+"""A text prepared for reading: its passages, and its words with their vectors. Done once for a text, read for every
+field."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tablewright.extraction.meaning import Likeness, Vocabulary
+from tablewright.extraction.passages import Passages, Sentence, passages
+
+MOST_SENTENCES = 400
+
+
+class Page:
+    def __init__(self, text: str) -> None:
+        self.passages: Passages = passages(text)
+        self.vocabulary = Vocabulary(text)
+        self.sentences: tuple[Sentence, ...] = self.passages.sentences[:MOST_SENTENCES]
+        starts = self.vocabulary.starts
+        self._bounds = [
+            (
+                int(np.searchsorted(starts, sentence.start)),
+                int(np.searchsorted(starts, sentence.start + len(sentence.text))),
+            )
+            for sentence in self.sentences
+        ]
+
+    def words_between(self, start: int, end: int) -> tuple[int, int]:
+        """The numbers of the first word at or after `start` and of the first one at or after `end`."""
+        starts = self.vocabulary.starts
+        return int(np.searchsorted(starts, start)), int(np.searchsorted(starts, end))
+
+    def bounds(self, sentence: Sentence) -> tuple[int, int]:
+        return self._bounds[sentence.number]
+
+    def by_sentence(self, alike: Likeness) -> NDArray[np.float32]:
+        """Of each asked word to the words of each sentence: the most alike."""
+        if not self.sentences:
+            return np.zeros((len(alike), 0), dtype=np.float32)
+        words = np.append(self.vocabulary.ids, 0)
+        found = np.zeros((len(alike), len(self.sentences)), dtype=np.float32)
+        filled = [number for number, (first, last) in enumerate(self._bounds) if last > first]
+        if filled:
+            edges = [edge for number in filled for edge in self._bounds[number]]
+            found[:, filled] = np.maximum.reduceat(alike[:, words[: edges[-1] + 1]], edges, axis=1)[:, ::2]
+        return found
+
+
+@lru_cache(maxsize=64)
+def page(text: str) -> Page:
+    return Page(text)
