@@ -1,6 +1,6 @@
 """The whole path on labelled tables: search, choose, open, read, check, over HTTP, against a SearXNG-shaped web.
 
-    python evals/web.py companies|tablefill --web URL [--data DIR] [--model MODEL] [--base-url URL]
+    python evals/web.py companies|tablefill|reworded --web URL [--data DIR] [--model MODEL] [--base-url URL]
         [--strategy NAME] [--rows N] [--show KINDS] [--record]
 
 The web must serve the pages of the same pack. `--rows N` takes N rows at random, seeded. Exits 1 where a figure has
@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -64,17 +65,23 @@ def companies(path: Path) -> Iterator[Case]:
     yield case
 
 
-def tablefill(path: Path) -> Iterator[Case]:
+def tablefill(path: Path, *, reworded: bool = False) -> Iterator[Case]:
+    """`reworded`: the same columns, asked in other words."""
+    asked = {entry["id"]: entry for entry in records(path / "tablefill_reworded.jsonl")} if reworded else {}
     for entry in records(path / "tablefill_hybridqa.jsonl"):
         target, key = entry["target_column"], entry["key_column"]
-        case = Case(name=entry["id"], key=key, fields=(Field(name=target),), rows=[])
+        field = Field(name=target)
+        if reworded:
+            other = asked[entry["id"]]
+            field = Field(name=other["header"], question=other["question"])
+        case = Case(name=entry["id"], key=key, fields=(field,), rows=[])
         for row in entry["rows"]:
             case.rows.append({name: text or "" for name, text in row["cells"].items() if name != target})
-            case.gold.append({target: [row["gold"], *row["gold_aliases"]] if row["expect"] == "value" else None})
+            case.gold.append({field.name: [row["gold"], *row["gold_aliases"]] if row["expect"] == "value" else None})
         yield case
 
 
-PACKS = {"companies": companies, "tablefill": tablefill}
+PACKS = {"companies": companies, "tablefill": tablefill, "reworded": partial(tablefill, reworded=True)}
 
 
 def main_arguments(described: str) -> argparse.ArgumentParser:

@@ -57,8 +57,3 @@ def test_a_document_asked_about_itself_needs_no_name() -> None:
 def test_the_page_of_another_gives_nothing() -> None:
     text = "Harrow Timber Group was founded in 1931 in Ohio.\nFounded: 1931"
     assert answer(FOUNDED, text, name="Brindle Works", title="Harrow Timber Group") is None
-
-
-def test_a_sentence_on_another_page_counts_if_it_names_the_subject() -> None:
-    text = "Harrow Timber Group was founded in 1931. Brindle Works, founded 1987, is its rival."
-    assert answer(FOUNDED, text, name="Brindle Works", title="Harrow Timber Group") == "1987"

@@ -80,6 +80,8 @@ class RowToRead(Noun, frozen=True, gc=True):
     examples: Mapping[str, tuple[str, ...]] = {}
     notes: Mapping[str, str] = {}
     strict: bool = False
+    beside: tuple[Retrieved, ...] = ()
+    """Texts that were read before: they tell which thing of a name a page is about."""
 
 
 class OtherThing(Noun, frozen=True):
@@ -158,7 +160,7 @@ class ReadRow:
         return reading
 
     def fallback(self, asked: RowToRead) -> RowReading:
-        found = reader.read(asked.subject, asked.fields, asked.sources)
+        found = reader.read(asked.subject, asked.fields, asked.sources, beside=asked.beside)
         return RowReading(
             found={name: [candidate for candidate in each if candidate.score >= SURE] for name, each in found.items()}
         )

@@ -23,9 +23,9 @@ from tablewright.table.rowkey import fold
 
 HEAD = 700
 """Characters of a page in which it says what it is."""
-NAMESAKE = 0.3
-"""How surely a page is about the row that is about another thing of its name: not enough to read it."""
-UNCLEAR = 0.6
+NAMESAKE = -1.0
+"""Of a page about another thing of that name: nothing on it is read, not even where it says the name."""
+UNCLEAR = 0.55
 """What is left where pages of several things of that name were found, and this one does not say which it is."""
 APART = 0.34
 """How much less of the row's cells one page must know than another, to be about another thing."""
@@ -41,7 +41,7 @@ def fits(subject: Subject, sources: Sequence[Retrieved]) -> list[float]:
         return found
     pages = [sources[number] for number in own]
     verdicts = dict(zip(own, _verdicts(subject, pages), strict=True))
-    parted = "other" in verdicts.values() or _namesakes(pages)
+    parted = "other" in verdicts.values() or _namesakes(subject, pages)
     known = "same" in verdicts.values()
     for number, verdict in verdicts.items():
         if verdict == "other":
@@ -54,7 +54,7 @@ def fits(subject: Subject, sources: Sequence[Retrieved]) -> list[float]:
 def _verdicts(subject: Subject, pages: Sequence[Retrieved]) -> list[Verdict]:
     verdicts: list[Verdict] = [_by_country(subject, page) or _by_site(subject, page) or "unclear" for page in pages]
     shelves = _shelves(pages)
-    if "other" in verdicts or len(set(shelves)) < len(shelves):
+    if "other" in verdicts or _namesakes(subject, pages):
         knows = [_knows(subject, page) for page in pages]
         for number, knowing in enumerate(knows):
             if verdicts[number] == "unclear" and knowing >= APART and knowing > max(knows) - APART / 2:
@@ -139,9 +139,11 @@ def is_own_site(subject: Subject, site: str) -> bool:
     )
 
 
-def _namesakes(pages: Sequence[Retrieved]) -> bool:
+def _namesakes(subject: Subject, pages: Sequence[Retrieved]) -> bool:
+    """Whether the pages are about several things of one name: of two sites called so, or kept apart by one site."""
     shelves = _shelves(pages)
-    return len(set(shelves)) < len(shelves)
+    sites = {site.split(".")[0] for page in pages if is_own_site(subject, site := _host(page.origin))}
+    return len(set(shelves)) < len(shelves) or len(sites) > 1
 
 
 def _shelves(pages: Sequence[Retrieved]) -> list[str]:

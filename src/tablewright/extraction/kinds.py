@@ -42,6 +42,8 @@ def whole(want: Wanted, value: str) -> Span | None:
         return None if verdict is None else Span(value="yes" if verdict else "no", start=0, end=len(value))
     if want.kind in _NAMES:
         text = value.split(" | ")[0].strip(" .;")
+        if want.kind == "city":
+            text = text.split(",")[0]
         if not 0 < len(text) <= LONGEST_TEXT:
             return None
         if want.kind != "text" and (len(text.split()) > LONGEST_NAME or text.islower()):

@@ -111,9 +111,11 @@ def vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
         made = np.asarray(_model().embed(missing), dtype=np.float32)
         lengths = np.linalg.norm(made, axis=1, keepdims=True)
         made /= np.where(lengths > 0, lengths, 1)
-        for word, vector, length in zip(missing, made, lengths[:, 0], strict=True):
+        pieces = [len(each.ids) for each in _model().tokenizer.encode_batch(missing, add_special_tokens=False)]
+        for word, vector, length, many in zip(missing, made, lengths[:, 0], pieces, strict=True):
             _kept[word] = vector if not word.isdigit() else np.zeros(WIDTH, dtype=np.float32)
-            _lengths[word] = float(length)
+            # A rare word is the mean of its pieces, which is short whatever it says.
+            _lengths[word] = float(length) if many == 1 else LIGHT
     return np.array([_kept[word] for word in of], dtype=np.float32).reshape(len(of), WIDTH)
 
 

@@ -15,7 +15,7 @@ from tablewright.extraction.about import ABOUT as ABOUT
 from tablewright.extraction.about import Subject, short_names
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.coverage import by_word
-from tablewright.extraction.identity import fits
+from tablewright.extraction.identity import NAMESAKE, fits
 from tablewright.extraction.labels import from_grids, from_pairs
 from tablewright.extraction.meaning import as_one, content, likeness
 from tablewright.extraction.page import page
@@ -32,10 +32,15 @@ CONTEXT = 300
 """Characters of a page in which it says what it is about."""
 
 
-def read(subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved]) -> dict[str, list[Candidate]]:
-    """For each field its candidates, the best first; those of one value are kept once a source."""
+def read(
+    subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved], *, beside: Sequence[Retrieved] = ()
+) -> dict[str, list[Candidate]]:
+    """For each field its candidates, the best first; those of one value are kept once a source. `beside` are further
+    texts that help to tell what the sources are about."""
     found: dict[str, list[Candidate]] = {field.name: [] for field in fields}
-    for number, (source, fit) in enumerate(zip(sources, fits(subject, sources), strict=True)):
+    known = fits(subject, (*sources, *beside))
+    for number, source in enumerate(sources):
+        fit = known[number]
         for field in fields:
             for likely, seen in probabilities(list(look(subject, field, source, fit))):
                 found[field.name].append(
@@ -55,6 +60,8 @@ def read(subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved]
 def look(subject: Subject, field: Field, source: Retrieved, fit: float) -> Iterator[Seen]:
     """Every place of the source that may answer the field, with what speaks for it; `fit` is how surely the source is
     about the subject."""
+    if fit <= NAMESAKE:
+        return
     want, text = wanted(field), page(source.text)
     title = content(f"{source.title} {source.text[:CONTEXT]} {subject.column}")
     reading = Reading(

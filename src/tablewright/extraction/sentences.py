@@ -22,6 +22,8 @@ from tablewright.extraction.wanted import Kind, Wanted
 LONGEST = 2000  # characters of a sentence; a longer one is no prose
 FADING = 5.0
 """Words between an answer and what speaks of it, after which that counts about a third."""
+FAR = 0.05
+"""Less than this is left of the very word after fifteen others: it speaks of something else."""
 EXACT = 0.99
 """A form of the very word."""
 LEAD = 6
@@ -95,11 +97,9 @@ def _is_about(reading: Reading, sentence: Sentence) -> bool:
 
 def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list[int]) -> Iterator[Seen]:
     page = reading.page
-    found = [
-        (group, span)
-        for group, span in _typed(reading.want, sentence.text)
-        if span.sure >= UNSURE and not _is_known(reading, span)
-    ]
+    least = 0.0 if reading.want.kind == "number" else UNSURE  # a number may be a year, a count is none
+    typed_here = _typed(reading.want, sentence.text)
+    found = [each for each in typed_here if each[1].sure >= least and not _is_known(reading, each[1])]
     if not found:
         return
     first, last = page.bounds(sentence)
@@ -107,12 +107,15 @@ def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list
     alike = reading.alike[told][:, ids].max(axis=0) if told else np.zeros(len(ids), dtype=np.float32)
     said = [page.vocabulary.words[number] for number in ids]
     places = [_words_of(reading, sentence, span, first) for _, span in found]
-    near = [_nearness(alike, *place) for place in places]
+    aside = _parentheses(sentence, page.vocabulary.starts[first:last])
+    near = [_nearness(np.where(_reaches(aside, place), alike, 0), *place) for place in places]
     closest = max(max(each) for each in near)
     about_it = _begins_with_subject(said, reading.names)
     counts = Counter(group for group, _ in found)
     for number, (group, span) in enumerate(found):
         begins, ends = places[number]
+        if told and max(near[number]) < FAR:
+            continue
         if reading.want.kind == "count" and not _counts(alike, begins, ends):
             continue
         leading = _LEADING.get(said[begins - 1], "other") if begins else "nothing"
@@ -157,10 +160,8 @@ def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list
 
 def _counts(alike: NDArray[np.float32], begins: int, ends: int) -> bool:
     """Whether what is counted stands beside the number: the 4 of "4 Mill Lane" counts nothing."""
-    beside = max(
-        alike[ends : ends + COUNTED].max(initial=0.0), alike[max(0, begins - COUNTED) : begins].max(initial=0.0)
-    )
-    return bool(beside >= RELATED)
+    after, before = alike[ends : ends + COUNTED], alike[max(0, begins - COUNTED) : begins]
+    return bool(after.max(initial=0.0) >= RELATED or before.max(initial=0.0) >= EXACT)
 
 
 def _typed(want: Wanted, text: str) -> Iterator[tuple[str, Span]]:
@@ -201,6 +202,25 @@ def _nearness(alike: NDArray[np.float32], begins: int, ends: int) -> tuple[float
         float((before * fading[: len(before)]).max(initial=0.0)),
         float((after * fading[: len(after)]).max(initial=0.0)),
     )
+
+
+def _parentheses(sentence: Sentence, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each word the number of the parenthesis that it stands in, 0 outside of them."""
+    opened = closed = 0
+    found, place = [], 0
+    for start in (starts - sentence.start).tolist():
+        opened += sentence.text.count("(", place, start)
+        closed += sentence.text.count(")", place, start)
+        place = start
+        found.append(opened if opened > closed else 0)
+    return np.array(found, dtype=np.int64)
+
+
+def _reaches(aside: NDArray[np.int64], place: tuple[int, int]) -> NDArray[np.bool_]:
+    """Which words speak of an answer: those of a parenthesis only of what stands right before it, or inside."""
+    begins, ends = place
+    own = {0, int(aside[begins]) if begins < len(aside) else 0, int(aside[ends]) if ends < len(aside) else 0}
+    return np.isin(aside, list(own))
 
 
 def _begins_with_subject(said: Sequence[str], names: frozenset[str]) -> bool:

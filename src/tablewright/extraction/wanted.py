@@ -35,7 +35,7 @@ class Wanted(Noun, frozen=True):
     weighty: frozenset[str]
     """Words that say so much that a place which leaves one out speaks of something else."""
     of_row: frozenset[str] = frozenset()
-    """Words that stand beside the row's name in the question and say what it is: "album" of "the album {Title}"."""
+    """Words that stand before the row's name in the question and say what it is: "album" of "the album {Title}"."""
     unit: str = ""
     """The field's unit, or one that its name gives: "Capacity (MW)"."""
     bare: bool = False
@@ -70,24 +70,21 @@ def wanted(field: Field) -> Wanted:
         phrases=(phrases[0], *(phrase for phrase in phrases[1:] if phrase)),
         said_by_kind=frozenset(said),
         weighty=frozenset(word for phrase in phrases for word in phrase if not is_light(word)),
-        of_row=frozenset(_beside_name(field.question)),
+        of_row=frozenset(_before_name(field.question)),
         unit=field.unit or in_name,
         bare=not field.unit and bool(in_name) and field.type in ("text", "number"),
         options=field.options if field.type == "select" else (),
     )
 
 
-_BEFORE = re.compile(r"((?:[\w'’-]+\s+){0,4})(?:of\s+)?$")
-_AFTER = re.compile(r"\s*((?:[\w'’-]+\s*){0,2})")
+_BEFORE = re.compile(r"((?:[\w'’-]+\s+){0,4})$")
 
 
-def _beside_name(question: str) -> Iterator[str]:
-    """The telling words right before and after each placeholder, up to the first small word."""
+def _before_name(question: str) -> Iterator[str]:
+    """The telling words right before each placeholder, back to the first small word."""
     for place in PLACEHOLDER.finditer(question):
         before = _BEFORE.search(question, 0, place.start())
-        after = _AFTER.match(question, place.end())
         yield from takewhile(content, reversed(words(before[1] if before else "")))
-        yield from takewhile(content, words(after[1] if after else ""))
 
 
 # ── the kind ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -113,8 +110,8 @@ _CALLED: dict[str, Kind] = {
     "date": "date",
     "day": "date",
     "person": "person",
-    "city": "place",
-    "town": "place",
+    "city": "city",
+    "town": "city",
     "place": "place",
     "location": "place",
     "country": "country",
@@ -161,7 +158,7 @@ def _kind(field: Field, asked: str, name: tuple[str, ...]) -> tuple[Kind, set[st
         kind = "date"
     elif kind == "date" and "year" in words(asked):
         kind = "year"
-    return kind, {word for other, word in said if word and _akin(other, kind)}
+    return kind, {word for other, word in said if word in _CALLED and _akin(other, kind)}
 
 
 def _akin(one: Kind, other: Kind) -> bool:

@@ -86,6 +86,7 @@ class Notebook:
         self._snippets_read: set[str] = set()
         self._refusals: list[Refusal] = []
         self._namesakes: dict[str, str] = {}
+        self._read_before: dict[str, Retrieved] = {}
         self._unverified: dict[str, str] = {}
         self._degraded: dict[str, str] = {}
         self._reads: dict[str, list[Read]] = {field.name: [] for field in fields}
@@ -276,7 +277,11 @@ class Notebook:
             self.take(field, reading.found.get(field.name, []), sources)
 
     def _read_without_model(self, fields: tuple[Field, ...], sources: tuple[Retrieved, ...]) -> None:
-        found = ReadRow().fallback(RowToRead(subject=self.subject, fields=fields, sources=sources)).found
+        asked = RowToRead(
+            subject=self.subject, fields=fields, sources=sources, beside=tuple(self._read_before.values())
+        )
+        found = ReadRow().fallback(asked).found
+        self._read_before |= {source.origin: source for source in sources if source.kind != "snippet"}
         for field in fields:
             self.take(field, found.get(field.name, []), sources)
 
