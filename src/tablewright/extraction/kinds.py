@@ -26,6 +26,9 @@ def typed(want: Wanted, text: str) -> Sequence[Span]:
     if want.kind in ("yesno", "text"):
         return ()
     found = spans(want.kind, text, want.unit)
+    if want.kind in ("count", "number"):
+        ranges = [match.span() for match in _RANGE.finditer(text)]
+        found = [span for span in found if not any(span.start < end and start < span.end for start, end in ranges)]
     if want.kind == "date" and not found:
         return tuple(Span(value=span.value, start=span.start, end=span.end, sure=0.5) for span in spans("year", text))
     if want.bare:
@@ -53,6 +56,7 @@ def whole(want: Wanted, value: str) -> Span | None:
     return max(found, key=lambda span: (span.sure, -span.start)) if found else None
 
 
+_RANGE = re.compile(r"\d\s?[–—-]\s?\d")  # "51–100 persons" is no number of persons
 _NAMES = frozenset(
     ("text", "name", "organisation", "title", "person", "place", "country", "nationality", "city", "state")
 )
