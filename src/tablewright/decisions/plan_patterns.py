@@ -88,7 +88,10 @@ class Plan:
     def _again(self, asked: PlanPatterns, wanted: str) -> str:
         """What was tried, why it was weak, and that the new patterns are for the weak columns alone."""
         tried = "\n".join(f"- {pattern}" for pattern in asked.avoid)
-        results = block(1, "\n".join(f"{weak.column}: {weak.reason}" for weak in asked.weak))
+        reasons: dict[str, list[str]] = {}
+        for weak in asked.weak:
+            reasons.setdefault(weak.reason, []).append(weak.column)
+        results = block(1, "\n".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items()))
         hints = "".join(f"{hint}\n" for hint in asked.hints)
         return (
             f"[CONTEXT: RETRY ATTEMPT {asked.attempt}]\nPatterns used before:\n{tried}\n"

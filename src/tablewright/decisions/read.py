@@ -185,6 +185,7 @@ def columns(fields: Sequence[Field], examples: Mapping[str, tuple[str, ...]]) ->
 def described(field: Field, examples: Sequence[str] = ()) -> str:
     """ "- Founded (number): What year was {Company} founded?"."""
     kind = f"one of: {', '.join(field.options)}" if field.options else "yes or no" if field.type == "boolean" else ""
+    kind = kind or ("list, its items separated by ;" if field.type == "list" else "")
     kind = kind or (f"{field.type}, in {field.unit}" if field.unit else field.type)
     asks = ". ".join(part for part in (field.question, field.description) if part)
     shown = f"\n  Accepted values of this column: {' · '.join(examples)}" if examples else ""

@@ -94,6 +94,13 @@ _PARTS = {"English": "British", "Scottish": "British", "Welsh": "British", "Nort
 _SITE = re.compile(r"\b(?:[a-z0-9-]+\.)+[a-z]{2,10}\b")
 
 
+def contradiction(subject: Subject, page: Retrieved) -> str:
+    """What the page plainly says of itself that the row's cells do not: another country, or another site of its own."""
+    if _by_country(subject, page) == "other":
+        return "it names another country than the row"
+    return "it belongs to another site than the row names" if _by_site(subject, page) == "other" else ""
+
+
 def _by_country(subject: Subject, page: Retrieved) -> Verdict | None:
     """Whether the page names the country of the row, or only others."""
     row = {people for value in subject.context.values() if (people := _people(value.strip()))}

@@ -18,8 +18,9 @@ from tablewright.decisions.judge_coverage import Answered, Coverage, Judge, Judg
 from tablewright.decisions.read import UNCLEAR, ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
 from tablewright.errors import OverBudget, SearchError
-from tablewright.extraction.about import Subject, about, shared_context
+from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.identity import NAMESAKE, contradiction, fits
 from tablewright.extraction.reader import ABOUT
 from tablewright.models.concern import concerning
 from tablewright.sources.fetch.domain import registrable_domain
@@ -33,12 +34,11 @@ from tablewright.table.model import Evidence, Field, Finding, Reason, Step
 from tablewright.table.retrieved import Refusal, Retrieved, content_hash, is_document
 from tablewright.table.text import plural, shortened, show
 
-FAMILIAR = 0.5
-"""Without a model: the share of a row's other cells that a page must know to be surely about this one of several of the
-name."""
 BORNE = 0.82
 """How sure a judged value is whose quotes bear it by a second judgement; until then it is at most `JUDGED`."""
 JUDGED = 0.7
+DOUBTED = 0.75
+"""At most, where the page may be about something else than the row."""
 SURE_ENOUGH = 0.8
 """With cascade, what the built-in reader must score for a model not to be asked."""
 QUOTED = 140
@@ -327,39 +327,28 @@ class Notebook:
     def open_fields(self) -> tuple[Field, ...]:
         return tuple(field for field in self.fields if not self._reads[field.name])
 
-    def leave_out_namesakes(self) -> None:
-        """Without a model, which says of each text whether it is about the row: a site that knows nothing of the row
-        but its name, and contradicts one that does, speaks of another. The user's own documents are about what the user
+    def _leave_out_namesakes(self) -> None:
+        """Without a model, which says of each text whether it is about the row: pages that say something else of
+        themselves than the row does, where others say the same. The user's own documents are about what the user
         has."""
-        if self.model is not None:
-            return
-        known: dict[str, float] = {}
-        for page in (page for page in self.pages if page.kind != "document"):
-            share = shared_context(self.subject, page.title, page.text)
-            known[page.domain] = max(share, known.get(page.domain, 0.0))
-        familiar = {domain for domain, share in known.items() if share >= FAMILIAR}
-        for domain in [domain for domain, share in known.items() if share == 0]:
-            if self._only_contradicts(domain, familiar):
-                for name, reads in self._reads.items():
-                    self._reads[name] = [read for read in reads if read.source.domain != domain]
-                said = f"{domain} is about another {self.subject.name}: it knows nothing else of this row."
-                self.note(Step(type="thinking", detail=said, data={"domain": domain, "same_row": "other"}))
-
-    def _only_contradicts(self, domain: str, familiar: Collection[str]) -> bool:
-        contradicts = False
-        for reads in self._reads.values():
-            theirs = [read.value for read in reads if read.source.domain == domain]
-            others = [read.value for read in reads if read.source.domain in familiar]
-            if theirs and others:
-                if any(agree(one, other) for one in theirs for other in others):
-                    return False
-                contradicts = True
-        return contradicts
+        pages = [page for page in self.pages if page.kind != "document"]
+        for page, fit in zip(pages, fits(self.subject, pages), strict=True):
+            if fit > NAMESAKE or page.origin in self._namesakes:
+                continue
+            self._namesakes[page.origin] = "it says something else of itself than the row"
+            for name, reads in self._reads.items():
+                self._reads[name] = [read for read in reads if read.source.origin != page.origin]
+            said = (
+                f"“{page.title}” ({page.domain}) is about another {self.subject.name}: {self._namesakes[page.origin]}."
+            )
+            self.note(Step(type="thinking", detail=said, data={"url": page.origin, "same_row": "other"}))
 
     # ── what follows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def findings(self, fields: Sequence[Field]) -> list[Finding]:
         """What follows for each field from all that was read; what was judged is judged a second time, once a row."""
+        if self.model is None:
+            self._leave_out_namesakes()
         found = {field.name: self._weighed(field) for field in fields}
         if judged := [field for field in fields if (each := found[field.name]) is not None and each.basis == "judged"]:
             verdicts = await self._supported([(field, found[field.name]) for field in judged])
@@ -377,17 +366,24 @@ class Notebook:
         found = weigh(field, self._reads[field.name], self.subject, self._prefers)
         if found is None:
             return None
-        said = [self._doubt(field, found)]
+        said = [doubt := self._doubt(field, found)]
+        if doubt:
+            found = msgspec.structs.replace(found, confidence=min(found.confidence, DOUBTED))
         if degraded := self._degraded.get(field.name):
             said.append(f"Read without the model: {degraded}")
         return msgspec.structs.replace(found, error=" ".join(filter(None, said)) or None)
 
     def _doubt(self, field: Field, finding: Finding) -> str:
-        """Why the page may be about something else than the row."""
+        """Why the pages may be about something else than the row, where no other page that is cited is surely about
+        it: by the reader's word, or by what code can see."""
         cited = {evidence.origin for evidence in finding.evidence}
-        doubts = [read.candidate.doubt for read in self._reads[field.name] if read.source.origin in cited]
-        doubts = [doubt for doubt in doubts if doubt]
-        return f"The page may be about something else: {doubts[0]}" if doubts else ""
+        reads = [read for read in self._reads[field.name] if read.source.origin in cited]
+        doubts = [read.candidate.doubt or self._contradicted(read.source) for read in reads]
+        return f"The page may be about something else: {doubts[0]}" if doubts and all(doubts) else ""
+
+    def _contradicted(self, source: Retrieved) -> str:
+        """With a model: what the page says of itself that the row's other cells do not."""
+        return contradiction(self.subject, source) if self.model is not None and source.kind == "page" else ""
 
     async def _supported(self, judged: Sequence[tuple[Field, Finding | None]]) -> Mapping[str, Supported]:
         values = tuple(

@@ -141,7 +141,6 @@ class Part:
         message = Message(row=self._row, fields=fields, feedback=feedback, notebook=notebook)
         with notebook.seat.on_the_way() if notebook.seat is not None else nullcontext():
             await self._pipeline.run(message, self._plan)
-        notebook.leave_out_namesakes()
         findings = await notebook.findings(fields)
         await notebook.rate(findings)
         return findings

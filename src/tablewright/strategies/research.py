@@ -78,7 +78,6 @@ class ResearchStrategy(Strategy):
                 await steered(explorer, notebook, field, queries, limits, feedback)
             if explorer is None and not notebook.has(field):
                 await notebook.read((field,), notebook.snippets())
-            notebook.leave_out_namesakes()
             finding = await notebook.finding(field)
             if thoroughness == THOROUGH:
                 await notebook.rate([finding], ask=True)

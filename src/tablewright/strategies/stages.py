@@ -109,7 +109,7 @@ class PatternStage:
             attempt=feedback.attempt,
             avoid=(*self._first, *sorted(tried - {*self._first})) if message.is_again else (),
             weak=tuple(WasWeak(column=each.name, weakness=each.weakness, reason=each.reason) for each in weak),
-            hints=tuple(each.hint for each in weak),
+            hints=tuple(dict.fromkeys(each.hint for each in weak)),
         )
 
 
