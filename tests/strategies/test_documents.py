@@ -19,7 +19,8 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
 from tablewright.table.retrieved import is_document
 
-from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..answering import Answering, Cells, said
+from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import Page, SmallWeb, small_web
 from .running import fill, notes
 
@@ -183,11 +184,8 @@ async def test_a_place_that_there_is_not_is_refused(tmp_path: Path) -> None:
 async def test_a_model_reads_documents_in_blocks_and_its_answer_is_forgotten_with_them(
     settings: Settings, tmp_path: Path
 ) -> None:
-    def reply(asked: Asked) -> Reply:
-        return answer({"Founded": {"quote": "Acme Turbines was founded in 1987", "value": "1987", "source": 1}})
-
     async with running_endpoint() as endpoint:
-        endpoint.otherwise = reply
+        endpoint.otherwise = Answering(lambda text: {"Founded": [said("1987", "Acme Turbines was founded in 1987")]})
         asking = replace(settings, model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k")
         await add(asking, tmp_path, PAPERS)
         table = "Company\nAcme Turbines\n"
@@ -202,6 +200,27 @@ async def test_a_model_reads_documents_in_blocks_and_its_answer_is_forgotten_wit
             await tablewright.add_documents([tmp_path / "acme.txt"], workers=1)
         await fill(asking, tmp_path, table, FOUNDED, strategy="documents")
         assert calls(endpoint) > asked
+
+
+async def test_another_attempt_reads_the_documents_that_were_not_chosen_before(
+    settings: Settings, tmp_path: Path
+) -> None:
+    def year(text: str) -> Cells:
+        return {"Founded": [said("1987", "was founded in 1987")]} if "was founded in 1987" in text else {}
+
+    papers = {f"note-{n}.txt": f"Note {n}\n\nAcme Turbines was visited by guest {n}.\n".encode() for n in range(3)}
+    async with running_endpoint() as endpoint:
+        endpoint.otherwise = Answering(year)
+        asking = replace(
+            settings, model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k", attempts="3"
+        )
+        await add(asking, tmp_path, {**papers, "acme.txt": PAPERS["acme.txt"]})
+        cells, operations, _ = await fill(
+            asking, tmp_path, "Company\nAcme Turbines\n", FOUNDED, strategy="documents", documents="1"
+        )
+        read = notes(operations[0], "fetch")
+        assert len(read) == len(set(read))
+        assert cells["Founded"].value == 1987 or len(read) == 3
 
 
 def calls(endpoint: Endpoint) -> int:

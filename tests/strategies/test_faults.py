@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ..answering import Answering, answers, call, offered, said, sent
 from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal
 from ..pages import Page, small_web
 from .running import fill
-from .test_lookup import call, model, offered, sent, thinking
+from .test_lookup import model, thinking
 
 __all__ = ["model"]  # the fixture
 
@@ -28,6 +31,14 @@ def page_of(place: int, name: str) -> Page:
     return Page(title=name, body=said, snippet="About us.")
 
 
+def years(text: str) -> dict[str, list[dict[str, Any]]]:
+    stated = re.search(r"founded in (\d{4})", text)
+    return {"Founded": [said(stated[1], stated[0])] if stated else []}
+
+
+reading = Answering(years, patterns=["%entity founded"])
+
+
 @pytest.mark.parametrize(
     ("strategy", "params"),
     [("lookup", {}), ("research", {}), ("research", {"thoroughness": "comprehensive"}), ("pipeline", {})],
@@ -40,19 +51,12 @@ async def test_one_call_in_ten_and_one_page_in_five_fail(
     def falter(asked: Asked) -> Reply:
         if next(number) % 10 == 0:
             return [refusal(400, "bad day"), answer("mumble"), Reply(cut=True, body=b"{}")][next(number) % 3]
-        schema = asked.body["response_format"]["json_schema"]["schema"]
-        said = sent(asked)
-        year = next((str(year) for year in range(1900, 1900 + ROWS) if f"founded in {year}" in said), "")
-        quote = f"founded in {year}" if year else ""
-        if "anyOf" in schema or "arguments" in schema["properties"]:
-            if "fetch_page" in offered(asked) and not year:
-                return call("fetch_page", number=1)
-            return call("answer", value=year, quote=quote)
-        if "Founded" in schema["properties"]:
-            return answer({"Founded": {"value": year, "quote": quote}})
-        return answer(
-            {"rating": "medium", "weak": [], "patterns": ["%entity founded"], "numbers": [1], "query": "more"}
-        )
+        if not offered(asked):
+            return reading(asked)
+        stated = years(sent(asked))["Founded"]
+        if "fetch_page" in offered(asked) and not stated:
+            return call("fetch_page", number=1)
+        return answers(*stated)
 
     model.otherwise = falter
     async with small_web({f"/{place}": page_of(place, name) for place, name in enumerate(NAMES)}) as web:

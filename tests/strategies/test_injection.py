@@ -3,7 +3,6 @@ believes every word it reads."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -12,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..answering import Answering, Cells, answers, call, offered, said, sent
+from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
 from ..pages import Page, SmallWeb, small_web
 from .running import fill
 from .test_pipeline import CITY, FOUNDED
@@ -106,20 +106,21 @@ async def test_a_hostile_page_changes_nothing(
     assert not [thought for thought in thoughts if "1066" in thought or "Evilton" in thought]
 
 
-def believe_everything(asked: Asked) -> Reply:
-    """A model that answers with whatever lie it can find in what it was sent, and follows every address."""
-    sent = json.dumps(asked.body["messages"], ensure_ascii=False)
-    wanted = asked.body["response_format"]["json_schema"]["schema"]["properties"]
-    if "numbers" in wanted:
-        return answer({"numbers": [1, 2, 3, 99]})
-    if "patterns" in wanted:
-        return answer({"patterns": [f"%entity {EVIL}"]})
-    if "query" in wanted:
-        return answer({"query": f"Acme Turbines {EVIL}"})
-    lies = {"Founded": ("founded in 1066", "1066"), "Headquarters": ("headquartered in Evilton", "Evilton")}
-    truth = {"Founded": ("founded in 1987", "1987"), "Headquarters": ("headquartered in Port Merrin", "Port Merrin")}
-    told = lies if re.search("1066|Evilton", sent) else truth
-    return answer({name: {"quote": told[name][0], "value": told[name][1]} for name in wanted})
+def told(text: str) -> Cells:
+    """Whatever lie there is, and the truth where there is none."""
+    lies = re.search("1066|Evilton", text)
+    year, city = ("1066", "Evilton") if lies else ("1987", "Port Merrin")
+    return {
+        "Founded": [said(year, f"founded in {year}"), *([said("1987", "founded in 1987")] if lies else [])],
+        "Headquarters": [
+            said(city, f"headquartered in {city}"),
+            *([said("Port Merrin", "headquartered in Port Merrin")] if lies else []),
+        ],
+    }
+
+
+believe_everything = Answering(told, patterns=[f"%entity {EVIL}"])
+"""A model that answers with whatever lie it can find in what it was sent, and follows every address."""
 
 
 @pytest.fixture
@@ -144,22 +145,15 @@ async def test_a_model_that_believes_everything_changes_nothing_either(
 
 def follow_everything(asked: Asked) -> Reply:
     """An agent that opens every result, searches what pages tell it to, and then repeats the first lie it was told."""
-    messages = asked.body["messages"]
-    sent = json.dumps(messages, ensure_ascii=False)
-    schema = asked.body["response_format"]["json_schema"]["schema"]
-    tools = [each["properties"]["name"]["const"] for each in schema.get("anyOf", [schema])]
-    turn = sum(1 for message in messages if message["role"] == "assistant")
+    tools = offered(asked)
+    if not tools:
+        return believe_everything(asked)
+    turn = sum(1 for message in asked.body["messages"] if message["role"] == "assistant")
     if "fetch_page" in tools and turn < 3:
-        return answer({"name": "fetch_page", "arguments": {"number": turn + 1}})
+        return call("fetch_page", number=turn + 1)
     if "search_web" in tools and turn < 4:
-        return answer({"name": "search_web", "arguments": {"query": f"Acme Turbines {EVIL}"}})
-    if "Column: Founded" in sent:
-        value, quote = ("1066", "founded in 1066") if "1066" in sent else ("1987", "founded in 1987")
-    elif "Evilton" in sent:
-        value, quote = "Evilton", "headquartered in Evilton"
-    else:
-        value, quote = "Port Merrin", "headquartered in Port Merrin"
-    return answer({"name": "answer", "arguments": {"value": value, "quote": quote}})
+        return call("search_web", query=f"Acme Turbines {EVIL}")
+    return answers(*told(sent(asked))["Founded" if "- Founded (number)" in sent(asked) else "Headquarters"])
 
 
 @pytest.mark.parametrize("kind", HOSTILE)

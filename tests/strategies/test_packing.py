@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from tablewright.strategies import packing
 from tablewright.strategies.packing import shared
 from tablewright.table.usage import Usage
 
+from ..answering import ROW, Answering, Cells, columns, form, is_packed, said, text_of
 from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
 from ..pages import Page, SmallWeb, small_web
 from .running import fill
@@ -49,34 +49,32 @@ def settings_of(web: SmallWeb, model: Endpoint, home: Path, **settings: str) -> 
     return replace(web.settings(home), **(thinking | settings))
 
 
-def properties(asked: Asked) -> dict[str, Any]:
-    found: dict[str, Any] = asked.body["response_format"]["json_schema"]["schema"]["properties"]
-    return found
+def boss_in(text: str) -> Cells:
+    found = re.search(r"rotors\. (\w+ \w+) runs the show", text)
+    assert found, text
+    return {"CEO": [said(found[1], f"{found[1]} runs the show")]}
 
 
-def text_of(asked: Asked) -> str:
-    return str(asked.body["messages"][-1]["content"])
+reading = Answering(boss_in)
+"""Reads rightly, one row or several."""
 
 
-def boss_in(text: str) -> dict[str, Any]:
-    said = re.search(r"rotors\. (\w+ \w+) runs the show", text)
-    assert said, text
-    return {"CEO": {"value": said[1], "quote": f"{said[1]} runs the show"}}
+def rows_in(asked: Asked) -> list[Cells]:
+    """What a good reader finds for each of the rows that are asked together."""
+    return [boss_in(text) for text in ROW.split(text_of(asked))[1:]]
 
 
-def reading(asked: Asked) -> Reply:
-    """Reads rightly, one row or several."""
-    wanted = properties(asked)
-    if "patterns" in wanted:
-        return answer({"patterns": ["%entity"]})
-    if "row 1" in wanted:
-        rows = re.split(r"=== ROW \d+ ===", text_of(asked))[1:]
-        return answer({f"row {place}": boss_in(text) for place, text in enumerate(rows, start=1)}, read=403, written=41)
-    return answer(boss_in(text_of(asked)))
+def together(rows: Sequence[Cells]) -> Reply:
+    return answer({f"row {place}": {"texts": [], "cells": cells} for place, cells in enumerate(rows, start=1)})
+
+
+def is_shared_reading(asked: Asked) -> bool:
+    return is_packed(asked) and bool(columns(asked))
 
 
 def calls(model: Endpoint) -> list[list[str]]:
-    return [list(properties(asked)) for asked in model.asked if "patterns" not in properties(asked)]
+    """Of each reading its rows, or its columns where a row is read alone."""
+    return [list(form(asked)) if is_packed(asked) else columns(asked) for asked in model.asked if columns(asked)]
 
 
 async def test_rows_with_short_texts_are_read_in_one_call(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
@@ -85,7 +83,7 @@ async def test_rows_with_short_texts_are_read_in_one_call(web: SmallWeb, model: 
     assert calls(model) == [["row 1", "row 2", "row 3", "row 4"]]
     for operation, name in zip(operations, NAMES, strict=True):
         assert operation.cell.evidence[0].origin == web.url(f"/{name}")
-    assert usage.llm_calls == 2
+    assert usage.llm_calls == 3, "a plan for the table, a choice and a reading for the four"
     assert sum(operation.cell.cost for operation in operations) == pytest.approx(usage.cost_usd)
     assert max(operation.cell.cost for operation in operations[1:]) > 0, "every row bears its share"
 
@@ -94,11 +92,10 @@ async def test_what_a_neighbour_s_text_says_does_not_land_in_a_row(
     web: SmallWeb, model: Endpoint, tmp_path: Path
 ) -> None:
     def mixing(asked: Asked) -> Reply:
-        if "row 1" not in properties(asked):
+        if not is_shared_reading(asked):
             return reading(asked)
-        said = [boss_in(text) for text in re.split(r"=== ROW \d+ ===", text_of(asked))[1:]]
-        turned = [said[1], said[0], *said[2:]]
-        return answer({f"row {place}": row for place, row in enumerate(turned, start=1)})
+        rows = rows_in(asked)
+        return together([rows[1], rows[0], *rows[2:]])
 
     model.otherwise = mixing
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
@@ -112,31 +109,14 @@ async def test_a_neighbour_s_answer_does_not_count_because_its_words_stand_in_a_
     web.pages["/Borealis"] = replace(page("Borealis", "Ann Lee once visited."), found_by="borealis")
 
     def mixing(asked: Asked) -> Reply:
-        if "row 1" not in properties(asked):
+        if not is_shared_reading(asked):
             return reading(asked)
-        rows = re.split(r"=== ROW \d+ ===", text_of(asked))[1:]
-        said = [boss_in("rotors. Ann Lee runs the show" if "Borealis" in text else text) for text in rows]
-        return answer({f"row {place}": row for place, row in enumerate(said, start=1)})
+        texts = ROW.split(text_of(asked))[1:]
+        return together([boss_in("rotors. Ann Lee runs the show" if "Borealis" in text else text) for text in texts])
 
     model.otherwise = mixing
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
     assert [operation.cell.value for operation in operations] == list(BOSSES.values())
-
-
-async def test_a_row_that_got_no_answer_among_others_is_asked_alone(
-    web: SmallWeb, model: Endpoint, tmp_path: Path
-) -> None:
-    def forgetting(asked: Asked) -> Reply:
-        if "row 1" not in properties(asked):
-            return reading(asked)
-        rows = re.split(r"=== ROW \d+ ===", text_of(asked))[1:]
-        said = {f"row {place}": boss_in(text) for place, text in enumerate(rows, start=1)}
-        return answer(said | {"row 3": {"CEO": {"value": "", "quote": ""}}})
-
-    model.otherwise = forgetting
-    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
-    assert [operation.cell.value for operation in operations] == list(BOSSES.values())
-    assert len(calls(model)) == 2
 
 
 async def test_an_answer_bought_in_a_pack_is_found_by_a_run_with_other_neighbours(
@@ -153,7 +133,7 @@ async def test_an_answer_bought_in_a_pack_is_found_by_a_run_with_other_neighbour
 async def test_a_long_text_is_read_alone(
     web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "SHORT", 1_000)
+    monkeypatch.setattr(packing, "SHORT", 250)
     web.pages["/Acme"] = replace(page("Acme", "The chief executive says hello. " * 60), found_by="acme")
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
     assert [operation.cell.value for operation in operations] == list(BOSSES.values())
@@ -167,7 +147,7 @@ async def test_rows_can_be_asked_each_alone(web: SmallWeb, model: Endpoint, tmp_
 
 
 async def test_a_pack_that_a_model_cannot_answer_costs_no_row(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
-    model.otherwise = lambda asked: answer("no idea") if "row 1" in properties(asked) else reading(asked)
+    model.otherwise = lambda asked: answer("no idea") if is_packed(asked) else reading(asked)
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
     assert [operation.cell.value for operation in operations] == list(BOSSES.values())
 
@@ -183,9 +163,9 @@ async def test_a_model_that_cannot_read_several_rows_at_once_is_soon_asked_for_e
     web: SmallWeb, model: Endpoint, tmp_path: Path
 ) -> None:
     def muddled(asked: Asked) -> Reply:
-        if "row 1" not in properties(asked):
+        if not is_shared_reading(asked):
             return reading(asked)
-        return answer({name: {"CEO": {"value": "Nobody", "quote": "nothing"}} for name in properties(asked)})
+        return together([{"CEO": [said("Nobody", "nothing")]} for _ in form(asked)])
 
     model.otherwise = muddled
     names = [f"Firm{number}" for number in range(20)]

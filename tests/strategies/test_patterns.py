@@ -16,7 +16,8 @@ from tablewright.store.store import Store
 from tablewright.strategies.patterns import KeptPatterns, MemoryPatterns, PatternCache, pattern_key
 from tablewright.table.model import Field
 
-from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..answering import Answering, form
+from ..models.endpoint import Asked, Endpoint, answer, running_endpoint
 from ..pages import Page, SmallWeb, small_web
 from .running import fill
 
@@ -80,11 +81,7 @@ def test_the_rule_tries_another_name_of_a_weak_column_and_never_the_same_again()
         tried.append(new)
 
 
-def planning(asked: Asked) -> Reply:
-    wanted = asked.body["response_format"]["json_schema"]["schema"]["properties"]
-    if "patterns" in wanted:
-        return answer({"patterns": ["%entity profile"]})
-    return answer({name: {"value": "", "quote": ""} for name in wanted})
+planning = Answering(lambda text: {}, patterns=["%entity profile"])
 
 
 PAGES = {
@@ -109,7 +106,7 @@ def with_model(web: SmallWeb, model: Endpoint, home: Path) -> Settings:
 
 
 def is_plan(asked: Asked) -> bool:
-    return "patterns" in asked.body["response_format"]["json_schema"]["schema"]["properties"]
+    return "patterns" in form(asked)
 
 
 async def test_a_plan_that_a_model_failed_to_make_is_not_kept(tmp_path: Path) -> None:

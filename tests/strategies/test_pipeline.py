@@ -16,9 +16,10 @@ from tablewright.settings import Settings
 from tablewright.table.model import Cell
 from tablewright.table.text import cell_text
 
-from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
+from ..answering import Answering, Cells, columns, form, said, sent, text_of
+from ..models.endpoint import Endpoint, refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web
-from .running import fill
+from .running import fill, notes
 
 FOUNDED = "Founded:number=What year was {Company} founded?"
 CITY = "Headquarters=In which city is {Company} headquartered?"
@@ -191,25 +192,19 @@ def with_model(settings: Settings, endpoint: Endpoint, **values: str) -> Setting
 @pytest.fixture
 async def endpoint() -> AsyncIterator[Endpoint]:
     async with running_endpoint() as running:
-        running.otherwise = obliging
+        running.otherwise = Answering(boss, patterns=["%entity leadership"])
         yield running
 
 
-def obliging(asked: Asked) -> Reply:
-    """Plans and refines as asked, and reads the chief executive, whom the built-in reader does not find."""
-    wanted = asked.body["response_format"]["json_schema"]["schema"]["properties"]
-    replies: dict[str, Any] = {"patterns": {"patterns": ["%entity leadership"]}, "query": {"query": "Acme boss"}}
-    for name, reply in replies.items():
-        if name in wanted:
-            return answer(reply)
-    return answer({name: {"value": "Ann Lee", "quote": "Ann Lee runs the show"} for name in wanted})
+def boss(text: str) -> Cells:
+    return {"CEO": [said("Ann Lee", "Ann Lee runs the show")]} if "Ann Lee" in text else {}
 
 
 CEO = "CEO=Who is the chief executive of {Company}?"
 SHOW = Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors. Ann Lee runs the show here, as ever.</p>")
 
 
-async def test_a_model_reads_what_the_rules_do_not_and_its_cost_is_told(
+async def test_a_model_plans_chooses_and_reads_and_its_cost_is_told(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
     web.pages = {"/acme": SHOW}
@@ -226,7 +221,7 @@ async def test_a_model_reads_what_the_rules_do_not_and_its_cost_is_told(
 async def test_a_second_run_buys_no_answer_twice(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
     web.pages = {"/acme": SHOW}
     settings = with_model(web.settings(tmp_path), endpoint)
-    for calls in (2, 0):
+    for calls in (3, 0):
         cells, _, usage = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
         assert (cells["CEO"].value, usage.llm_calls) == ("Ann Lee", calls)
 
@@ -262,10 +257,10 @@ async def test_with_cascade_a_model_is_asked_only_for_what_the_reader_is_not_sur
 ) -> None:
     settings = with_model(web.settings(tmp_path), endpoint, cascade="yes")
     cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED, CEO)
-    forms = [set(asked.body["response_format"]["json_schema"]["schema"]["properties"]) for asked in endpoint.asked]
     assert cells["Founded"].value == 1987
-    assert {"CEO"} in forms
-    assert not any("Founded" in form for form in forms)
+    read = [columns(asked) for asked in endpoint.asked if columns(asked)]
+    assert read
+    assert all(names == ["CEO"] for names in read)
 
 
 async def test_a_model_that_is_down_costs_no_row(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
@@ -274,3 +269,127 @@ async def test_a_model_that_is_down_costs_no_row(web: SmallWeb, endpoint: Endpoi
     cells, operations, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED)
     assert cells["Founded"].value == 1987
     assert any("Decided without the model" in step.detail for step in operations[0].steps)
+
+
+FIVE = {"/acme": replace(OWN, found_by="profile")} | {
+    f"/{year}": Page(title=f"Acme in {year}", body="<p>The year in pictures.</p>", found_by="profile")
+    for year in range(2001, 2005)
+}
+"""Results enough for the model to choose from before the next pattern is searched."""
+
+
+async def test_what_the_first_pages_do_not_say_is_searched_for_with_the_next_pattern(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = FIVE | {"/people": replace(SHOW, title="Acme Turbines: people", found_by="leadership")}
+
+    def read(text: str) -> Cells:
+        founded = {"Founded": [said("1987", "was founded in 1987")]} if "1987" in text else {}
+        return {**founded, **boss(text)}
+
+    endpoint.otherwise = Answering(read, patterns=["%entity profile", "%entity leadership", "%entity jobs"])
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    cells, _, usage = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED, CEO)
+    assert (cells["Founded"].value, cells["CEO"].value) == (1987, "Ann Lee")
+    assert web.requests["/acme"] == web.requests["/people"] == 1
+    readings = [columns(asked) for asked in endpoint.asked if columns(asked)]
+    assert readings == [["Founded", "CEO"], ["CEO"]], "what was found is not asked for again"
+    assert usage.llm_calls == len(endpoint.asked)
+
+
+async def test_a_model_s_choice_is_final_and_what_it_declined_is_not_offered_again(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = FIVE | {"/people": replace(SHOW, title="Acme Turbines: people", found_by="leadership")}
+    endpoint.otherwise = Answering(boss, patterns=["%entity profile", "%entity leadership"], numbers=[1])
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
+    first, second = [text_of(asked) for asked in endpoint.asked if "numbers" in form(asked)]
+    assert all(web.url(path) in first for path in FIVE)
+    assert f"Read already, without the columns below: {web.url('/acme')}" in second
+    assert not any(web.url(path) in second for path in FIVE if path != "/acme"), "they were declined"
+    assert [path for path in FIVE if web.requests[path]] == ["/acme"]
+    assert cells["CEO"].value == "Ann Lee"
+
+
+async def test_a_model_that_chooses_nothing_has_nothing_opened_for_it(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = Answering(boss, numbers=[])
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    cells, _, usage = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
+    assert (cells["CEO"].value, cells["CEO"].reason, usage.fetches) == (None, "not_found", 0)
+
+
+SEGMENT = "Segment:select(B2B, B2C)=Whom does {Company} sell to?"
+UTILITIES = Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors. Utilities buy them by the dozen.</p>")
+
+
+def segment(text: str) -> Cells:
+    return {"Segment": [said("B2B", "Utilities buy them by the dozen", basis="judged")]}
+
+
+@pytest.mark.parametrize(("verdict", "confidence"), [("yes", 0.82), ("partly", 0.7)])
+async def test_a_judged_value_is_as_sure_as_its_second_judgement(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path, verdict: str, confidence: float
+) -> None:
+    web.pages = {"/acme": UTILITIES}
+    endpoint.otherwise = Answering(segment, verdict=verdict)
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    cells, operations, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", SEGMENT)
+    cell = cells["Segment"]
+    assert (cell.value, cell.basis, cell.confidence) == ("B2B", "judged", confidence)
+    assert cell.evidence[0].quote == "Utilities buy them by the dozen"
+    assert f"The quotes bear 'B2B': {verdict}. so" in notes(operations[0], "thinking")
+    assert sum("checked" in form(asked) for asked in endpoint.asked) == 1
+
+
+async def test_a_judged_value_that_its_quotes_do_not_bear_is_left_out_and_said(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = {"/acme": UTILITIES}
+    endpoint.otherwise = Answering(segment, verdict="no")
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", SEGMENT)
+    assert (cells["Segment"].value, cells["Segment"].reason) == (None, "not_found")
+    assert "'B2B' is not borne by its quotes: so" in (cells["Segment"].error or "")
+
+
+async def test_with_strict_evidence_nothing_is_judged(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
+    web.pages = {"/acme": UTILITIES}
+    endpoint.otherwise = Answering(segment)
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1", evidence="strict")
+    cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", SEGMENT)
+    assert cells["Segment"].value is None
+    assert "only what is stated may be given" in (cells["Segment"].error or "")
+    assert not any("checked" in form(asked) for asked in endpoint.asked)
+
+
+async def test_a_page_about_a_namesake_fills_nothing_and_is_named(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = {"/acme": SHOW}
+    endpoint.otherwise = Answering(lambda text: {}, same_row="other", reason="the one of this row is in Norway")
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    table = "Company,Country\nAcme Turbines,Norway\n"
+    cells, operations, _ = await fill(settings, tmp_path, table, CEO)
+    assert (cells["CEO"].value, cells["CEO"].reason) == (None, "not_found")
+    assert "About something else: 1 page" in (cells["CEO"].error or "")
+    assert "the one of this row is in Norway" in (cells["CEO"].error or "")
+    told = [note for note in notes(operations[0], "thinking") if "is about something else" in note]
+    assert told == [f"{web.address} is about something else: the one of this row is in Norway"]
+    assert "Country: Norway" in sent(endpoint.asked[-1]), "the model sees the row whole"
+
+
+async def test_an_answer_that_cannot_be_verified_goes_back_once_and_is_then_left_out_and_said(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = Answering(lambda text: {"Founded": [said("1955", "everybody knows 1955")]})
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    cells, operations, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED)
+    assert (cells["Founded"].value, cells["Founded"].reason) == (None, "not_found")
+    assert "could not be verified and was left out: the quote “everybody knows 1955”" in (cells["Founded"].error or "")
+    readings = [asked for asked in endpoint.asked if columns(asked)]
+    assert len(readings) == 2
+    assert "It fails a check: Founded: the quote “everybody knows 1955” does not stand in text 1." in sent(readings[1])
+    assert any("not verified and left out" in note for note in notes(operations[0], "thinking"))

@@ -128,7 +128,10 @@ class Plan:
         ]
         patterns = [" ".join((ENTITY, *(_words(field, asked.key) for field in group))) for group in groups[: MOST - 1]]
         telling = " ".join(f"{{{column}}}" for column in asked.telling[:2])
-        return (*(" ".join(pattern.split()) for pattern in patterns), f"{ENTITY} {telling}".strip())
+        patterns.append(f"{ENTITY} {telling}")
+        if len(asked.fields) == 1:  # a question by itself may be asked from three angles
+            patterns.append(f"{patterns[0]} {OTHER_PAGES[0]}")
+        return tuple(" ".join(pattern.split()) for pattern in patterns)
 
     def _other_pages(self, asked: PlanPatterns) -> tuple[str, ...]:
         tried = {word for pattern in asked.avoid for word in tokenize(fold(pattern))}

@@ -95,5 +95,5 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
         attempt=attempt,
         run_id=run_id,
         updated_at=at,
-        error=coerced.note or None,
+        error=" ".join(note for note in (coerced.note, finding.error) if note) or None,
     )

@@ -48,7 +48,7 @@ class ResearchStrategy(Strategy):
         ),
         Parameter(
             name="max_steps",
-            help="searches and pages a cell, at most; 5, or 12 if comprehensive",
+            help="searches and pages a cell in each attempt, at most; 5, or 12 if comprehensive",
             least=1,
             most=15,
         ),
