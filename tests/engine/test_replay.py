@@ -17,7 +17,8 @@ from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
 
-from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..answering import Answering, Cells, answers, call, offered, said, sent
+from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
 from ..pages import Page, small_web
 from ..replaying import essence
 
@@ -94,39 +95,25 @@ async def sample(home: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[W
 
 def clerk(asked: Asked) -> Reply:
     """Answers from what it is shown and nothing else, so the same question has the same answer."""
-    schema = asked.body["response_format"]["json_schema"]["schema"]
-    said = "\n".join(str(message["content"]) for message in asked.body["messages"])
-    tools = [each["properties"].get("name", {}).get("const", "") for each in schema.get("anyOf", [schema])]
-    if "answer" in tools:
-        return answer(next_step(tools, said))
-    known = {"patterns": ["%entity founded", "%entity chief"], "query": "who leads", "numbers": [1]}
-    known |= {"rating": "medium", "weak": []}
-    rows = re.split(r"=== ROW \d+ ===", said)
-    reply: dict[str, Any] = {}
-    for name in schema["properties"]:
-        if row := re.fullmatch(r"row (\d+)", name):
-            fields = [field for field in ("Founded", "CEO") if f'"{field}"' in json.dumps(schema)]
-            reply[name] = {field: read(field, rows[int(row[1])]) for field in fields}
-        else:
-            reply[name] = known[name] if name in known else read(name, said)
-    return answer(reply)
+    if offered(asked):
+        return next_step(offered(asked), sent(asked))
+    return Answering(read, patterns=["%entity founded", "%entity chief"], numbers=[1])(asked)
 
 
-def next_step(tools: list[str], said: str) -> dict[str, Any]:
-    asked = re.search(r"What year was (.+?) founded|chief executive of (.+?)\?", said)
-    assert asked, said
-    company = asked[1] or asked[2]
-    if "search_web" in tools and f"{company} river" not in said:
-        return {"name": "search_web", "arguments": {"query": f"{company} river"}}
-    if "fetch_page" in tools and "could not be read" not in said and "runs" not in said:
-        return {"name": "fetch_page", "arguments": {"number": 1}}
-    return {"name": "answer", "arguments": read("Founded" if asked[1] else "CEO", said)}
+def next_step(tools: list[str], shown: str) -> Reply:
+    company = re.search(r"^Company: (.+)$", shown, re.MULTILINE)
+    assert company, shown
+    if "search_web" in tools and f"{company[1]} river" not in shown:
+        return call("search_web", query=f"{company[1]} river")
+    if "fetch_page" in tools and "could not be read" not in shown and "runs" not in shown:
+        return call("fetch_page", number=1)
+    return answers(*read(shown).get("Founded" if "- Founded (" in shown else "CEO", ()))
 
 
-def read(field: str, text: str) -> dict[str, str]:
-    pattern = r"[Ff]ounded in (\d{4})" if field == "Founded" else r"([A-Z]\w+ [A-Z]\w+) (?:runs|leads) "
-    found = re.search(pattern, text)
-    return {"value": found[1], "quote": found[0].strip()} if found else {"value": "", "quote": ""}
+def read(text: str) -> Cells:
+    patterns = {"Founded": r"[Ff]ounded in (\d{4})", "CEO": r"([A-Z]\w+ [A-Z]\w+) (?:runs|leads) "}
+    found = {field: re.search(pattern, text) for field, pattern in patterns.items()}
+    return {field: [said(match[1], match[0].strip())] for field, match in found.items() if match}
 
 
 def thinking(settings: Settings, model: Endpoint) -> Settings:

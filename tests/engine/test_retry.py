@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,8 @@ from tablewright.table.attempts import Assessment, Attempt, WeakColumn
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Conflict, Evidence, Field, Finding, Row
 
-from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from ..answering import Answering, Cells, columns, form, said, text_of
+from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
 from ..pages import Page, SmallWeb, small_web
 from ..strategies.running import fill, notes
 
@@ -153,7 +155,7 @@ OWN = Page(title="Acme Turbines", body="<p>Acme Turbines was founded in 1987.</p
 PEOPLE = Page(
     title="Acme Turbines: our people",
     body="<p>Acme Turbines, people. The chief executive of Acme Turbines is Ann Lee.</p>",
-    found_by="officer",
+    found_by="profile",
 )
 
 
@@ -174,28 +176,16 @@ def thinking(settings: Settings, model: Endpoint, **more: str) -> Settings:
     return replace(settings, model="openai:gpt-4o-mini", model_base_url=model.url, model_api_key="k", **more)
 
 
-def form(asked: Asked) -> dict[str, Any]:
-    properties: dict[str, Any] = asked.body["response_format"]["json_schema"]["schema"]["properties"]
-    return properties
+KNOWN = {"Founded": ("1987", "founded in 1987"), "CEO": ("Ann Lee", "chief executive of Acme Turbines is Ann Lee")}
 
 
-def sent(asked: Asked) -> str:
-    return str(asked.body["messages"][-1]["content"])
+def known_in(text: str) -> Cells:
+    return {name: [said(value, quote)] for name, (value, quote) in KNOWN.items() if quote in text}
 
 
 def reading(asked: Asked) -> Reply:
-    if "patterns" in form(asked):
-        again = "RETRY" in sent(asked)
-        return answer({"patterns": ["%entity officer" if again else "%entity company"]})
-    known = {"Founded": ("1987", "founded in 1987"), "CEO": ("Ann Lee", "chief executive of Acme Turbines is Ann Lee")}
-    return answer(
-        {
-            name: {"value": known[name][0], "quote": known[name][1]}
-            if known[name][1] in sent(asked)
-            else {"value": "", "quote": ""}
-            for name in form(asked)
-        }
-    )
+    again = "RETRY" in text_of(asked)
+    return Answering(known_in, patterns=["%entity profile" if again else "%entity company"])(asked)
 
 
 async def test_the_second_attempt_is_for_the_weak_column_alone_with_new_patterns_and_new_pages(
@@ -206,27 +196,27 @@ async def test_the_second_attempt_is_for_the_weak_column_alone_with_new_patterns
     assert (cells["CEO"].value, cells["CEO"].attempt) == ("Ann Lee", 2)
     assert cells["CEO"].evidence[0].origin == web.url("/people")
 
-    first, second = [sent(asked) for asked in model.asked if "patterns" in form(asked)]
+    first, second = [text_of(asked) for asked in model.asked if "patterns" in form(asked)]
     assert "RETRY" not in first
-    assert "- Founded: " in first
-    assert "- CEO: " in first
+    assert "- Founded (number): " in first
+    assert "- CEO (text): " in first
     assert "[CONTEXT: RETRY ATTEMPT 2]" in second
     assert "Patterns used before:\n- %entity company\n" in second
     assert "CEO: nothing found. Read without finding it: 1 page of" in second
-    assert "for these columns only:\n- CEO: Who is the chief executive of {Company}?" in second
+    assert "for these columns only:\n- CEO (text): Who is the chief executive of {Company}?" in second
     assert "Founded" not in second
 
-    reads = [asked for asked in model.asked if "patterns" not in form(asked)]
-    assert [list(form(asked)) for asked in reads] == [["Founded", "CEO"], ["CEO"]]
-    assert "founded in 1987" not in sent(reads[1]), "the page of the first attempt is not read again"
+    reads = [asked for asked in model.asked if columns(asked)]
+    assert [columns(asked) for asked in reads] == [["Founded", "CEO"], ["CEO"]]
+    assert "founded in 1987" not in text_of(reads[1]), "the page of the first attempt is not read again"
     assert web.requests["/acme"] == web.requests["/people"] == 1
-    assert web.queries[-1] == "Acme Turbines officer"
+    assert web.queries[-1] == "Acme Turbines profile"
 
     founded, ceo = sorted(operations, key=lambda operation: operation.field, reverse=True)
     assert not any("Attempt 2" in note for note in notes(founded, "thinking"))
     assert [note for note in notes(ceo, "thinking") if note.startswith("Attempt 2, for CEO alone. CEO: nothing found.")]
-    assert "Searched “Acme Turbines officer”" in notes(ceo, "search")[-1]
-    assert "officer" not in " ".join(notes(founded, "search"))
+    assert "Searched “Acme Turbines profile”" in notes(ceo, "search")[-1]
+    assert "profile" not in " ".join(notes(founded, "search"))
 
 
 async def test_without_a_model_another_name_of_the_column_is_searched_for(web: SmallWeb, tmp_path: Path) -> None:
@@ -253,15 +243,15 @@ async def test_a_stronger_model_reads_everything_again_on_the_last_attempt(
     web.pages = {"/acme": Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors. Ann Lee runs it all.</p>")}
 
     def strong(asked: Asked) -> Reply:
-        if asked.body["model"] == "gpt-4o" and "CEO" in form(asked):
-            return answer({"CEO": {"value": "Ann Lee", "quote": "Ann Lee runs it all"}})
+        if asked.body["model"] == "gpt-4o":
+            return Answering(lambda text: {"CEO": [said("Ann Lee", "Ann Lee runs it all")]})(asked)
         return reading(asked)
 
     model.otherwise = strong
     settings = thinking(web.settings(tmp_path), model, model_strong="openai:gpt-4o")
     cells, _, _ = await fill(settings, tmp_path, TABLE, CEO)
     assert (cells["CEO"].value, cells["CEO"].attempt) == ("Ann Lee", 3)
-    assert [asked.body["model"] for asked in model.asked if "CEO" in form(asked)] == ["gpt-4o-mini", "gpt-4o"]
+    assert [asked.body["model"] for asked in model.asked if columns(asked)] == ["gpt-4o-mini", "gpt-4o"]
 
 
 async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path: Path) -> None:
@@ -324,22 +314,35 @@ async def test_work_that_remembers_has_weighed_the_earlier_findings_itself() -> 
     assert (found["City"].value, [other.value for other in found["City"].conflict]) == ("Leeds", ["York"])
 
 
-async def test_every_weak_column_gets_its_search(tmp_path: Path) -> None:
-    pages = {"/acme": Page(title="Acme Turbines", body="<p>Acme Turbines makes rotors.</p>")}
-    async with small_web(pages) as web, running_endpoint() as model:
-        model.otherwise = lambda asked: (
-            answer({"patterns": [f"%entity {name.lower()} x", f"%entity {name.lower()} y"]})
-            if (name := next((name for name in NAMES if f"only:\n- {name}:" in sent(asked)), ""))
-            else answer({"patterns": ["%entity about"]})
-            if "patterns" in form(asked)
-            else answer({name: {"value": "", "quote": ""} for name in form(asked)})
-        )
-        await fill(thinking(web.settings(tmp_path), model), tmp_path, TABLE, *(f"{name}:text" for name in NAMES))
-        for name in NAMES:
-            assert f"Acme Turbines {name.lower()} x" in web.queries
-
-
 NAMES = ("Motto", "Anthem", "Mascot", "Colours")
+
+
+def planning(asked: Asked) -> Reply:
+    """Finds when it was founded and no more, and plans the next look for the first column that it is asked for."""
+    again = re.search(r"these columns only:\n- (\w+) ", text_of(asked))
+    patterns = [f"%entity {again[1].lower()} x", f"%entity {again[1].lower()} y"] if again else ["%entity about"]
+    return Answering(known_in, patterns=patterns)(asked)
+
+
+async def test_every_weak_column_gets_its_search(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
+    model.otherwise = planning
+    settings = thinking(web.settings(tmp_path), model, attempts="2")
+    await fill(settings, tmp_path, TABLE, FOUNDED, *(f"{name}:text" for name in NAMES))
+    for name in NAMES:
+        assert f"Acme Turbines {name.lower()} x" in web.queries
+    assert sum("patterns" in form(asked) for asked in model.asked) == 1 + len(NAMES)
+
+
+async def test_a_row_of_which_nothing_was_found_is_planned_for_in_one_call(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    model.otherwise = planning
+    settings = thinking(web.settings(tmp_path), model, attempts="2")
+    await fill(settings, tmp_path, TABLE, *(f"{name}:text" for name in NAMES))
+    _, second = [text_of(asked) for asked in model.asked if "patterns" in form(asked)]
+    assert "RETRY" in second
+    assert all(f"- {name} (text)" in second for name in NAMES)
+    assert web.queries == ["Acme Turbines about", "Acme Turbines motto x", "Acme Turbines motto y"]
 
 
 async def test_a_cell_that_was_filled_before_is_not_in_the_way(web: SmallWeb, tmp_path: Path) -> None:

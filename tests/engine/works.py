@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from tablewright.settings import Settings
 
+from ..answering import Answering, Cells, offered, said, sent
 from ..models.endpoint import Asked, Endpoint, Reply, answer
 from ..pages import Page
 
@@ -40,23 +40,17 @@ def thinking(settings: Settings, endpoint: Endpoint, **values: str) -> Settings:
     return replace(settings, **(given | values))
 
 
+def year_of(text: str) -> Cells:
+    """The year of the row that the text asks about."""
+    name = re.search(r"^Company: (\w+ Works)", text, re.MULTILINE)
+    assert name, text
+    return {"Founded": [said(str(YEARS[name[1]]), f"was founded in {YEARS[name[1]]}")]}
+
+
 def reads_the_year(asked: Asked) -> Reply:
-    """As an agent with tools, as the planner of searches, or as who reads the pages of one row or of several."""
-    said = "\n".join(str(message["content"]) for message in asked.body["messages"])
-    form = asked.body["response_format"]["json_schema"]["schema"]
-    rows = [stated(name) for name in re.findall(r"^Row: (\w+ Works)", said, re.MULTILINE)]
-    properties = form.get("properties", {})
-    if "patterns" in properties:
-        return answer({"patterns": ["%entity founded"]}, read=READ, written=WRITTEN)
-    if "numbers" in properties:
-        return answer({"numbers": [1]}, read=READ, written=WRITTEN)
-    if "row 1" in properties:
-        together = {f"row {number}": {"Founded": row} for number, row in enumerate(rows, start=1)}
-        return answer(together, read=READ, written=WRITTEN)
-    if "Founded" in properties:
-        return answer({"Founded": rows[0]}, read=READ, written=WRITTEN)
-    return answer({"name": "answer", "arguments": rows[0]}, read=READ, written=WRITTEN)
-
-
-def stated(name: str) -> dict[str, Any]:
-    return {"value": str(YEARS[name]), "quote": f"was founded in {YEARS[name]}"}
+    """With tools, as the planner of searches, or as who reads the pages of one row or of several."""
+    deciding = Answering(year_of, patterns=["%entity founded"], numbers=[1])
+    if offered(asked):
+        arguments = {"answers": year_of(sent(asked))["Founded"], "same_row": "same", "reason": "its own page"}
+        return answer({"name": "answer", "arguments": arguments}, read=READ, written=WRITTEN)
+    return answer(deciding.reply(asked), read=READ, written=WRITTEN)

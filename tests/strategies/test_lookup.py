@@ -13,7 +13,7 @@ from tablewright.app import Tablewright
 from tablewright.settings import Settings
 
 from ..answering import Answering, Cells, columns, form, is_packed, said, sent
-from ..models.endpoint import Endpoint, answer, refusal, running_endpoint
+from ..models.endpoint import Endpoint, answer, running_endpoint
 from ..pages import Page, SmallWeb, small_web
 from .running import fill, notes
 
@@ -165,23 +165,16 @@ async def test_an_answer_that_no_snippet_states_is_refused_asked_again_and_left_
     assert len(model.asked) == 3, "the second search brought nothing new to read"
 
 
-async def test_a_model_that_fails_leaves_the_reader_to_answer(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
-    model.otherwise = refusal(401, "bad key")
-    cells, operations, _ = await fill(
-        thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, strategy="lookup"
-    )
-    assert cells["Founded"].value == 1987
-    assert "Read without the model" in (cells["Founded"].error or "")
-    assert any("Decided without the model." in note for note in notes(operations[0], "thinking"))
-
-
 @pytest.mark.parametrize("nonsense", ["", "no json at all", '{"cells": {}, "patterns": 4}', "[1]"])
 async def test_a_model_that_answers_nonsense_costs_nothing_but_its_calls(
     web: SmallWeb, model: Endpoint, tmp_path: Path, nonsense: str
 ) -> None:
     model.otherwise = answer(nonsense)
-    cells, _, usage = await fill(thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, strategy="lookup")
+    settings = thinking(web.settings(tmp_path), model)
+    cells, operations, usage = await fill(settings, tmp_path, TABLE, FOUNDED, strategy="lookup")
     assert cells["Founded"].value == 1987
+    assert "Read without the model" in (cells["Founded"].error or "")
+    assert any("Decided without the model." in note for note in notes(operations[0], "thinking"))
     assert usage.llm_calls <= 4
 
 

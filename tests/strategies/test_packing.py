@@ -133,7 +133,7 @@ async def test_an_answer_bought_in_a_pack_is_found_by_a_run_with_other_neighbour
 async def test_a_long_text_is_read_alone(
     web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "SHORT", 250)
+    monkeypatch.setattr(packing, "SHORT", 60)
     web.pages["/Acme"] = replace(page("Acme", "The chief executive says hello. " * 60), found_by="acme")
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
     assert [operation.cell.value for operation in operations] == list(BOSSES.values())

@@ -17,7 +17,7 @@ from tablewright.strategies.notebook import Notebook
 from tablewright.table.fieldspec import parse_field
 
 from ..answering import Answering, answers, call, form, offered, said, sent
-from ..models.endpoint import Asked, Endpoint, Reply, refusal
+from ..models.endpoint import Asked, Endpoint, Reply
 from ..pages import Page, SmallWeb, small_web
 from .running import fill, notes
 from .test_lookup import model, thinking
@@ -319,14 +319,6 @@ async def test_every_column_that_a_question_names_is_searched_for(web: SmallWeb,
     assert all("France" in query or "Japan" in query for query in web.queries)
 
 
-async def test_a_model_that_is_down_leaves_the_path_of_the_rules(
-    web: SmallWeb, model: Endpoint, tmp_path: Path
-) -> None:
-    model.otherwise = refusal(401, "bad key")
-    cells, _, _ = await fill(thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED, strategy="research")
-    assert cells["Founded"].value == 1987
-
-
 async def test_a_page_that_refuses_is_said_and_another_is_tried(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
     web.pages["/acme"].status = 403
     model.otherwise = steering(
@@ -339,9 +331,7 @@ async def test_a_page_that_refuses_is_said_and_another_is_tried(web: SmallWeb, m
     assert any(web.url("/acme") in note for note in notes(operations[0], "error"))
 
 
-async def test_a_row_without_a_name_is_skipped_and_a_question_about_an_empty_column_does_not_apply(
-    web: SmallWeb, tmp_path: Path
-) -> None:
+async def test_a_row_is_skipped_only_if_what_the_question_is_about_is_empty(web: SmallWeb, tmp_path: Path) -> None:
     _, operations, _ = await fill(
         web.settings(tmp_path),
         tmp_path,
@@ -349,7 +339,7 @@ async def test_a_row_without_a_name_is_skipped_and_a_question_about_an_empty_col
         "Founded:number=What year was {Maker} founded?",
         strategy="research",
     )
-    assert [(operation.row_id, operation.cell.reason) for operation in operations] == [(1, "not_applicable")]
+    assert [(operation.row_id, operation.cell.value) for operation in operations] == [(2, 1987)]
 
 
 async def test_limits_hold_for_several_calls_in_one_turn(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
