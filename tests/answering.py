@@ -71,6 +71,11 @@ def text_of(asked: Asked) -> str:
     return str(asked.body["messages"][-1]["content"])
 
 
+def row_texts(asked: Asked) -> list[str]:
+    """What was asked last, of each row by itself."""
+    return ROW.split(text_of(asked))[1:] if is_packed(asked) else [text_of(asked)]
+
+
 def sent(asked: Asked) -> str:
     """All that was sent, the instructions too."""
     return "\n".join(str(message["content"]) for message in asked.body["messages"])

@@ -12,6 +12,7 @@ from tablewright.settings import Settings
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell
 
+from ..answering import columns, row_texts
 from ..models.endpoint import Endpoint
 from ..pages import SmallWeb
 from .works import A_CALL, FOUNDED, TABLE, YEARS, path_of, thinking
@@ -89,13 +90,14 @@ async def test_the_next_run_pays_only_for_the_rest_and_fills_all(
 ) -> None:
     settings = thinking(web.settings(tmp_path), model, budget=str(CAP))
     table_id = await imported(settings, tmp_path)
-    first, _ = await fill(settings, table_id, apply=applied)
+    await fill(settings, table_id, apply=applied)
     bought = len(model.asked)
     assert 0 < bought < 30
     filled, operations = await fill(replace(settings, budget="1"), table_id, apply=True)
     assert filled.status == "done"
     assert len(model.asked) == bought + filled.usage.llm_calls
-    assert filled.usage.llm_calls <= 30 - first.found if applied else filled.usage.llm_calls == 30 - bought
+    rows_read = [part for each in model.asked if columns(each) for part in row_texts(each)]
+    assert len(rows_read) == len(set(rows_read)), "no reading is bought twice"
     if applied:
         assert {each.row_id for each in operations}.isdisjoint(range(1, 5)), "those were done"
     async with Tablewright.open(settings) as tablewright:
@@ -133,7 +135,7 @@ async def test_a_budget_of_nothing_spends_nothing_but_plays_what_was_bought(
     filled, _ = await fill(replace(settings, budget="0"), table_id)
     assert (filled.status, filled.usage.cost_usd, model.asked) == ("over_budget", 0.0, [])
     await fill(settings, table_id)
-    assert len(model.asked) == 30
+    assert model.asked
     filled, _ = await fill(replace(settings, budget="0"), table_id)
     assert (filled.status, filled.found, filled.usage.llm_calls) == ("done", 30, 0)
 

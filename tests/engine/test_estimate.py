@@ -135,8 +135,9 @@ async def test_a_run_that_was_played_again_tells_nothing_of_the_price(
         first = await works.fill(max_rows=10)
         again = await works.fill(max_rows=10)
         likely = await works.estimate()
-    assert (first.usage.llm_calls, again.usage.llm_calls) == (10, 0)
-    assert (likely.from_rows, likely.calls.likely) == (10, 30)
+    assert (first.usage.llm_calls > 0, again.usage.llm_calls) == (True, 0)
+    assert likely.from_rows == 10
+    assert likely.calls.likely > first.usage.llm_calls
 
 
 async def test_the_newest_run_weighs_more(web: SmallWeb, tmp_path: Path) -> None:

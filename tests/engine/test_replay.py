@@ -97,7 +97,9 @@ def clerk(asked: Asked) -> Reply:
     """Answers from what it is shown and nothing else, so the same question has the same answer."""
     if offered(asked):
         return next_step(offered(asked), sent(asked))
-    return Answering(read, patterns=["%entity founded", "%entity chief"], numbers=[1])(asked)
+    again = re.search(r"RETRY ATTEMPT (\d)", sent(asked))
+    patterns = [f"%entity report {again[1]}"] if again else ["%entity founded", "%entity chief"]
+    return Answering(read, patterns=patterns, numbers=[1])(asked)
 
 
 def next_step(tools: list[str], shown: str) -> Reply:
@@ -111,8 +113,12 @@ def next_step(tools: list[str], shown: str) -> Reply:
 
 
 def read(text: str) -> Cells:
-    patterns = {"Founded": r"[Ff]ounded in (\d{4})", "CEO": r"([A-Z]\w+ [A-Z]\w+) (?:runs|leads) "}
-    found = {field: re.search(pattern, text) for field, pattern in patterns.items()}
+    """What the lines say that name the row."""
+    company = re.search(r"^Company: (.+)$", text, re.MULTILINE)
+    assert company, text
+    own = "\n".join(line for line in text.splitlines() if company[1].split()[0] in line)
+    patterns = {"Founded": r"[Ff]ounded\D{0,20}(\d{4})", "CEO": r"([A-Z]\w+ [A-Z]\w+) (?:runs|leads) "}
+    found = {field: re.search(pattern, own) for field, pattern in patterns.items()}
     return {field: [said(match[1], match[0].strip())] for field, match in found.items() if match}
 
 
