@@ -112,10 +112,12 @@ async def test_earlier_runs_of_the_same_shape_correct_it(web: SmallWeb, model: E
         other_shape = await works.estimate(FOUNDED, SEAT)
         other_way = await works.estimate(strategy="research")
     assert likely.from_rows == 10
-    assert likely.calls.likely == 3 * used.llm_calls
-    assert (likely.input_tokens.likely, likely.output_tokens.likely) == (30 * READ, 30 * WRITTEN)
+    calls = likely.calls.likely
+    assert used.llm_calls < calls <= 3 * used.llm_calls, "the plan is made once"
+    assert likely.input_tokens.likely == pytest.approx(calls * READ, rel=0.2)
+    assert likely.output_tokens.likely == pytest.approx(calls * WRITTEN, rel=0.2)
     assert likely.cost_usd is not None
-    assert likely.cost_usd.likely == pytest.approx(30 * A_CALL, rel=0.01)
+    assert likely.cost_usd.likely == pytest.approx(calls * A_CALL, rel=0.2)
     assert likely.seconds == pytest.approx(3 * used.seconds, abs=0.1)
     assert (other_shape.from_rows, other_way.from_rows) == (0, 0)
 
@@ -196,7 +198,7 @@ async def test_with_cascade_it_is_less(web: SmallWeb, model: Endpoint, tmp_path:
     for cascade in ("no", "yes"):
         async with Tablewright.open(thinking(web.settings(tmp_path), model, cascade=cascade)) as tablewright:
             calls.append((await (await desk(tablewright, tmp_path)).estimate()).calls.likely)
-    assert calls[1] == round(calls[0] * expected.UNSURE)
+    assert calls[1] < calls[0]
 
 
 # ── shapes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -219,10 +221,10 @@ def test_the_pipeline_asks_once_for_all_columns_of_a_row(asked: Tools) -> None:
     one, four = (
         expected.pipeline(task(*[FOUNDED, SEAT, "Chair=", "Staff:number="][:count]), asked) for count in (1, 4)
     )
-    assert one.row.calls == four.row.calls
+    assert one.row.calls < four.row.calls < 1, "what is judged is asked about a second time"
     assert one.once.calls == four.once.calls == 1
     assert one.row.input_tokens < four.row.input_tokens < 2 * one.row.input_tokens
-    assert four.row.output_tokens == pytest.approx(4 * one.row.output_tokens, rel=0.1)
+    assert one.row.output_tokens < four.row.output_tokens < 4 * one.row.output_tokens
     alone = expected.pipeline(task(FOUNDED, rows_a_call="1"), asked)
     assert one.row.calls < alone.row.calls
     about_two_things = expected.pipeline(task(FOUNDED, "Maker seat=Where is the maker of {Price} based?"), asked)

@@ -49,8 +49,9 @@ def year_of(text: str) -> Cells:
 
 def reads_the_year(asked: Asked) -> Reply:
     """With tools, as the planner of searches, or as who reads the pages of one row or of several."""
-    pattern = "%entity origins" if "RETRY" in sent(asked) else "%entity founded"
-    deciding = Answering(year_of, patterns=[pattern], numbers=[1])
+    first = ["%entity founded", "%entity history", "%entity profile"]
+    patterns = ["%entity origins"] if "RETRY" in sent(asked) else first
+    deciding = Answering(year_of, patterns=patterns, numbers=[1])
     if offered(asked):
         arguments = {"answers": year_of(sent(asked))["Founded"], "same_row": "same", "reason": "its own page"}
         return answer({"name": "answer", "arguments": arguments}, read=READ, written=WRITTEN)
