@@ -83,7 +83,7 @@ class Choose:
         chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
         if reply.numbers and not chosen:
             raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
-        return tuple(dict.fromkeys(chosen))[: asked.most]
+        return tuple(dict.fromkeys(chosen))
 
     def fallback(self, asked: ChoosePages) -> tuple[str, ...]:
         """Those most surely about the row first, then those that share words with the columns, then the search's own

@@ -174,7 +174,7 @@ class Notebook:
         chosen: tuple[str, ...] = outcome.decided
         if self.model is not None and not outcome.degraded:
             self._declined |= {offer.origin for offer in offers} - {*chosen}
-        return chosen
+        return chosen[:most]
 
     def likely(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
         """As `choose`, without a model; of sites that were not read yet first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -118,7 +119,7 @@ def test_only_admins_see_to_users(api: Api, role: Any) -> None:
 def test_a_token_is_shown_once_and_is_worth_nothing_after_it_was_renewed(api: Api) -> None:
     made = api.post("/users", {"name": "ann", "role": "editor"}, 201)
     with api.server.client(made["token"]) as ann:
-        assert ann.get("/api/v1/version").json() == {"version": "0.1.0", "user": "ann", "role": "editor"}
+        assert ann.get("/api/v1/version").json() == {"version": version("tablewright"), "user": "ann", "role": "editor"}
         renewed = api.post("/users/ann/token")
         assert ann.get("/api/v1/version").status_code == 401
     assert made["token"] not in str(api.get("/users"))

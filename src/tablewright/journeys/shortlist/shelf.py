@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 
 from msgspec import structs
 
@@ -55,8 +54,7 @@ class Shelf:
     ) -> None:
         self.table_id = table_id
         self._store = store
-        # Data sheets are what the built-in reader reads best: a model is asked where it is not sure.
-        self._tools = replace(tools, cascade=True)
+        self._tools = tools
         self._actor = actor
         self._terms = terms
         self._watch = watch
