@@ -110,13 +110,15 @@ def filled(form: dict[str, Any], shared: dict[str, Any], fact: re.Match[str], na
         return filled(shared[form["$ref"].rpartition("/")[2]], shared, fact, name)
     if "anyOf" in form:
         return filled(form["anyOf"][0], shared, fact, name)
+    if "enum" in form:
+        return form["enum"][0]
     match form.get("type"):
         case "object":
             return {key: filled(inner, shared, fact, key) for key, inner in form.get("properties", {}).items()}
         case "array":
             return [filled(form["items"], shared, fact, name)]
         case "integer" | "number":
-            return int(fact[1])
+            return 1 if name in ("text", "numbers") else int(fact[1])  # the number of a text or a result, or the year
         case _:
             return fact[0].strip() if name == "quote" else fact[1]
 
