@@ -240,7 +240,7 @@ async def test_a_model_s_names_count_where_their_quote_stands(model: LanguageMod
             ]
         }
     )
-    outcome = await decide(Find(), ASKED, model, pytest.fail)
+    outcome = await decide(Find(), ASKED, model, lambda step: None)
     assert [(each.name, each.evidence.quote) for each in outcome.decided] == [("Quarrel Labs", "We tried Quarrel Labs")]
     assert len(endpoint.asked) == 1
 
@@ -249,7 +249,7 @@ async def test_an_answer_of_which_nothing_stands_is_asked_for_again_and_then_the
     model: LanguageModel, endpoint: Endpoint
 ) -> None:
     endpoint.otherwise = answer({"things": [said("Ovid", "We tried Ovid")]})
-    outcome = await decide(Find(), ASKED, model, pytest.fail)
+    outcome = await decide(Find(), ASKED, model, lambda step: None)
     assert outcome.decided == ()
     assert len(endpoint.asked) == 2
 

@@ -218,7 +218,7 @@ def test_claim_context_and_page_stand_in_marked_blocks_within_the_budget() -> No
 
 async def test_a_verdict_with_a_quote_that_stands_there_is_taken(model: LanguageModel, endpoint: Endpoint) -> None:
     endpoint.otherwise = ruling("supported", "founded in 1987 by Ingrid Solheim")
-    judged = (await decide(Judge(), CLAIM, model, pytest.fail)).decided
+    judged = (await decide(Judge(), CLAIM, model, lambda step: None)).decided
     assert (judged.verdict, judged.passage, said(judged)) == ("supported", 0, "founded in 1987 by Ingrid Solheim")
 
 
@@ -226,7 +226,7 @@ async def test_a_verdict_on_words_that_stand_nowhere_leaves_it_to_the_rule(
     model: LanguageModel, endpoint: Endpoint
 ) -> None:
     endpoint.otherwise = ruling("contradicted", "founded in 1950 by nobody")
-    judged = (await decide(Judge(), CLAIM, model, pytest.fail)).decided
+    judged = (await decide(Judge(), CLAIM, model, lambda step: None)).decided
     assert len(endpoint.asked) == 2
     assert judged == Judge().fallback(CLAIM)
 
@@ -234,19 +234,19 @@ async def test_a_verdict_on_words_that_stand_nowhere_leaves_it_to_the_rule(
 async def test_a_model_cannot_support_a_number_that_stands_nowhere(model: LanguageModel, endpoint: Endpoint) -> None:
     asked = JudgeClaim(claim="Acme sold 700 turbines to Brazil.", about="Acme Turbines", passages=(PAGE,))
     endpoint.otherwise = ruling("supported", "sells its turbines in 14 countries")
-    judged = (await decide(Judge(), asked, model, pytest.fail)).decided
+    judged = (await decide(Judge(), asked, model, lambda step: None)).decided
     assert (judged.verdict, judged.reason) == ("qualified", "it says nothing of 700, Brazil")
 
 
 async def test_a_model_cannot_support_what_is_denied(model: LanguageModel, endpoint: Endpoint) -> None:
     asked = JudgeClaim(claim="Acme builds gas turbines.", about="Acme Turbines", passages=(PAGE,))
     endpoint.otherwise = ruling("supported", "build gas turbines")
-    assert (await decide(Judge(), asked, model, pytest.fail)).decided.verdict == "contradicted"
+    assert (await decide(Judge(), asked, model, lambda step: None)).decided.verdict == "contradicted"
 
 
 async def test_a_model_may_find_that_nothing_speaks_of_it(model: LanguageModel, endpoint: Endpoint) -> None:
     endpoint.otherwise = ruling("not said")
-    judged = (await decide(Judge(), CLAIM, model, pytest.fail)).decided
+    judged = (await decide(Judge(), CLAIM, model, lambda step: None)).decided
     assert (judged.verdict, judged.passage) == ("not checked", None)
 
 

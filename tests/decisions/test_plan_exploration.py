@@ -114,7 +114,7 @@ async def test_a_model_s_queries_are_cleaned_and_the_rule_fills_the_angles_it_le
         }
     )
     asked = PlanExploration(requirements=KETTLE, tried=("best electric kettles review",))
-    queries = (await decide(Explore(), asked, model, pytest.fail)).decided
+    queries = (await decide(Explore(), asked, model, lambda step: None)).decided
     assert queries[0] == ExploreQuery(text="quiet kettles", angle="review_site")
     assert not {"weather in Oslo", "best electric kettles review"} & set(texts(queries))
     assert {query.angle for query in queries} == set(ANGLES)
@@ -125,6 +125,6 @@ async def test_queries_about_something_else_are_asked_for_again_and_then_the_rul
     model: LanguageModel, endpoint: Endpoint
 ) -> None:
     endpoint.otherwise = answer({"queries": [{"query": "weather in Oslo", "angle": "forum"}]})
-    outcome = await decide(Explore(), PlanExploration(requirements=KETTLE), model, pytest.fail)
+    outcome = await decide(Explore(), PlanExploration(requirements=KETTLE), model, lambda step: None)
     assert outcome.decided == plan()
     assert len(endpoint.asked) == 2
