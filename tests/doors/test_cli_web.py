@@ -123,9 +123,13 @@ def test_the_demo_tells_where_everything_came_from_in_time(shell: Shell) -> None
     assert "quotes stand, word for word" in shown
     assert "not found" in shown
     assert "blocked" in shown
+    assert "is about another Marlow Instruments" in shown
     report = shell.json("demo")
+    judged = [cell for row in report["judged"]["rows"] for cell in row["cells"].values()]
+    assert "judged" in {cell.get("basis") for cell in judged}, "its recorded answers no longer fit what is asked"
+    assert not any(step["data"].get("degraded") for cell in judged for step in cell["steps"] if "data" in step)
     cells = [cell for row in report["rows"] for cell in row["cells"].values()]
-    assert sum(cell["value"] is not None for cell in cells) >= 34
+    assert sum(cell["value"] is not None for cell in cells) >= 24
     assert all(cell["evidence"] for cell in cells if cell["value"] is not None)
     assert "1066" not in json.dumps([cell["value"] for cell in cells])
     assert report["usage"]["seconds"] < 60
@@ -212,13 +216,14 @@ def test_doctor_says_who_thinks_and_where_is_searched(shell: Shell) -> None:
 
 @pytest.mark.parametrize(
     ("how", "searches", "pages"),
-    [(["lookup"], (1, 2), (0, 0)), (["research"], (1, 3), (1, 3)), (["research", *COMPREHENSIVE], (3, 6), (2, 6))],
+    [(["lookup"], (1, 2), (0, 0)), (["research"], (1, 3), (1, 3)), (["research", *COMPREHENSIVE], (3, 6), (2, 8))],
 )
 def test_each_strategy_answers_from_the_command_line(
     shell: Shell, how: list[str], searches: tuple[int, int], pages: tuple[int, int]
 ) -> None:
     shell.write("companies.csv", "Company,Country\nKestrelworks,United Kingdom\n")
-    report = shell.json("enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--strategy", *how)
+    asked = ["enrich", "companies.csv", "--search", "sample", "--field", FOUNDED, "--attempts", "1"]
+    report = shell.json(*asked, "--strategy", *how)
     cell = report["rows"][0]["cells"]["Founded"]
     assert cell["status"] == "ENRICHED"
     assert str(cell["value"]) in cell["evidence"][0]["quote"]
