@@ -14,6 +14,12 @@ FROM_CONTEXT = 0.9
 """What a word counts that the page says of itself, and not at the place: "album" in "when did the album come out"."""
 
 
+IN_PASSING = 0.6
+"""What the very word counts that the page says of itself, where the question does not say that the row is one."""
+SAME = 0.99
+"""A form of the very word."""
+NEARBY = 0.22
+"""How alike two words must be that are two of a few. Of two hundred words drawn at random one is so like another."""
 LITERAL = 0.89
 """Above what a word counts that is only like the asked one."""
 ALIKE = 0.75
@@ -44,6 +50,7 @@ class Coverage(Noun, frozen=True):
 
 def coverage(want: Wanted, place: Mapping[str, float], context: Mapping[str, float]) -> Coverage:
     """`place` and `context` say how alike each asked word is to the most alike one there."""
+    place = _agreed(want, place)
     least, mean, named, unsaid = 0.0, 0.0, 0.0, 0.0
     for number, phrase in enumerate(want.phrases):
         of_row = want.of_row if number else frozenset()
@@ -51,7 +58,7 @@ def coverage(want: Wanted, place: Mapping[str, float], context: Mapping[str, flo
         if told and of_row.issuperset(told):
             continue  # says what the row is, and nothing of what is asked
         covered = {
-            word: max(place.get(word, 0.0), FROM_CONTEXT * context.get(word, 0.0) if word in of_row else 0.0)
+            word: max(place.get(word, 0.0), _from_context(context.get(word, 0.0), of_row=word in of_row))
             for word in told
         }
         # A name that is only a kind ("Year") leaves nothing that a place could fail to speak of.
@@ -67,6 +74,21 @@ def coverage(want: Wanted, place: Mapping[str, float], context: Mapping[str, flo
         (place.get(word, 0.0) for word in want.words if word not in want.said_by_kind | want.of_row), default=0.0
     )
     return Coverage(least=least, mean=mean, named=named, anchored=anchored, unsaid=unsaid)
+
+
+def _agreed(want: Wanted, place: Mapping[str, float]) -> dict[str, float]:
+    """Without words that are only like the place's where the same, asked in another word, is not: a firm that is founded
+    is born in a way, but has no birthday."""
+    return {
+        word: 0.0 if like < SAME and any(place.get(twin, 0.0) < NEARBY for twin in want.twins.get(word, ())) else like
+        for word, like in place.items()
+    }
+
+
+def _from_context(like: float, *, of_row: bool) -> float:
+    if of_row:
+        return FROM_CONTEXT * like
+    return IN_PASSING if like >= SAME else 0.0
 
 
 def by_word(want: Wanted, alike: Likeness) -> dict[str, float]:

@@ -14,6 +14,7 @@ from tablewright.text.words import normal
 
 LONGEST_TEXT = 200
 LONGEST_NAME = 9  # words
+LONGEST_NUMBER = 40  # characters, with what stands beside it
 UNSURE = 0.5
 """Below this a value is read so only for want of a better one: a year where a count is asked."""
 
@@ -53,6 +54,8 @@ def whole(want: Wanted, value: str) -> Span | None:
             return Span(value=text, start=0, end=len(text), sure=0.5)
         return Span(value=text, start=0, end=len(text))
     found = typed(want, value)
+    if found and want.kind == "number" and want.field.type == "text" and len(value) <= LONGEST_NUMBER:
+        return Span(value=value.strip(), start=0, end=len(value))  # a telephone number, "19 mpg in town"
     return max(found, key=lambda span: (span.sure, -span.start)) if found else None
 
 

@@ -4,6 +4,7 @@ speaks of."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -74,7 +75,7 @@ class Vocabulary:
         """Of each asked word to each word of the text: 1 for another form of the same word."""
         if self._vectors is None:
             self._vectors = vectors(tuple(self.words))
-        found: Likeness = np.minimum(vectors(asked) @ self._vectors.T, NEVER_SAME)
+        found = _alike(asked, self._vectors)
         for row, word in enumerate(asked):
             for place in self._roots.get(root(word), ()):
                 found[row, place] = 1.0
@@ -92,12 +93,39 @@ def likeness(asked: tuple[str, ...], given: tuple[str, ...]) -> Likeness:
     """As `Vocabulary.likeness`, for a few words."""
     if not asked or not given:
         return np.zeros((len(asked), len(given)), dtype=np.float32)
-    found: Likeness = np.minimum(vectors(asked) @ vectors(given).T, NEVER_SAME)
+    found = _alike(asked, vectors(given))
     for row, word in enumerate(asked):
         for column, other in enumerate(given):
             if root(word) == root(other):
                 found[row, column] = 1.0
     return found
+
+
+def _alike(asked: tuple[str, ...], given: NDArray[np.float32]) -> Likeness:
+    """How alike each asked word, in whichever of its forms is most alike, is to each of the given."""
+    groups = [forms(word) for word in asked]
+    each = vectors(tuple(form for group in groups for form in group)) @ given.T
+    starts = np.cumsum([0, *map(len, groups)])[:-1]
+    found: Likeness = np.minimum(np.maximum.reduceat(each, starts, axis=0), NEVER_SAME)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def forms(word: str) -> tuple[str, ...]:
+    """The word, and its other forms that have a vector of their own: "establish" and "established" of
+    "establishment"."""
+    stem = root(word)
+    others = [stem + end for end in _ENDINGS if len(stem) > 3 and (end == "s" or root(stem + end) == stem)]
+    pieces = _pieces(others)
+    return (word, *(other for other, many in zip(others, pieces, strict=True) if many == 1 and other != word))
+
+
+_ENDINGS = ("", "e", "s", "es", "ed", "d", "ing", "er", "or", "ment", "ion", "ation")
+
+
+def _pieces(of: Sequence[str]) -> list[int]:
+    """How many pieces the model takes each word apart into; a batch is padded, which does not count."""
+    return [sum(each.attention_mask) for each in _model().tokenizer.encode_batch(list(of), add_special_tokens=False)]
 
 
 def vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
@@ -108,10 +136,14 @@ def vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
             _kept.clear()
             _lengths.clear()
             missing = list(dict.fromkeys(of))
-        made = np.asarray(_model().embed(missing), dtype=np.float32)
+        pieces = _pieces(missing)
+        # A rare form has the vector of a common one of the same word: "headquartered" that of "headquarters".
+        common = [
+            next(iter(forms(word)[1:]), word) if many > 1 else word for word, many in zip(missing, pieces, strict=True)
+        ]
+        made = np.asarray(_model().embed(common), dtype=np.float32)
         lengths = np.linalg.norm(made, axis=1, keepdims=True)
         made /= np.where(lengths > 0, lengths, 1)
-        pieces = [len(each.ids) for each in _model().tokenizer.encode_batch(missing, add_special_tokens=False)]
         for word, vector, length, many in zip(missing, made, lengths[:, 0], pieces, strict=True):
             _kept[word] = vector if not word.isdigit() else np.zeros(WIDTH, dtype=np.float32)
             # A rare word is the mean of its pieces, which is short whatever it says.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablewright.extraction.about import mentions
-from tablewright.extraction.coverage import ALIKE, Coverage, coverage
+from tablewright.extraction.coverage import ALIKE, NEARBY, SAME, Coverage, coverage
 from tablewright.extraction.kinds import UNSURE, typed
 from tablewright.extraction.meaning import RELATED, likeness, words
 from tablewright.extraction.passages import Sentence
@@ -24,14 +24,16 @@ FADING = 5.0
 """Words between an answer and what speaks of it, after which that counts about a third."""
 FAR = 0.05
 """Less than this is left of the very word after fifteen others: it speaks of something else."""
-EXACT = 0.99
-"""A form of the very word."""
 LEAD = 6
 """Characters that may stand before the name: "The "."""
 COUNTED = 3
 """Words between a number and what it counts, at most."""
 OPENING = 8
 """Words of a sentence in which it says what it is about."""
+WINDOW = 6
+"""Words before and after an answer that are beside it."""
+DEFINED = 6
+"""Sentences at the beginning of a page that say what the thing is, whichever words they use."""
 _PRONOUNS = frozenset("it he she they this these its his her their we our i my the".split())
 _DENIED = frozenset("not never no former formerly previously until ex without".split())
 _LEADING = {
@@ -59,7 +61,7 @@ _GROUPS: dict[Kind, str] = {
 }
 _TOGETHER = (
     *("mean", "anchored", "exact", "near before", "near after", "near exactly"),
-    *("rivals", "first", "only kind", "sure", "like kind", "untyped"),
+    *("rivals", "first", "only kind", "sure", "like kind", "untyped", "loosely", "agent", "inside"),
 )
 """What counts differently in each group of kinds."""
 _LIKE: dict[str, tuple[str, ...]] = {
@@ -81,13 +83,11 @@ def from_sentences(reading: Reading) -> Iterator[Seen]:
     spoken = best[told].max(axis=0) if told else np.zeros(best.shape[1], dtype=np.float32)
     for sentence in page.sentences:
         number = sentence.number
-        if spoken[number] < RELATED and (told or number > 1):
+        if spoken[number] < (NEARBY if number < DEFINED else RELATED) and (told or number >= DEFINED):
             continue
         if len(sentence.text) > LONGEST or not (reading.own or _is_about(reading, sentence)):
             continue
-        covered = coverage(want, dict(zip(asked, best[:, number].tolist(), strict=True)), reading.context)
-        if covered.whole:
-            yield from _answers(reading, sentence, covered, told)
+        yield from _answers(reading, sentence, best[:, number], told)
 
 
 def _is_about(reading: Reading, sentence: Sentence) -> bool:
@@ -95,8 +95,11 @@ def _is_about(reading: Reading, sentence: Sentence) -> bool:
     return bool(reading.subject.name) and mentions(reading.subject, sentence.text[: len(reading.subject.name) + LEAD])
 
 
-def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list[int]) -> Iterator[Seen]:
+def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], told: list[int]) -> Iterator[Seen]:
     page = reading.page
+    by_sentence = _coverage(reading, best)
+    if not by_sentence.whole and sentence.number >= DEFINED:
+        return
     least = 0.0 if reading.want.kind == "number" else UNSURE  # a number may be a year, a count is none
     typed_here = _typed(reading.want, sentence.text)
     found = [each for each in typed_here if each[1].sure >= least and not _is_known(reading, each[1])]
@@ -114,9 +117,17 @@ def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list
     counts = Counter(group for group, _ in found)
     for number, (group, span) in enumerate(found):
         begins, ends = places[number]
-        if told and max(near[number]) < FAR:
+        if told and max(*near[number], float(alike[begins:ends].max(initial=0.0))) < FAR:
             continue
-        if reading.want.kind == "count" and not _counts(alike, begins, ends):
+        covered = by_sentence
+        if not covered.whole:
+            beside = reading.alike[:, ids[max(0, begins - WINDOW) : ends + WINDOW]].max(axis=1, initial=0.0)
+            covered = _coverage(reading, np.where(beside >= NEARBY, np.maximum(RELATED, best), best))
+            if not covered.whole:
+                continue
+        if reading.want.kind == "count" and not _counts(
+            alike, begins, ends, named=sentence.text[span.end + 1 : span.end + 2].isupper()
+        ):
             continue
         leading = _LEADING.get(said[begins - 1], "other") if begins else "nothing"
         features = {
@@ -124,10 +135,10 @@ def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list
             "least": covered.least,
             "named": covered.named,
             "anchored": covered.anchored,
-            "exact": float(covered.anchored >= EXACT),
+            "exact": float(covered.anchored >= SAME),
             "near before": near[number][0],
             "near after": near[number][1],
-            "near exactly": max(_nearness(np.where(alike >= EXACT, alike, 0), begins, ends)),
+            "near exactly": max(_nearness(np.where(alike >= SAME, alike, 0), begins, ends)),
             "closest": float(max(near[number]) >= closest - 1e-6),
             "beside": float(alike[ends : ends + 2].max(initial=0.0)),
             "inside": float(alike[begins:ends].max(initial=0.0)),
@@ -141,6 +152,8 @@ def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list
             "untyped": float(reading.want.kind == "text"),
             "like kind": _like_kind(reading.want.phrases[0], group),
             "only kind": float(not told),
+            "loosely": float(not by_sentence.whole),
+            "agent": float(_is_agent(reading.want.phrases[0])),
             "own": float(reading.own),
             "fit": reading.fit,
         }
@@ -158,10 +171,14 @@ def _answers(reading: Reading, sentence: Sentence, covered: Coverage, told: list
         )
 
 
-def _counts(alike: NDArray[np.float32], begins: int, ends: int) -> bool:
-    """Whether what is counted stands beside the number: the 4 of "4 Mill Lane" counts nothing."""
+def _coverage(reading: Reading, best: NDArray[np.float32]) -> Coverage:
+    return coverage(reading.want, dict(zip(reading.want.words, best.tolist(), strict=True)), reading.context)
+
+
+def _counts(alike: NDArray[np.float32], begins: int, ends: int, *, named: bool) -> bool:
+    """Whether what is counted stands beside the number: the 4 of "4 Mill Lane" is of a name and counts nothing."""
     after, before = alike[ends : ends + COUNTED], alike[max(0, begins - COUNTED) : begins]
-    return bool(after.max(initial=0.0) >= RELATED or before.max(initial=0.0) >= EXACT)
+    return bool(after.max(initial=0.0) >= RELATED or (before.max(initial=0.0) >= SAME and not named))
 
 
 def _typed(want: Wanted, text: str) -> Iterator[tuple[str, Span]]:
@@ -181,6 +198,14 @@ def _typed(want: Wanted, text: str) -> Iterator[tuple[str, Span]]:
 @lru_cache(maxsize=4096)
 def _like_kind(name: tuple[str, ...], group: str) -> float:
     return float(likeness(name, _LIKE[group]).max(initial=0.0))
+
+
+def _is_agent(name: tuple[str, ...]) -> bool:
+    """Whether a name is a noun of the one who does something: "Owner", "Director", "Soloist"."""
+    return bool(name) and name[-1].endswith(_AGENTS)
+
+
+_AGENTS = ("er", "or", "ist", "ers", "ors", "ists")
 
 
 def _is_known(reading: Reading, span: Span) -> bool:

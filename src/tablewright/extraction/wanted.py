@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from typing import Literal, TypeAlias
 
-from tablewright.extraction.meaning import content, is_light, vectors, words
+from tablewright.extraction.meaning import RELATED, content, is_light, likeness, vectors, words
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
 from tablewright.table.typed import unit_in
@@ -34,6 +34,8 @@ class Wanted(Noun, frozen=True):
     """Words that only say of which kind the answer is: an answer of that kind needs no such word beside it."""
     weighty: frozenset[str]
     """Words that say so much that a place which leaves one out speaks of something else."""
+    twins: Mapping[str, tuple[str, ...]] = {}
+    """For a word the words of other phrases that mean the same: "birthday" for "born"."""
     of_row: frozenset[str] = frozenset()
     """Words that stand before the row's name in the question and say what it is: "album" of "the album {Title}"."""
     unit: str = ""
@@ -61,6 +63,7 @@ def wanted(field: Field) -> Wanted:
     described = field.description.removeprefix(ALSO_CALLED)
     others = described.rstrip(".").split(",") if described != field.description else [described]
     phrases = (name, content(asked), *map(content, others))
+    twins = _twins(phrases)
     kind, said = _kind(field, asked, name)
     if in_name and kind in ("count", "number", "text", "name"):
         kind = "measure" if parse_unit(in_name) else "money"
@@ -69,12 +72,26 @@ def wanted(field: Field) -> Wanted:
         kind=kind,
         phrases=(phrases[0], *(phrase for phrase in phrases[1:] if phrase)),
         said_by_kind=frozenset(said),
-        weighty=frozenset(word for phrase in phrases for word in phrase if not is_light(word)),
+        # A light word weighs where another phrase says it in a weightier one.
+        weighty=frozenset(
+            word for phrase in phrases for word in phrase if not all(map(is_light, (word, *twins.get(word, ()))))
+        ),
+        twins=twins,
         of_row=frozenset(_before_name(field.question)),
         unit=field.unit or in_name,
         bare=not field.unit and bool(in_name) and field.type in ("text", "number"),
         options=field.options if field.type == "select" else (),
     )
+
+
+def _twins(phrases: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    found = {}
+    for phrase in phrases:
+        others = tuple(dict.fromkeys(word for other in phrases for word in other if word not in phrase))
+        for word in phrase if others else ():
+            alike = likeness((word,), others)[0].tolist()
+            found[word] = tuple(other for other, like in zip(others, alike, strict=True) if RELATED <= like < 1)
+    return found
 
 
 _BEFORE = re.compile(r"((?:[\w'’-]+\s+){0,4})$")
@@ -152,6 +169,8 @@ def _kind(field: Field, asked: str, name: tuple[str, ...]) -> tuple[Kind, set[st
             kind = "measure"
         return kind, set()
     kind = fitting[0][0]
+    if kind == "number":  # "how much" may ask for money, or for anything else that is counted or measured
+        kind = next((other for other, _ in fitting if other in ("money", "count")), kind)
     if kind in ("count", "number") and field.unit:
         kind = "measure"
     if field.type == "date":
