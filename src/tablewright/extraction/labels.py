@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.coverage import ALIKE, Coverage, by_word, coverage
 from tablewright.extraction.kinds import whole
-from tablewright.extraction.meaning import as_one, content, likeness, words
+from tablewright.extraction.meaning import Likeness, as_one, content, likeness, words
 from tablewright.extraction.passages import Cell, Grid, Pair
 from tablewright.extraction.reading import Reading, Seen
 from tablewright.table.model import Noun
@@ -47,13 +48,19 @@ def _label(reading: Reading, text: str) -> Label | None:
     given = content(text) or tuple(dict.fromkeys(words(text)))
     if not given or len(given) > LONGEST_LABEL_WORDS:
         return None
-    alike = as_one(want.phrases, want.words, likeness(want.words, given))
+    alike = _alike(want.phrases, want.words, given)
     covered = coverage(want, by_word(want, alike), reading.context)
     same = {root(word) for word in given} == {root(word) for word in want.phrases[0]}
     if not same and (covered.anchored < LEAST or covered.mean < LEAST):
         return None
     explained = np.max(alike, axis=0)
     return Label(coverage=covered, same=same, back=float(explained.mean()), unexplained=1.0 - float(explained.min()))
+
+
+@lru_cache(maxsize=16_384)
+def _alike(phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], given: tuple[str, ...]) -> Likeness:
+    """Kept, because pages of one kind have the same labels."""
+    return as_one(phrases, asked, likeness(asked, given))
 
 
 def from_pairs(reading: Reading) -> Iterator[Seen]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -103,11 +104,16 @@ def likeness(asked: tuple[str, ...], given: tuple[str, ...]) -> Likeness:
 
 def _alike(asked: tuple[str, ...], given: NDArray[np.float32]) -> Likeness:
     """How alike each asked word, in whichever of its forms is most alike, is to each of the given."""
-    groups = [forms(word) for word in asked]
-    each = vectors(tuple(form for group in groups for form in group)) @ given.T
-    starts = np.cumsum([0, *map(len, groups)])[:-1]
-    found: Likeness = np.minimum(np.maximum.reduceat(each, starts, axis=0), NEVER_SAME)
+    every, starts = _in_all_forms(asked)
+    found: Likeness = np.minimum(np.maximum.reduceat(every @ given.T, starts, axis=0), NEVER_SAME)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _in_all_forms(asked: tuple[str, ...]) -> tuple[NDArray[np.float32], list[int]]:
+    groups = [forms(word) for word in asked]
+    starts = [0, *accumulate(map(len, groups[:-1]))]
+    return vectors(tuple(form for group in groups for form in group)), starts
 
 
 @lru_cache(maxsize=4096)

@@ -130,6 +130,8 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
         ):
             continue
         leading = _LEADING.get(said[begins - 1], "other") if begins else "nothing"
+        if reading.want.kind == "person" and leading in ("in", "at"):  # where one is, not who
+            continue
         features = {
             "mean": covered.mean,
             "least": covered.least,

@@ -52,7 +52,12 @@ class Wanted(Noun, frozen=True):
     @property
     def words(self) -> tuple[str, ...]:
         """All telling words, each once."""
-        return tuple(dict.fromkeys(word for phrase in self.phrases for word in phrase))
+        return _each_once(self.phrases)
+
+
+@lru_cache(maxsize=512)
+def _each_once(phrases: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for phrase in phrases for word in phrase))
 
 
 @lru_cache(maxsize=512)
