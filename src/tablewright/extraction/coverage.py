@@ -77,8 +77,8 @@ def coverage(want: Wanted, place: Mapping[str, float], context: Mapping[str, flo
 
 
 def _agreed(want: Wanted, place: Mapping[str, float]) -> dict[str, float]:
-    """Without words that are only like the place's where the same, asked in another word, is not: a firm that is founded
-    is born in a way, but has no birthday."""
+    """Without words that are only like the place's, where the same, asked in another word, is not: a firm that is
+    founded is born in a way, but has no birthday."""
     return {
         word: 0.0 if like < SAME and any(place.get(twin, 0.0) < NEARBY for twin in want.twins.get(word, ())) else like
         for word, like in place.items()

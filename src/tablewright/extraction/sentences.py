@@ -18,6 +18,8 @@ from tablewright.extraction.passages import Sentence
 from tablewright.extraction.reading import Reading, Seen
 from tablewright.extraction.spans import Span, spans
 from tablewright.extraction.wanted import Kind, Wanted
+from tablewright.table.countries import COUNTRIES, STATES
+from tablewright.text.words import normal
 
 LONGEST = 2000  # characters of a sentence; a longer one is no prose
 FADING = 5.0
@@ -115,6 +117,9 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
     closest = max(max(each) for each in near)
     about_it = _begins_with_subject(said, reading.names)
     counts = Counter(group for group, _ in found)
+    # Where any text will do, or any value of the kind, a sentence does not say that this is the one.
+    plain = bool(told) and reading.want.kind != "text"
+    known = {normal(value) for value in reading.subject.context.values()}
     for number, (group, span) in enumerate(found):
         begins, ends = places[number]
         if told and max(*near[number], float(alike[begins:ends].max(initial=0.0))) < FAR:
@@ -157,8 +162,11 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
             "loosely": float(not by_sentence.whole),
             "agent": float(_is_agent(reading.want.phrases[0])),
             "own": float(reading.own),
+            "in row": float(normal(span.value) in known),
             "fit": reading.fit,
         }
+        if group == "name":
+            features |= _look_of(span.value, agent=features["agent"])
         features |= {f"{group} {name}": features[name] for name in _TOGETHER}
         features |= {group: 1.0, f"{group} after {leading}": 1.0}
         features[f"{group} near after {leading}"] = near[number][0]
@@ -169,7 +177,7 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
             how="sentence",
             features=features,
             whole=covered.whole,
-            most=reading.most if covered.literal else min(ALIKE, reading.most),
+            most=reading.most if plain and covered.literal else min(ALIKE, reading.most),
         )
 
 
@@ -208,6 +216,19 @@ def _is_agent(name: tuple[str, ...]) -> bool:
 
 
 _AGENTS = ("er", "or", "ist", "ers", "ors", "ists")
+
+
+def _look_of(name: str, *, agent: float) -> dict[str, float]:
+    """What a name looks like: a country or a state, one of a person, a single word."""
+    parts = name.split()
+    person = float(2 <= len(parts) <= 3 and all(part[0].isupper() and not part.isupper() for part in parts))
+    return {
+        "name of land": float(name in COUNTRIES or name in STATES),
+        "name like person": person,
+        "name like person of agent": person * agent,
+        "name alone": float(len(parts) == 1),
+        "name long": float(len(parts) > 3),
+    }
 
 
 def _is_known(reading: Reading, span: Span) -> bool:

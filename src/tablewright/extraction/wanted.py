@@ -63,7 +63,7 @@ def _each_once(phrases: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
 @lru_cache(maxsize=512)
 def wanted(field: Field) -> Wanted:
     asked = PLACEHOLDER.sub(" ", field.question)
-    in_name = unit_in(field.name)
+    in_name = "" if _is_plural(field) else unit_in(field.name)
     name = content(field.name.replace(in_name, " ") if in_name else field.name) or tuple(words(field.name))
     described = field.description.removeprefix(ALSO_CALLED)
     others = described.rstrip(".").split(",") if described != field.description else [described]
@@ -87,6 +87,14 @@ def wanted(field: Field) -> Wanted:
         bare=not field.unit and bool(in_name) and field.type in ("text", "number"),
         options=field.options if field.type == "select" else (),
     )
+
+
+def _is_plural(field: Field) -> bool:
+    """Whether the "(s)" of a name is its plural, and no second: "Author(s)", but not "Duration (s)"."""
+    name = field.name.strip().lower()
+    if not name.endswith("(s)") or field.type == "number":
+        return False
+    return float(likeness(content(name[:-3]), ("time", "duration", "seconds")).max(initial=0.0)) < RELATED
 
 
 def _twins(phrases: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -175,7 +183,8 @@ def _kind(field: Field, asked: str, name: tuple[str, ...]) -> tuple[Kind, set[st
         return kind, set()
     kind = fitting[0][0]
     if kind == "number":  # "how much" may ask for money, or for anything else that is counted or measured
-        kind = next((other for other, _ in fitting if other in ("money", "count")), kind)
+        closer: list[Kind] = [other for other, _ in fitting if other in ("money", "count")]
+        kind = closer[0] if closer else kind
     if kind in ("count", "number") and field.unit:
         kind = "measure"
     if field.type == "date":
