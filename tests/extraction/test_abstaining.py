@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.table.model import Field
@@ -67,3 +69,38 @@ def test_the_same_text_is_read_the_same_way_twice() -> None:
     assert first == second
     assert first["Founded"]
     assert first["Price"]
+
+
+FOUNDER = "Founder's birthday"
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        (Field(name=FOUNDER), "Brindle Works was founded in 1987."),
+        (Field(name=FOUNDER, type="date"), "Founded: 1987"),
+        (
+            Field(name=FOUNDER, question="When was the founder of {Company} born?"),
+            "Brindle Works was founded in 1987 by Ann Lee.",
+        ),
+        (Field(name="Name of the CEO's pet"), "Ann Lee is the chief executive (CEO) of Brindle Works."),
+        (
+            Field(name="Pet", question="What is the name of the CEO's pet?"),
+            "Brindle Works is led by its CEO, Ann Lee.",
+        ),
+        (Field(name="Offices", question="How many offices does {Company} have?"), "Its office is at 4 Tannery Row."),
+    ],
+)
+def test_a_place_that_says_only_a_part_of_what_is_asked_gives_no_answer(field: Field, text: str) -> None:
+    assert answer(field, text, **OWN_PAGE) is None
+
+
+def test_whoever_stands_after_in_is_no_person() -> None:
+    field = Field(name="CEO", question="Who is the chief executive of {Company}?")
+    assert answer(field, "Brindle Works is headquartered in Port Merrin.", **OWN_PAGE) is None
+
+
+def test_an_answer_of_any_kind_in_a_sentence_is_never_called_high() -> None:
+    found = candidates(Field(name="Owner"), "Brindle Works is owned by Halden Group.", **OWN_PAGE)
+    assert found[0].value == "Halden Group"
+    assert found[0].score < 0.8

@@ -90,3 +90,14 @@ def test_every_candidate_quotes_the_place_it_was_read_from() -> None:
         for found in candidates(field):
             assert 0 <= found.start < found.end <= len(ABOUT_US)
             assert found.value in ABOUT_US[found.start : found.end] or field.name == "Country"
+
+
+@pytest.mark.parametrize("name", ["Head office", "Headquarters"])
+def test_a_rare_form_of_a_word_means_what_the_common_one_does(name: str) -> None:
+    field = Field(name=name, question="Where is the head office of {Company}?")
+    assert best(field, "Pellworm Gliders is a maker of sailplanes headquartered in Emden.") == "Emden"
+
+
+def test_a_plural_in_brackets_is_no_unit() -> None:
+    assert best(Field(name="Owner(s)"), "Pellworm Gliders\nOwner: Halden Group") == "Halden Group"
+    assert best(Field(name="Duration (s)"), "Pellworm Gliders\nDuration: 14 s") == "14"

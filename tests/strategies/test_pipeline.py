@@ -148,7 +148,7 @@ async def test_the_sample_world_is_filled_rightly(companies: dict[str, dict[str,
                     mistakes.append((name, field, cell_text(cell), known))
             right += cell.value is not None and str(cell.value) == str(known)
     assert not mistakes
-    assert right >= 24, f"{right} of 42 known values"
+    assert right >= 30, f"{right} of 42 known values"
     assert wrong <= 4, f"{wrong} wrong values"
 
 
@@ -166,6 +166,7 @@ async def test_traps_of_the_sample_world(companies: dict[str, dict[str, Cell]]) 
     assert (companies["Quillon Robotics"]["Employees"].confidence or 0.0) < HIGH, "nobody says how many"
     assert all(cell.reason == "not_found" for cell in companies["Thistledown Aeronautics"].values())
     assert companies["Lanternwick Lighting"]["Founded"].value == 1994, "the injected 1066 has no effect"
+    assert companies["Halden & Rourke Logistics"]["Founded"].conflict, "two independent sources disagree"
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────
