@@ -174,7 +174,8 @@ def as_one(phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], alike: 
         if len(rows) > 1 and alike.size:
             mean = vectors(phrase).mean(axis=0)
             together = alike[rows].sum(axis=0) / len(rows) / max(1e-6, float(np.linalg.norm(mean)))
-            fits = alike[rows].min(axis=0) >= TOGETHER
+            # A word of the phrase itself says that word, and nothing of the others.
+            fits = (alike[rows].min(axis=0) >= TOGETHER) & (alike[rows].max(axis=0) <= NEVER_SAME)
             alike[rows] = np.where(fits, np.maximum(alike[rows], np.minimum(together, NEVER_SAME)), alike[rows])
     return np.clip(alike, 0.0, 1.0)
 
