@@ -39,7 +39,7 @@ async def test_a_list_is_filled_with_progress_looked_at_and_applied(tmp_path: Pa
         assert (applied["cells"], applied["still_open"], applied["status"]) == (3, 0, "applied")
         evidence = await talk("cell_evidence", table=table, row_id=2, column="founded")
         assert (evidence["value"], evidence["row"], evidence["proposed"]) == (1973, "Sable & Finch", False)
-        assert evidence["sources"][0]["domain"] == "sableandfinch.example"
+        assert evidence["sources"][0]["domain"].endswith(".example")
         assert {step["type"] for step in evidence["trace"]} >= {"search", "fetch"}
         assert "Sable & Finch,1973" in await talk.read(f"tablewright://tables/{table}")
 
