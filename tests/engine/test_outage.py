@@ -74,7 +74,7 @@ async def test_a_dead_search_pauses_the_run_and_the_next_one_fills_all(
     table_id = await imported(settings, tmp_path)
     done, operations = await filled(replace(settings, search=f"searxng:{CLOSED}"), table_id, strategy)
     assert (done.status, done.found, operations) == ("paused", 0, [])
-    assert "The search failed for 5 rows in a row: SearXNG cannot be reached" in done.problem
+    assert "The search failed 5 times in a row: SearXNG cannot be reached" in done.problem
     assert "Check the network and the address" in done.problem
     done, _ = await filled(settings, table_id, strategy)
     assert (done.status, done.problem) == ("done", "")
@@ -89,7 +89,7 @@ async def test_a_dead_model_pauses_the_run_instead_of_leaving_it_to_the_rules(
     table_id = await imported(settings, tmp_path)
     done, operations = await filled(replace(settings, model_base_url=f"{CLOSED}/v1"), table_id, strategy)
     assert (done.status, operations) == ("paused", [])
-    assert "The model failed for 5 rows in a row: gpt-4o-mini cannot be reached" in done.problem
+    assert "The model failed 5 times in a row: gpt-4o-mini cannot be reached" in done.problem
     done, _ = await filled(settings, table_id, strategy)
     assert done.status == "done"
     assert await values(settings, table_id) == YEARS
@@ -252,4 +252,4 @@ def test_success_resets_the_count_and_hosts_and_rows_count_once() -> None:
     breaker.failed("model", "no", by="5")
     assert breaker.outage is None
     breaker.failed("search", "no", "Do this.", by="5")
-    assert str(breaker.outage) == "The search failed for 3 rows in a row: no. Do this."
+    assert str(breaker.outage) == "The search failed 3 times in a row: no. Do this."

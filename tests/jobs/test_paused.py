@@ -47,7 +47,7 @@ async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_le
         dies_after(web, 12, monkeypatch)
         first = await begun(settings, tmp_path)
         assert first.status == "paused"
-        assert "The search failed for 5 rows in a row: SearXNG failed (500)" in first.problem
+        assert "The search failed 5 times in a row: SearXNG failed (500)" in first.problem
         async with Tablewright.open(settings) as tablewright:
             shown = await tablewright.jobs.report(await tablewright.jobs.get(first.run_id))
             cells = await tablewright.operations(first.proposal_id)

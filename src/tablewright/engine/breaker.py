@@ -47,7 +47,7 @@ class Outage(Noun, frozen=True):
         if self.part == "web":
             what = f"No page could be opened on {count} {plural('site', count)} in a row"
         else:
-            what = f"The {self.part} failed" + (f" for {count} rows in a row" if count > 1 else "")
+            what = f"The {self.part} failed" + (f" {count} times in a row" if count > 1 else "")
         return " ".join(filter(None, (f"{what}: {self.cause.rstrip('.')}.", self.advice)))
 
 
