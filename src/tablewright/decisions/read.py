@@ -8,7 +8,7 @@ as `judged`: support.py has it judged a second time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -359,8 +359,3 @@ def candidate(
         same_row=same,
         doubt=verdict.reason if verdict is not None and same == "unclear" else "",
     )
-
-
-def each_span(candidate: Candidate) -> Iterator[Span]:
-    yield Span(source=candidate.source, start=candidate.start, end=candidate.end)
-    yield from candidate.more

@@ -324,9 +324,6 @@ class Notebook:
         """Of the best reading so far."""
         return max((read.candidate.score for read in self._reads[field.name]), default=0.0)
 
-    def open_fields(self) -> tuple[Field, ...]:
-        return tuple(field for field in self.fields if not self._reads[field.name])
-
     def _leave_out_namesakes(self) -> None:
         """Without a model, which says of each text whether it is about the row: pages that say something else of
         themselves than the row does, where others say the same. The user's own documents are about what the user
