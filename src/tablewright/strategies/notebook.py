@@ -106,11 +106,14 @@ class Notebook:
         return len(self.queries) + self.opened
 
     async def decide(self, decision: Decision[Any, Any], asked: Any) -> Outcome[Any]:
-        """By the model, together with other rows where there is a seat, or else without one."""
-        if self.seat is not None and self.seat.model is self.model:
+        """By the model, together with other rows where there is a seat. What is asked about the user's documents is
+        asked alone, for its answer is forgotten with them."""
+        own = [origin for origin in {*self.hits, *(page.origin for page in self.pages)} if is_document(origin)]
+        if self.seat is not None and self.seat.model is self.model and not own:
             outcome = await self.seat.decide(decision, asked, self.note)
         else:
-            outcome = await decide(decision, asked, self.model, self.note)
+            with concerning(sorted(own)):
+                outcome = await decide(decision, asked, self.model, self.note)
         self.over_budget |= outcome.over_budget
         return outcome
 
@@ -262,8 +265,7 @@ class Notebook:
             notes={name: note for name, note in self.notes.items() if any(field.name == name for field in fields)},
             strict=self.strict,
         )
-        with concerning([source.origin for source in sources if is_document(source.origin)]):
-            outcome = await self.decide(ReadRow(), asked)
+        outcome = await self.decide(ReadRow(), asked)
         reading: RowReading = outcome.decided
         for other in reading.others:
             page = sources[other.source]
