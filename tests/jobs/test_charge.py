@@ -93,7 +93,7 @@ async def test_a_run_that_has_ended_ends_no_second_time(store: Store) -> None:
         await store.runs.finish(run_id, "done", Usage(), news=[Progress(stage="complete")])
         run = await store.runs.get(run_id)
         assert (run.status, run.error) == ("failed", "the first problem")
-        assert [event.progress.stage for event in await store.feed.read(run_id)] == ["complete"]
+        assert [event.progress.stage for event in await store.feed.read(run_id)] == ["starting", "complete"]
 
 
 async def test_what_a_run_came_to_is_asked_only_of_one_that_has_ended(store: Store) -> None:
