@@ -33,7 +33,7 @@ from tablewright.table.text import cell_text
 PASSAGES = 6
 """Passages that an angle's cell stands on, at most."""
 
-DIRECT = 0.5
+DIRECT = 0.8
 """What the reader must score for a fact about the one thing that a question names."""
 
 
