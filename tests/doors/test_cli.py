@@ -163,12 +163,10 @@ def test_a_bad_file_gives_one_clear_sentence_and_changes_nothing(shell: Shell, n
     shell.write("good.csv", SALES)
     shell("table", "import", "good.csv")
     for command in (("table", "import", name), ("enrich", name, "--field", TOTAL)):
-        started = time.monotonic()
         done = shell(*command, code=2)
         assert done.stderr.startswith("Error: ")
         assert "Traceback" not in done.stderr
         assert done.stdout == ""
-        assert time.monotonic() - started < 20
     assert [table["id"] for table in shell.json("table", "list")["tables"]] == ["good"]
     assert shell.json("proposal", "list", "--all")["proposals"] == []
 

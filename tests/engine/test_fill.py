@@ -18,6 +18,7 @@ from tablewright.table.edits import FlagCell
 from tablewright.table.feed import Progress
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Evidence, Field, Finding, Row, Step, Table, given
+from tests.patience import PATIENCE
 
 FIELDS = (Field(name="Name"), Field(name="Price", type="number"), Field(name="Quantity", type="number"))
 ROWS = [
@@ -206,9 +207,9 @@ async def test_a_cancelled_run_keeps_what_it_found_as_a_proposal(store: Store) -
     five_done = asyncio.Event()
     fill = Fill(store, table, [parse_field("X=?")], Slow("x"), watch=lambda news: news.done == 5 and five_done.set())
     running = asyncio.create_task(fill.run())
-    await asyncio.wait_for(five_done.wait(), 10)
+    await asyncio.wait_for(five_done.wait(), PATIENCE)
     fill.cancel()
-    filled = await asyncio.wait_for(running, 1)
+    filled = await asyncio.wait_for(running, PATIENCE)
     assert (filled.status, filled.found) == ("cancelled", 5)
     proposal = await store.proposals.get(filled.proposal_id)
     assert (proposal.status, proposal.counts["with_value"]) == ("open", 5)
@@ -221,7 +222,7 @@ async def test_a_run_whose_task_is_cancelled_keeps_what_it_found(store: Store) -
     five_done = asyncio.Event()
     fill = Fill(store, table, [parse_field("X=?")], Slow("x"), watch=lambda news: news.done == 5 and five_done.set())
     running = asyncio.create_task(fill.run())
-    await asyncio.wait_for(five_done.wait(), 10)
+    await asyncio.wait_for(five_done.wait(), PATIENCE)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

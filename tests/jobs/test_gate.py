@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tablewright.jobs.gate import Entry, Gate
+from tests.patience import PATIENCE
 
 
 async def test_rows_of_the_slice_that_was_begun_first_come_first() -> None:
@@ -48,6 +49,6 @@ async def test_no_more_than_allowed_are_in_and_those_who_give_up_leave_no_hole()
         rows[number].cancel()
     await asyncio.gather(*rows, return_exceptions=True)
     assert most == 3
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         async with entry, entry, entry:
             assert inside == 0

@@ -1,10 +1,9 @@
-"""A separate process that searches as fast as it may: `python -m tests.store.asker URL ADDRESS PER_SECOND SECONDS`"""
+"""A separate process that searches as fast as it may: `python -m tests.store.asker URL ADDRESS PER_SECOND COUNT`"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-import time
 
 import httpx2
 
@@ -14,18 +13,12 @@ from tablewright.sources.source import Query
 from tablewright.store.store import Store
 
 
-async def main(url: str, address: str, per_second: float, seconds: float) -> None:
+async def main(url: str, address: str, per_second: float, count: int) -> None:
     async with await Store.open(url) as store, httpx2.AsyncClient(trust_env=False) as client:
         provider = find_provider(f"searxng:{address}", api_key="", client=client)
         searching = Searching(provider, per_second=per_second, slots=store.shared_limits)
-        end = time.monotonic() + seconds
-
-        async def ask() -> None:
-            while time.monotonic() < end:
-                await searching.search(Query(text="acme"))
-
-        await asyncio.gather(*(ask() for _ in range(10)))
+        await asyncio.gather(*(searching.search(Query(text=f"acme {number}")) for number in range(count)))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])))
+    asyncio.run(main(sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])))

@@ -13,6 +13,7 @@ from tablewright.table.edits import AddField, AddRow, FlagCell, RemoveField, Rem
 from tablewright.table.model import Cell, Evidence, Field, Table
 from tablewright.table.model import given as given_cell
 from tests.edits import edits_for, tables
+from tests.patience import PATIENCE
 
 FIELDS = (Field(name="Name"), Field(name="Price", type="number"))
 ROWS = [(given_cell("Stagg"), given_cell(150, "150.00")), (given_cell("Smarter"), given_cell(None))]
@@ -34,9 +35,11 @@ async def test_a_table_is_kept_as_it_was_given(store: Store) -> None:
 async def test_who_reads_whole_tables_holds_nobody_up(store: Store) -> None:
     table_id = await kettles(store)
     leave = threading.Event()
-    readers = [asyncio.create_task(store.tables.stream(table_id, lambda _: leave.wait(10) or None)) for _ in range(6)]
+    readers = [
+        asyncio.create_task(store.tables.stream(table_id, lambda _: leave.wait(2 * PATIENCE) or None)) for _ in range(6)
+    ]
     try:
-        assert await asyncio.wait_for(store.tables.count(table_id), 5) == 2
+        assert await asyncio.wait_for(store.tables.count(table_id), PATIENCE) == 2
         assert not any(reader.done() for reader in readers)
     finally:
         leave.set()

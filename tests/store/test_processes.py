@@ -19,6 +19,7 @@ from tablewright.store.store import Store
 from tablewright.table.edits import SetCell
 from tablewright.table.model import Field
 from tablewright.table.model import given as given_cell
+from tests.patience import PATIENCE
 
 FIELDS = (Field(name="Name"), Field(name="Value", type="number"))
 ROOT = Path(__file__).parents[2]
@@ -79,7 +80,7 @@ async def test_a_store_does_not_block_the_event_loop(tmp_path: Path) -> None:
         assert (await store.tables.load(table_id)).rows[0].cell("Value").value == 1
         assert not waiting.done()
         other.execute("COMMIT")
-        assert await asyncio.wait_for(waiting, 10) is not None
+        assert await asyncio.wait_for(waiting, PATIENCE) is not None
         other.close()
 
 
@@ -100,8 +101,8 @@ async def test_a_file_name_that_is_no_text_still_names_a_table(store: Store) -> 
     assert (await store.tables.find(table.id)).name == "caf?\ufffd"
 
 
-async def test_two_processes_that_start_together_migrate_once(tmp_path: Path, postgres_url: str) -> None:
-    for url in (*(f"sqlite:///{tmp_path / f'new{number}.db'}" for number in range(25)), postgres_url):
+async def test_two_processes_that_start_together_migrate_once(tmp_path: Path, empty_postgres_url: str) -> None:
+    for url in (*(f"sqlite:///{tmp_path / f'new{number}.db'}" for number in range(10)), empty_postgres_url):
         stores = await asyncio.gather(*(Store.open(url) for _ in range(6)))
         for store in stores:
             assert await store.tables.all() == []

@@ -318,13 +318,15 @@ async def start_as_it_was(runs: Runs, table_id: str, kind: str, spec: dict[str, 
     return await runs._database.write(work)
 
 
-async def test_a_proposal_of_an_older_version_can_be_edited(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proposal_of_an_older_version_can_be_edited(
+    empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as older:
         older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
         older.setattr(Runs, "start", start_as_it_was)
-        async with await Store.open(database_url) as store:
+        async with await Store.open(empty_database_url) as store:
             table_id, _, proposal_id = await proposal(store)
-    async with await Store.open(database_url) as store:
+    async with await Store.open(empty_database_url) as store:
         assert (await store.proposals.operations(proposal_id))[0].edited is None
         await store.proposals.decide(proposal_id, Review(edited={(1, "Total"): typed(11)}))
         assert (await totals(store, table_id))[0] == typed(11)

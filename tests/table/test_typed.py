@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tablewright.table.typed import typed, unit_in
@@ -137,15 +135,3 @@ def test_a_long_text_keeps_the_measure_it_begins_with() -> None:
 )
 def test_a_label_may_give_the_unit(label: str, unit: str) -> None:
     assert unit_in(label) == unit
-
-
-def test_the_cells_of_a_document_are_typed_at_twenty_thousand_a_second() -> None:
-    typed("1 mm")
-    values = [f"{number / 7:.2f}" for number in range(4_000)] + [f"{number} mm" for number in range(4_000)]
-    values += [f"part {number} of the thing" for number in range(4_000)] + [
-        f"RM {number / 3:.2f}" for number in range(4_000)
-    ]
-    began = time.process_time()
-    for value in values:
-        typed(value)
-    assert len(values) / (time.process_time() - began) > 20_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from msgspec import structs
 
@@ -65,13 +63,3 @@ def test_the_categories_of_a_document() -> None:
 def test_an_empty_document_has_no_annotations() -> None:
     assert annotate(Parsed(text="", media="txt")) == ()
     assert annotate(Parsed(text="", media="csv")) == ()
-
-
-def test_pages_are_annotated_at_more_than_a_hundred_a_second() -> None:
-    prose = "The committee met on Monday and decided nothing of note about the road, the bridge or the river.\n" * 25
-    pages = [f"Report {number}\nNumber: {number}\nLength: {number} km\n{prose}" for number in range(60)]
-    annotate(Parsed(text=pages[0], media="txt"))
-    began = time.process_time()
-    for page in pages:
-        annotate(Parsed(text=page, media="txt"))
-    assert len(pages) / (time.process_time() - began) > 150

@@ -19,6 +19,7 @@ from websockets.sync.client import connect
 
 from tablewright.doors.server.limits import Buckets, Limits
 from tests.doors.server.serving import TOKEN, Served, error_of, served
+from tests.patience import PATIENCE
 
 FEW = Limits(
     body=1_000,
@@ -94,7 +95,7 @@ def test_a_large_body_is_refused_before_it_is_read(tmp_path: Path) -> None:
     """Only the head is sent: the answer comes all the same."""
     with served(tmp_path, more=with_routes) as server, socket.create_connection(("127.0.0.1", server.port)) as raw:
         raw.sendall(b"POST /api/v1/bring HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999999999999\r\n\r\n")
-        raw.settimeout(10)
+        raw.settimeout(PATIENCE)
         assert b" 413 " in raw.recv(1_000)
 
 
@@ -104,14 +105,14 @@ def test_whoever_is_not_known_can_bring_next_to_nothing(tmp_path: Path) -> None:
 
 
 def test_a_person_who_asks_too_fast_is_slowed_down_and_the_others_are_not(tmp_path: Path) -> None:
-    limits = Limits(requests_per_second=0.5, burst=5)
+    limits = Limits(requests_per_second=0.01, burst=5)
     with served(tmp_path, limits=limits, more=with_routes) as server:
         tokens = [server.add_user(name, "editor") for name in ("ann", "bob")]
         with server.client(tokens[0]) as ann, server.client(tokens[1]) as bob, server.client() as nobody:
             assert [ann.post("/api/v1/bring").status_code for _ in range(5)] == [200] * 5
             answer = ann.post("/api/v1/bring")
             assert (answer.status_code, error_of(answer)["type"]) == (429, "TooMany")
-            assert 1 <= int(answer.headers["retry-after"]) <= 2
+            assert 1 <= int(answer.headers["retry-after"]) <= 100
             assert bob.post("/api/v1/bring").status_code == 200
             assert [nobody.get("/login").status_code for _ in range(6)] == [200] * 5 + [429]
 
@@ -222,7 +223,7 @@ def test_a_person_can_have_so_many_streams_open(tmp_path: Path, caplog: pytest.L
         for response in opened:
             response.close()
         opened.clear()
-        until = time.monotonic() + 10
+        until = time.monotonic() + PATIENCE
         while len(opened) < FEW.streams:  # what was closed counts no more, once the server has seen it
             again = client.send(client.build_request("GET", "/api/v1/stream"), stream=True)
             if again.status_code == 200:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from itertools import pairwise
+from collections.abc import Iterable
 
 from tablewright.models.pace import OwnSlots
 from tablewright.sources.fetch import turns
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
 from tablewright.sources.fetch.turns import Turns
+from tests.patience import PATIENCE
 from tests.sources.fetch.site import PAGE, Asked, Site, Wire, answer, everything_is_public
 
 
@@ -16,9 +17,9 @@ async def slow_page(asked: Asked, writer: asyncio.StreamWriter) -> None:
     await PAGE(asked, writer)
 
 
-def gaps(site: Site) -> list[float]:
-    starts = [asked.at for asked in site.asked]
-    return [later - earlier for earlier, later in pairwise(starts)]
+def keep_apart(starts: Iterable[float], begun: float, delay: float) -> bool:
+    """None starts before its turn. One that is late does not hold up the next, so the gap between two says little."""
+    return all(start >= begun + number * delay for number, start in enumerate(starts))
 
 
 async def test_a_domain_is_never_asked_more_than_twice_at_once(site: Site) -> None:
@@ -33,37 +34,33 @@ async def test_a_domain_is_never_asked_more_than_twice_at_once(site: Site) -> No
 
 async def test_an_allowed_host_waits_for_no_delay_but_is_asked_twice_at_once_at_most(site: Site) -> None:
     site.pages["/"] = slow_page
-    site.pages["/robots.txt"] = answer("User-agent: *\nCrawl-delay: 2", content_type="text/plain")
-    async with Fetcher(FetchPolicy(allow=frozenset({"127.0.0.1"}), delay=2.0)) as fetcher:
-        started = time.monotonic()
+    site.pages["/robots.txt"] = answer("User-agent: *\nCrawl-delay: 600", content_type="text/plain")
+    policy = FetchPolicy(allow=frozenset({"127.0.0.1"}), delay=600.0)
+    async with Fetcher(policy) as fetcher, asyncio.timeout(PATIENCE):
         await asyncio.gather(*(fetcher.fetch(site.url) for _ in range(6)))
-    assert time.monotonic() - started < 2
     assert site.most_at_once == 2
 
 
 async def test_two_requests_to_a_domain_are_the_delay_apart(site: Site) -> None:
-    policy = FetchPolicy(robots=False, delay=0.2)
+    policy, begun = FetchPolicy(robots=False, delay=0.2), time.monotonic()
     async with Fetcher(policy, resolve=everything_is_public, wire=Wire(site)) as fetcher:
         await asyncio.gather(*(fetcher.fetch(f"http://{name}.example.com/") for name in ("a", "b", "c", "d")))
     assert len(site.asked) == 4
-    assert min(gaps(site)) >= 0.19
+    assert keep_apart([asked.at for asked in site.asked], begun, 0.2)
 
 
 async def test_fetchers_that_share_slots_are_the_delay_apart_together(site: Site) -> None:
     slots, policy = OwnSlots(), FetchPolicy(robots=False, delay=0.2)
-    everywhere, wire = everything_is_public, Wire(site)
+    everywhere, wire, begun = everything_is_public, Wire(site), time.monotonic()
     async with (
         Fetcher(policy, resolve=everywhere, wire=wire, slots=slots) as one,
         Fetcher(policy, resolve=everywhere, wire=wire, slots=slots) as other,
     ):
         fetches = [fetcher.fetch(f"http://{name}.example.com/") for fetcher in (one, other) for name in "abc"]
-        elsewhere = [fetcher.fetch("http://www.example.org/page") for fetcher in (one, other)]
-        await asyncio.gather(*fetches, *elsewhere)
+        await asyncio.gather(*fetches)
     starts = [asked.at for asked in site.asked if asked.path == "/"]
     assert len(starts) == 6
-    assert min(later - earlier for earlier, later in pairwise(starts)) >= 0.14  # a slot may be used 0.05 s late
-    assert 0.94 <= starts[-1] - starts[0] < 6
-    assert site.asked[-1].path == "/", "another domain waits for nobody here"
+    assert keep_apart(starts, begun, 0.2)
 
 
 async def test_an_allowed_host_takes_no_slot(site: Site) -> None:
@@ -74,21 +71,21 @@ async def test_an_allowed_host_takes_no_slot(site: Site) -> None:
 
 
 async def test_domains_do_not_wait_for_one_another(site: Site) -> None:
-    policy = FetchPolicy(robots=False, delay=5.0)
-    async with Fetcher(policy, resolve=everything_is_public, wire=Wire(site)) as fetcher:
+    policy, public = FetchPolicy(robots=False, delay=600.0), everything_is_public
+    async with Fetcher(policy, resolve=public, wire=Wire(site)) as fetcher, asyncio.timeout(PATIENCE):
         await asyncio.gather(*(fetcher.fetch(f"http://www.{name}.com/") for name in "abcdef"))
     assert len(site.asked) == 6
-    assert site.asked[-1].at - site.asked[0].at < 2
 
 
 async def test_a_site_may_ask_for_a_longer_delay(site: Site) -> None:
     site.pages["/robots.txt"] = answer("User-agent: *\nCrawl-delay: 0.4", content_type="text/plain")
-    policy = FetchPolicy(delay=0.1)
+    policy, begun = FetchPolicy(delay=0.1), time.monotonic()
     async with Fetcher(policy, resolve=everything_is_public, wire=Wire(site)) as fetcher:
         await asyncio.gather(*(fetcher.fetch("http://www.example.com/") for _ in range(2)))
     assert site.paths == ["/robots.txt", "/", "/"]
-    assert gaps(site)[0] >= 0.09
-    assert gaps(site)[1] >= 0.39
+    robots, first, second = (asked.at for asked in site.asked)
+    assert keep_apart((robots, first), begun, 0.1)
+    assert second >= begun + 0.1 + 0.4
 
 
 async def test_domains_that_nobody_waits_for_are_forgotten() -> None:

@@ -10,6 +10,7 @@ from tablewright.sources.fetch.answer import Answer
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
 from tablewright.sources.fetch.robots import LONGEST_DELAY, Robots
 from tablewright.table.retrieved import Refusal
+from tests.patience import PATIENCE
 from tests.sources.fetch.site import PAGE, PUBLIC, Asked, Handler, Site, Wire, answer, cut, redirect, resolver
 
 ALLOW = frozenset({"127.0.0.1"})
@@ -97,7 +98,7 @@ async def test_a_robots_txt_that_does_not_come_closes_the_site(site: Site) -> No
         await asyncio.sleep(60)
 
     site.pages["/robots.txt"] = never
-    async with Fetcher(FetchPolicy(allow=ALLOW, timeout=0.2)) as fetcher, asyncio.timeout(5):
+    async with Fetcher(FetchPolicy(allow=ALLOW, timeout=0.2)) as fetcher, asyncio.timeout(PATIENCE):
         refusal = await fetcher.fetch(site.url)
     assert isinstance(refusal, Refusal)
     assert refusal.detail == "its robots.txt could not be read (no answer in time)"

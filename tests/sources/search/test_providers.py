@@ -13,6 +13,7 @@ import pytest
 from tablewright.errors import SearchError
 from tablewright.sources.search.http import LARGEST_ANSWER
 from tablewright.sources.source import Hit, Query
+from tests.patience import PATIENCE
 
 from .loopback import Loopback
 from .shapes import SHAPES, Shape
@@ -114,7 +115,7 @@ async def test_the_time_limit_is_for_the_whole_answer(
     shape: Shape, server: Loopback, client: httpx2.AsyncClient
 ) -> None:
     server.dripping = True
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(PATIENCE):
         error = await failure(shape, server, client, timeout=0.15)
     assert error.retryable
     assert "did not answer within 0.15 seconds" in error.what
