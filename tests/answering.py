@@ -110,13 +110,13 @@ class Answering:
             offered = [int(number) for number in OFFERED.findall(text)]
             return {"numbers": offered if self.numbers is None else list(self.numbers)}
         if "checked" in wanted:
-            values = len(re.findall(r"^\d+\. - ", text, re.MULTILINE))
+            values = len(re.findall(r"^\d+\. <<QUESTION", text, re.MULTILINE))
             return {"checked": [{"number": n, "verdict": self.verdict, "reason": "so"} for n in range(1, values + 1)]}
         if "rating" in wanted:
             return {"rating": "medium", "weak": []}
         if "cells" not in wanted:
             raise AssertionError(f"Nobody said what to answer to the form {sorted(wanted)}.")
-        numbers = [int(number) for number in re.findall(r"<<TEXT (\d+) ", text)]
+        numbers = [int(number) for number in re.findall(r"<<TEXT ([1-9]\d*) ", text)]
         found = self.read(text)
         return {
             "texts": [{"text": number, "same_row": self.same_row, "reason": self.reason} for number in numbers],

@@ -11,6 +11,7 @@ from tablewright.models.model import LanguageModel
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Evidence
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.untrusted import question_block
 
 from ..models.endpoint import Endpoint, answer
 
@@ -142,9 +143,8 @@ def test_the_prompt_has_the_texts_about_the_thing_and_its_name_in_marked_blocks(
     assert "Max Orme" not in text
     assert text.count("<<TEXT") == 3
     assert text.endswith(">>")
-    assert (
-        "Question: Who left the musicians with the song Church of Static in 1999?\nWhat the question describes" in text
-    )
+    question = "Who left the musicians with the song Church of Static in 1999?"
+    assert f"\n\n{question_block(question)}\nWhat the question describes" in text
 
 
 def test_the_prompt_stays_short_whatever_the_texts() -> None:

@@ -49,7 +49,9 @@ def test_the_prompt_of_route_selection() -> None:
         "<<TEXT 0 676155d0>>\n"
         "Asked for data sheets of AlphaSolar.\n"
         "<<END TEXT 0 676155d0>>\n"
-        "User question: Which panels are at most 1.2 m wide?\n"
+        "<<QUESTION bb1bde13>>\n"
+        "Which panels are at most 1.2 m wide?\n"
+        "<<END QUESTION bb1bde13>>\n"
         "Detected intent: enumeration (at most 1.2 m wide)\n"
         "Follow-up on kept results: no\n"
         "Documents: short 40, data-heavy 31\n"
@@ -131,7 +133,9 @@ UNCLEAR = AskClarification(
 def test_the_prompt_of_clarification() -> None:
     assert Clarify().prompt(UNCLEAR).text == (
         "Reason: no width entries matched\n"
-        "User question: What is the minimum panel width?\n"
+        "<<QUESTION 7c6c3147>>\n"
+        "What is the minimum panel width?\n"
+        "<<END QUESTION 7c6c3147>>\n"
         "Attempts tried:\n"
         "<<TEXT 0 7463d420>>\n"
         '- annotations_search label~"width" (0 matches, threshold: exact match)\n'
@@ -225,7 +229,9 @@ def test_the_prompt_of_the_answer() -> None:
         "Acme Turbines was founded in 1987 by Ada Byron. Its first rotor was not sold until 1991.\n"
         "<<END TEXT 3 fee2526b>>\n\n"
         "Notes: 1 undecided.\n\n"
-        "Question: Which panels are at most 1.2 m wide?"
+        "<<QUESTION bb1bde13>>\n"
+        "Which panels are at most 1.2 m wide?\n"
+        "<<END QUESTION bb1bde13>>"
     )
 
 

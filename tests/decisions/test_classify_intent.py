@@ -12,6 +12,7 @@ from tablewright.decisions.classify_intent import Classify, ClassifyIntent, Inte
 from tablewright.decisions.decision import Unusable, decide
 from tablewright.models.model import LanguageModel
 from tablewright.table.shortlist import Intent, Requirements
+from tablewright.table.untrusted import question_block
 from tests.growth import grows_in_proportion
 
 from ..models.endpoint import Endpoint, answer
@@ -267,6 +268,6 @@ def test_the_prompt_shows_names_and_columns_only_inside_blocks() -> None:
 
 def test_the_prompt_shows_the_message_and_what_was_said_before() -> None:
     text = Classify().prompt(asked("is it steel?")).text
-    assert text.endswith("Message: is it steel?")
+    assert text.endswith(f"Message:\n{question_block('is it steel?')}")
     assert "tell me about the Heron" in text
     assert text.index("1. Hearthline Swift 17") < text.index("6. Hoshizuki Tsuru 800")

@@ -34,12 +34,12 @@ def formula(asked: str) -> TranslateFormula:
 
 def test_the_text_that_is_sent_has_the_words_and_the_columns_and_no_value() -> None:
     prompt = Translate().prompt(formula("Gross:number(EUR)={Price} plus 19% VAT"))
-    first, *columns, last, fill, words = prompt.text.split("\n")
+    first, *columns, last, fill, asked, _, words, _ = prompt.text.split("\n")
     assert first.startswith("<<TEXT 1 ")
     assert last.startswith("<<END TEXT 1 ")
     assert columns == ["{Name} (text)", "{Price} (number)", "{Cost} (number)", "{Height} (number, in ft)",
                        "{Started} (date)"]  # fmt: skip
-    assert (fill, words) == ("To fill: Gross (number, in EUR)", "Words: {Price} plus 19% VAT")
+    assert (fill, asked, words) == ("To fill: Gross (number, in EUR)", "Words:", "{Price} plus 19% VAT")
 
 
 def test_the_name_of_a_column_cannot_give_orders() -> None:

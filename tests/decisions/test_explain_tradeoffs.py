@@ -19,6 +19,7 @@ from tablewright.decisions.replies import bears, pushes
 from tablewright.models.model import LanguageModel
 from tablewright.table.model import Table
 from tablewright.table.shortlist import CellRef, PriceRange, Requirements, Said
+from tablewright.table.untrusted import question_block
 
 from ..models.endpoint import Endpoint, answer
 from .test_rank_products import CARS, KETTLES, WANTED
@@ -140,9 +141,8 @@ SELLS = Sentence(card=0, text="Quillon Degree 15 is definitely worth it.", cells
 
 def test_the_prompt_shows_cells_by_number_inside_a_block() -> None:
     text = Explain().prompt(TWO).text
-    assert text.startswith(
-        "Wanted: kettle; budget £50; variable temperature; stainless steel; build quality; capacity;"
-    )
+    wanted = "kettle; budget £50; variable temperature; stainless steel; build quality; capacity; no plastic"
+    assert text.startswith(f"Wanted:\n{question_block(wanted)}\n")
     assert "\n2. Quillon Degree 15 | Capacity: 1.5 l\n" in text
     assert "| cells>>\n1. Quillon Degree 15 | Material: stainless steel\n" in text
 

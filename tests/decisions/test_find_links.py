@@ -9,6 +9,7 @@ from tablewright.decisions.find_links import AGREED, FindLinks, LinkFinder
 from tablewright.models.model import LanguageModel
 from tablewright.table.model import Step
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.untrusted import question_block
 
 from ..models.endpoint import Endpoint, answer
 
@@ -132,7 +133,7 @@ def test_the_prompt_shows_the_best_lines_with_their_headings_in_a_marked_block()
     assert "Year | Band | Song\n" in block
     assert "1996 | Velvet Dam | Church of Static" in block
     assert "Nine Ladders" not in block
-    assert question == "Question: Who left the musicians of Church of Static?"
+    assert question == question_block("Who left the musicians of Church of Static?")
 
 
 async def test_a_name_that_stands_in_a_text_is_a_link(model: LanguageModel, endpoint: Endpoint) -> None:

@@ -212,7 +212,7 @@ def test_claim_context_and_page_stand_in_marked_blocks_within_the_budget() -> No
     assert [line.split(" ", 3)[-1] for line in text.splitlines() if line.startswith("<<TEXT")] == [
         "| Acme Turbines | Company profiles>>",
         "| context>>",
-        "| claim>>",
+        "| claim about Acme Turbines>>",
     ]
 
 

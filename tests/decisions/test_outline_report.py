@@ -50,7 +50,9 @@ def replied(*named: tuple[int, str]) -> Headings:
 
 def test_the_prompt_of_an_outline() -> None:
     assert OutlineIt().prompt(structs.replace(ASKED, memo_text="Themes: energy")).text == (
-        "Question: What are the prospects of vertical farming?\n"
+        "<<QUESTION 048f0d84>>\n"
+        "What are the prospects of vertical farming?\n"
+        "<<END QUESTION 048f0d84>>\n"
         "What the research found:\n"
         "<<TEXT 0 ae79e3e3 | memo>>\n"
         "Themes: energy\n"

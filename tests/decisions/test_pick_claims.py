@@ -132,7 +132,9 @@ def test_the_same_statement_is_offered_once() -> None:
 
 def test_the_prompt_of_claims() -> None:
     assert Pick().prompt(structs.replace(ASKED, statements=(KNOWN, PRICE))).text == (
-        "Question: Identify 3 AI assistants with pricing\n"
+        "<<QUESTION 7e365aff>>\n"
+        "Identify 3 AI assistants with pricing\n"
+        "<<END QUESTION 7e365aff>>\n"
         "Statements:\n"
         "<<TEXT 1 6ffbe7e4 | statements>>\n"
         "1. Struma costs $149–$449 a month (struma.example; 1 source)\n"

@@ -319,7 +319,9 @@ def test_the_prompt_has_kinds_labels_and_the_conversation_in_marked_blocks() -> 
         "Today: 2024-05-15\n"
         "Conversation so far:\n"
         "<<TEXT 1 ec1b5490>>\nAsked: tires\n<<END TEXT 1 ec1b5490>>\n"
-        "Question: Things bought at Globex in 2023 for 500 dollars or more"
+        "<<QUESTION e5626111>>\n"
+        "Things bought at Globex in 2023 for 500 dollars or more\n"
+        "<<END QUESTION e5626111>>"
     )
 
 

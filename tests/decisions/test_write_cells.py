@@ -39,15 +39,17 @@ def test_what_is_the_same_for_all_rows_is_sent_first_and_the_row_in_a_marked_blo
         examples={"Use": ("home", "office"), "Other": ("x",)},
     )
     lines = Write().prompt(question).text.split("\n")
-    assert lines[:4] == [
+    assert lines[1].startswith("<<QUESTION ")
+    assert lines[4].startswith("<<END QUESTION ")
+    assert [lines[0], *lines[2:4], lines[5]] == [
         "Columns to write:",
         "- English (text): Translate {Title} to English",
         "- Use (select, one of: home, office): Where?",
         "Values that people accepted, which show the form:",
     ]
-    assert lines[5:7] == ["Use: home", "Use: office"]
-    assert lines[8] == "The row:"
-    assert lines[9].startswith("<<TEXT 1 ")
+    assert lines[7:9] == ["Use: home", "Use: office"]
+    assert lines[10] == "The row:"
+    assert lines[11].startswith("<<TEXT 1 ")
     assert sum(line.startswith("<<END TEXT 1") for line in lines) == 1, "a value cannot end its block"
 
 

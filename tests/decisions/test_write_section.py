@@ -52,8 +52,10 @@ def accepted(asked: WriteSection, *said: tuple[int, str]) -> Written:
 def test_the_prompt_of_a_section() -> None:
     asked = structs.replace(ASKED, passages=ASKED.passages[:2], written=("Farms stack crops in layers.",))
     assert Write().prompt(asked).text == (
+        "<<QUESTION ccdf4621>>\n"
         "Section: Challenges\n"
         "Question: What are the challenges of vertical farming?\n"
+        "<<END QUESTION ccdf4621>>\n"
         "Earlier sections said:\n"
         "<<TEXT 0 6403dbd6>>\n"
         "Farms stack crops in layers.\n"

@@ -32,7 +32,7 @@ from tablewright.decisions.replies import (
 from tablewright.decisions.wishes import Wish, better, deciding, holds, priced, wish
 from tablewright.table.model import Field, Noun, Row, Table
 from tablewright.table.shortlist import Ranked, Ranking, Said
-from tablewright.table.untrusted import WARNING, block
+from tablewright.table.untrusted import WARNING, block, question_block
 from tablewright.text.words import roots
 
 MOST_NAMED = 10
@@ -69,7 +69,7 @@ class Answer:
             f"{number}. {name_of(row, asked.table)} | {field.name}: {told(row.cell(field.name), field)}"
             for number, (row, field) in enumerate(_offered(asked), start=1)
         )
-        text = f"Question: {asked.question}\nCells:\n{block(1, lines, 'cells')}"
+        text = f"{question_block(asked.question)}\nCells:\n{block(1, lines, 'cells')}"
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Numbers, max_tokens=120)
 
     def check(self, asked: AnswerFromTable, reply: Any) -> tuple[Said, ...]:

@@ -32,7 +32,7 @@ from tablewright.table.coerce import is_not_found
 from tablewright.table.evidence import follows, locate
 from tablewright.table.model import Field, Noun
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.untrusted import WARNING, block, is_tainted
+from tablewright.table.untrusted import WARNING, block, is_tainted, question_block
 
 MOST = 3
 SURE, SURE_ALONE = 0.3, 0.5
@@ -94,7 +94,10 @@ class Answerer:
         )
         hint = f"\n{_HINT}\n{block(0, asked.via)}" if asked.via else ""
         return Prompt(
-            instructions=INSTRUCTIONS, text=f"{texts}\n\nQuestion: {asked.question}{hint}", reply=Said, max_tokens=160
+            instructions=INSTRUCTIONS,
+            text=f"{texts}\n\n{question_block(asked.question)}{hint}",
+            reply=Said,
+            max_tokens=160,
         )
 
     def has_something_to_read(self, asked: AnswerQuestion) -> bool:

@@ -14,12 +14,12 @@ from pydantic import Field as Key
 
 from tablewright.decisions.choose_pages import Offer, listed
 from tablewright.decisions.excerpt import excerpt
-from tablewright.decisions.read import CellAnswer, TextVerdict, described, heading, row_lines, verified
+from tablewright.decisions.read import CellAnswer, TextVerdict, described, heading, row_block, verified
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.untrusted import WARNING, block
+from tablewright.table.untrusted import WARNING, block, question_block
 
 _ANSWER = """\
 Answer from what you have read, never from memory, and only about the very thing of this row, not another of its \
@@ -57,9 +57,10 @@ class Reply(BaseModel):
 def question(
     subject: Subject, field: Field, examples: Sequence[str], notes: Mapping[str, str], tried: Sequence[str]
 ) -> str:
-    note = f"\nNote: {notes[field.name]}" if field.name in notes else ""
+    said = {field.name: notes[field.name]} if field.name in notes else {}
     before = f"\nSearched before, in vain: {'; '.join(tried)}" if tried else ""
-    return f"The row:\n{row_lines(subject)}\n\nThe column to fill:\n{described(field, examples)}{note}{before}"
+    column = question_block(described(field, examples))
+    return f"The row:\n{row_block(subject, said)}\n\nThe column to fill:\n{column}{before}"
 
 
 def results(offers: Sequence[tuple[int, Offer]]) -> str:

@@ -13,7 +13,7 @@ from tablewright.table.corpus import Intent, Question
 from tablewright.table.model import Noun
 from tablewright.table.reply import Tried
 from tablewright.table.text import plural
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 
 HINTS: dict[Intent, tuple[str, ...]] = {
     "enumeration": ("a time range", "a name to filter by", "an amount or size to stay within"),
@@ -83,7 +83,7 @@ class Clarify:
         attempts = "\n".join(f"- {described(attempt)}" for attempt in asked.attempts) or "- nothing"
         lines = (
             f"Reason: {asked.reason}",
-            f"User question: {asked.question.text}",
+            question_block(asked.question.text),
             f"Attempts tried:\n{block(0, attempts)}",
             f"Result summary: {asked.result}" if asked.result else "",
             f"Please ask the user for: {either(asked.wanted)}.",

@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.read import columns, row_lines
+from tablewright.decisions.read import columns, row_block
 from tablewright.extraction.about import Subject, about
 from tablewright.table.model import Field, Noun
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import LEFT_OUT, WARNING, block, gives_orders
+from tablewright.table.untrusted import LEFT_OUT, WARNING, block, gives_orders, question_block
 
 INSTRUCTIONS = """\
 You choose which search results to open, to fill columns of one table row. Open results that are likely about this \
@@ -66,13 +66,12 @@ class Choose:
 
     def prompt(self, asked: ChoosePages) -> Prompt:
         results = listed(list(enumerate(asked.offers, start=1)))
-        notes = "".join(f"\nNote on {name}: {note}" for name, note in asked.notes.items())
-        notes += f"\nRead already, without the columns below: {', '.join(asked.read)}" if asked.read else ""
+        read = f"\nRead already, without the columns below: {', '.join(asked.read)}" if asked.read else ""
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n{WARNING}",
             text=(
-                f"Columns to fill:\n{columns(asked.fields, {})}\n\n"
-                f"The row:\n{row_lines(asked.subject)}{notes}\n\n{results}\n\nChoose at most {asked.most}."
+                f"Columns to fill:\n{question_block(columns(asked.fields, {}))}\n\n"
+                f"The row:\n{row_block(asked.subject, asked.notes)}{read}\n\n{results}\n\nChoose at most {asked.most}."
             ),
             reply=Choice,
             max_tokens=80,

@@ -27,7 +27,7 @@ from tablewright.decisions.shopping.next_step import (
 )
 from tablewright.table.shortlist import Intent
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, clean
+from tablewright.table.untrusted import WARNING, block, clean, question_block
 from tablewright.text.words import stems
 
 __all__ = ["Classify", "ClassifyIntent", "IntentRead"]
@@ -71,7 +71,7 @@ class Classify:
             f"{block(1, numbered or 'none')}\nColumns:\n{block(2, chr(10).join(asked.fields) or 'none')}\n"
         )
         text += f"Said before:\n{block(3, before)}\n" if before else ""
-        message = f"Message: {clean(asked.message)}"
+        message = f"Message:\n{question_block(asked.message)}"
         return Prompt(instructions=INSTRUCTIONS, text=text + message, reply=Reading, max_tokens=220)
 
     def is_plain(self, asked: ClassifyIntent) -> bool:

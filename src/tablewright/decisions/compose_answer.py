@@ -23,7 +23,7 @@ from tablewright.table.evidence import locate
 from tablewright.table.model import Noun, Step
 from tablewright.table.reply import ReplyRow, Tried
 from tablewright.table.text import plural
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted, question_block
 from tablewright.text.sections import readable, sentences
 from tablewright.text.words import roots
 
@@ -147,7 +147,7 @@ class Compose:
             parts.append("Snippets:\n" + texts)
         if notes := (*asked.notes, *_left_out(asked, fitted)):
             parts.append("Notes: " + " ".join(notes))
-        parts.append(f"Question: {asked.question.text}")
+        parts.append(question_block(asked.question.text))
         return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(parts), reply=Answer, max_tokens=600)
 
     def check(self, asked: ComposeAnswer, reply: Any) -> Composed:

@@ -15,7 +15,7 @@ from tablewright.decisions.memo_text import said
 from tablewright.table.model import Noun
 from tablewright.table.research import MOST_GAPS, Angle, Brief, CatalogCandidate, FieldStatus, Gap, GapType, Wanted
 from tablewright.table.text import plural
-from tablewright.table.untrusted import LEFT_OUT, WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import LEFT_OUT, WARNING, block, gives_orders, question_block
 
 DIVERSE = "diverse_sources"
 MOST_ADDED = 5
@@ -185,7 +185,7 @@ class Detect:
     def prompt(self, asked: DetectGaps) -> Prompt:
         findings = "\n".join(f"- {said(finding, 300)}" for finding in asked.findings[:MOST_FINDINGS]) or "nothing"
         known = "\n".join(f"- {gap.description}" for gap in asked.rule_gaps) or "none"
-        parts = [f"Question: {clean(asked.brief.question)}"]
+        parts = [question_block(asked.brief.question)]
         if asked.memo_text:
             parts.append(f"Memo:\n{block(1, asked.memo_text)}")
         parts += [f"Findings:\n{block(2, findings)}", f"Known gaps:\n{block(3, known)}"]

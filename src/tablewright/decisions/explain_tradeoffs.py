@@ -35,7 +35,7 @@ from tablewright.decisions.wishes import better, deciding, holds, price_field, p
 from tablewright.table.model import Cell, Field, Money, Noun, Row, Table
 from tablewright.table.shortlist import TOP, Card, CellRef, Ranking, Requirements, Said
 from tablewright.table.text import plural
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 from tablewright.text.words import roots
 
 MOST_A_CARD = 2
@@ -87,7 +87,7 @@ class Explain:
             for number, (row, field) in enumerate(shown.cells(), start=1)
         )
         text = (
-            f"Wanted: {requirements_told(asked.requirements)}\nProducts, in their order:\n"
+            f"Wanted:\n{question_block(requirements_told(asked.requirements))}\nProducts, in their order:\n"
             f"{block(1, products, 'products')}\nCells:\n{block(2, cells, 'cells')}"
         )
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Sentences, max_tokens=900)

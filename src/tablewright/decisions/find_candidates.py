@@ -26,7 +26,7 @@ from tablewright.table.evidence import locate, stands_in
 from tablewright.table.model import Noun
 from tablewright.table.research import Named
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted, question_block
 
 MOST = 30
 MOST_OF_A_PAGE = 300
@@ -72,7 +72,7 @@ class Find:
         )
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"{shown}\n\nQuestion: {asked.question}\nList the {asked.things} that these texts name.",
+            text=f"{shown}\n\n{question_block(asked.question)}\nList the {clean(asked.things)} that these texts name.",
             reply=Listing,
             max_tokens=900,
         )

@@ -25,7 +25,7 @@ from tablewright.table.evidence import evidence_for, locate, stands_in
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import plural
-from tablewright.table.untrusted import WARNING, block, gives_orders, is_tainted
+from tablewright.table.untrusted import WARNING, block, gives_orders, is_tainted, question_block
 
 MOST = 3
 LEAST = 0.12
@@ -85,7 +85,7 @@ class LinkFinder:
         )
         return Prompt(
             instructions=INSTRUCTIONS.format(most=asked.most),
-            text=f"{texts}\n\nQuestion: {asked.question}",
+            text=f"{texts}\n\n{question_block(asked.question)}",
             reply=Named,
             max_tokens=80 * asked.most,
         )

@@ -21,7 +21,7 @@ from tablewright.models.tokens import estimate_tokens
 from tablewright.table.corpus import Condition, Quantity, Question, Typed
 from tablewright.table.model import Noun
 from tablewright.table.text import plural, shortened
-from tablewright.table.untrusted import WARNING, block, clean
+from tablewright.table.untrusted import WARNING, block, question_block
 
 Turn: TypeAlias = Literal["new question", "rest", "export", "narrow", "widen", "text search", "new topic"]
 
@@ -68,7 +68,10 @@ class FollowUp:
         last = asked.last.text if asked.last else "none"
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"{block(1, asked.summary or 'nothing yet')}\nLast question: {clean(last)}\nMessage: {asked.text}",
+            text=(
+                f"{block(1, asked.summary or 'nothing yet')}\nLast question:\n{question_block(last)}\n"
+                f"Message:\n{question_block(asked.text)}"
+            ),
             reply=Meant,
             max_tokens=160,
         )

@@ -89,7 +89,7 @@ class Judge:
         lines = [block(number, text, asked.passages[number - 1].title) for number, text in _nearest(asked)]
         if context := asked.context[-CONTEXT:].strip():
             lines.append("Before the claim stands:\n" + block(0, context, "context"))
-        lines.append(f"The claim{f' about {asked.about}' if asked.about else ''}:\n{block(0, asked.claim, 'claim')}")
+        lines.append(f"The claim:\n{block(0, asked.claim, f'claim about {asked.about}' if asked.about else 'claim')}")
         return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(lines), reply=Ruling, max_tokens=160)
 
     def check(self, asked: JudgeClaim, reply: Any) -> Judged:

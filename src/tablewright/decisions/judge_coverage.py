@@ -9,7 +9,7 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.table.model import Noun
-from tablewright.table.untrusted import WARNING, block
+from tablewright.table.untrusted import WARNING, block, marked
 
 Rating = Literal["high", "medium", "low"]
 
@@ -55,7 +55,7 @@ class Judge:
         )
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"Row: {asked.row}\nPages read: {asked.opened}\n{block(1, lines)}",
+            text=f"The row:\n{marked('TEXT 0', asked.row)}\nPages read: {asked.opened}\n{block(1, lines)}",
             reply=Verdict,
             max_tokens=120,
         )

@@ -17,7 +17,7 @@ from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 from tablewright.table.research import DEFAULT_ITEMS, Brief
 from tablewright.table.text import plural
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 from tablewright.text.words import roots
 
 TopicKind: TypeAlias = Literal["angle", "overview", "candidate", "comparison"]
@@ -81,7 +81,7 @@ class OutlineIt:
             f"{number}. {topic.name} ({topic.passages} {plural('passage', topic.passages)})"
             for number, topic in enumerate(covered(asked), start=1)
         )
-        parts = [f"Question: {asked.brief.question}"]
+        parts = [question_block(asked.brief.question)]
         if asked.memo_text:
             parts.append(f"What the research found:\n{block(0, _cut(asked.memo_text), 'memo')}")
         parts.append(f"Topics:\n{block(1, listed, 'topics')}")

@@ -16,7 +16,7 @@ from tablewright.table.model import Noun, RowId, confidence_label
 from tablewright.table.numbers import read_numbers
 from tablewright.table.research import MOST_CLAIMS, Brief, Claim, FieldKind
 from tablewright.table.text import plural, shortened
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 from tablewright.text.words import roots
 
 MOST_OFFERED = 20
@@ -69,7 +69,7 @@ class Pick:
             f"({each.domain or 'document'}; {each.sources} {plural('source', each.sources)})"
             for number, each in enumerate(_offered(asked), start=1)
         ]
-        text = f"Question: {asked.brief.question}\nStatements:\n{block(1, chr(10).join(lines), 'statements')}"
+        text = f"{question_block(asked.brief.question)}\nStatements:\n{block(1, chr(10).join(lines), 'statements')}"
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Chosen, max_tokens=60)
 
     def check(self, asked: PickClaims, reply: Any) -> tuple[Claim, ...]:

@@ -22,7 +22,7 @@ from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.shortlist import PriceRange, QueryAngle, Requirements
 from tablewright.table.text import plural, show_float
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 
 LEAST, MOST = 10, 15
 LONGEST = 14
@@ -71,7 +71,7 @@ class Explore:
     name = "plan exploration"
 
     def prompt(self, asked: PlanExploration) -> Prompt:
-        parts = [_wanted(asked)]
+        parts = [question_block(_wanted(asked))]
         seen = [name for name in (*asked.brands, *asked.known) if not gives_orders(name)][:SHOWN]
         if seen:
             parts.append("Brands and products that were found:\n" + block(1, "\n".join(seen)))

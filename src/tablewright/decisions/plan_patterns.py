@@ -9,12 +9,12 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.read import columns, row_lines
+from tablewright.decisions.read import columns, row_block
 from tablewright.extraction.about import Subject
 from tablewright.table.model import Field, Noun
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.template import PLACEHOLDER
-from tablewright.table.untrusted import WARNING, block, gives_orders
+from tablewright.table.untrusted import WARNING, block, gives_orders, question_block
 
 ENTITY = "%entity"
 NOBODY = Subject(name="")
@@ -71,13 +71,13 @@ class Plan:
 
     def prompt(self, asked: PlanPatterns) -> Prompt:
         others = ", ".join(f"{{{column}}}" for column in asked.columns) or "none"
-        wanted = columns(asked.fields, {})
+        wanted = question_block(columns(asked.fields, {}))
         rows = (
             f"The table {asked.table!r}. {ENTITY} is the column {asked.key}; other columns: {others}\n"
-            f"One of the rows:\n{row_lines(asked.sample)}\n\n"
+            f"One of the rows:\n{row_block(asked.sample)}\n\n"
         )
         return Prompt(
-            instructions=f"{INSTRUCTIONS}{WARNING}" if asked.is_again else INSTRUCTIONS,
+            instructions=f"{INSTRUCTIONS}{WARNING}",
             text=f"{rows}{self._again(asked, wanted)}"
             if asked.is_again
             else f"{rows}Asked columns:\n{wanted}\n\nWrite one to {MOST} patterns.",

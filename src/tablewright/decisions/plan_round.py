@@ -23,7 +23,7 @@ from tablewright.decisions.memo_text import bounded, said, written
 from tablewright.decisions.question.words import is_plural, singular
 from tablewright.table.model import Noun, RowId
 from tablewright.table.research import Angle, Brief, Claim, Gap, Memo, ResearchTask, TaskKind
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, gives_orders, question_block
 
 _QUERIES = (
     "Write short search queries of the words that pages use: no sentences, no question marks. instructions: what to "
@@ -97,9 +97,9 @@ class Plan:
     name = "plan round"
 
     def prompt(self, asked: PlanRound) -> Prompt:
-        parts = [f"Question: {clean(asked.brief.question)}"]
+        parts = [question_block(asked.brief.question)]
         if asked.round_index == 1:
-            parts.append(_asked_for(asked.brief))
+            parts.append(question_block(_asked_for(asked.brief)))
         elif asked.memo:
             parts.append(f"Memo:\n{block(1, written(asked.memo))}")
         if asked.tried:

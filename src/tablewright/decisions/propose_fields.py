@@ -25,7 +25,7 @@ from tablewright.table.model import Field, FieldType, Noun, Role
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Requirements
 from tablewright.table.units import parse_unit
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 from tablewright.text.words import stems
 
 __all__ = [
@@ -107,7 +107,7 @@ class Propose:
             f"{label.name}: {label.values[0]} ({len(label.pages)} pages)"
             for label in labels_of(asked.sources)[:MOST_LABELS]
         )
-        text = clean("\n".join(lines)) + (f"\nUsual: {usual}" if usual else "")
+        text = question_block("\n".join(lines)) + (f"\nUsual: {usual}" if usual else "")
         text += f"\nStated on pages of products:\n{block(1, stated)}" if stated else ""
         text += f"\nAt most {max(asked.most - len(STANDARD), 1)} columns."
         return Prompt(instructions=INSTRUCTIONS, text=text, reply=Proposed, max_tokens=500)

@@ -30,7 +30,7 @@ from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved, is_document
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, is_tainted
+from tablewright.table.untrusted import WARNING, block, is_tainted, marked, question_block
 
 SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "judged": 0.7}
 """How likely an answer is right that a model gave and code has checked, by its basis."""
@@ -130,10 +130,10 @@ class ReadRow:
                 zip(asked.sources, fitted(asked.sources, asked.fields, asked.room), strict=True), start=1
             )
         )
-        notes = "".join(f"\nNote on {name}: {note}" for name, note in asked.notes.items())
+        wanted = columns(asked.fields, asked.examples)
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{columns(asked.fields, asked.examples)}",
-            text=f"The row:\n{row_lines(asked.subject)}{notes}\n\n{texts}",
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{question_block(wanted)}",
+            text=f"The row:\n{row_block(asked.subject, asked.notes)}\n\n{texts}",
             reply=reply_for(tuple(field.name for field in asked.fields)),
             max_tokens=400 + 300 * len(asked.fields),
         )
@@ -190,6 +190,13 @@ def described(field: Field, examples: Sequence[str] = ()) -> str:
     asks = ". ".join(part for part in (field.question, field.description) if part)
     shown = f"\n  Accepted values of this column: {' · '.join(examples)}" if examples else ""
     return f"- {field.name} ({kind})" + (f": {asks}" if asks else "") + shown
+
+
+def row_block(subject: Subject, notes: Mapping[str, str] = {}) -> str:
+    """The row, and what people said of its cells. Its name stays, whatever it says: it tells which row it is."""
+    row = marked("TEXT 0", row_lines(subject))
+    said = "\n".join(f"Note on {name}: {note}" for name, note in notes.items())
+    return f"{row}\n{question_block(said)}" if said else row
 
 
 def row_lines(subject: Subject) -> str:

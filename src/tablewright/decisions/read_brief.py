@@ -23,7 +23,7 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.question.words import content, singular
 from tablewright.table.model import Noun
 from tablewright.table.research import DEFAULT_ITEMS, Angle, Brief, ReportType, Wanted
-from tablewright.table.untrusted import clean, gives_orders
+from tablewright.table.untrusted import clean, gives_orders, question_block
 
 MOST_ADDED = 5
 _MOST_WORDS = 16
@@ -84,10 +84,10 @@ class Read:
         request = f"Request: {tidy(asked.question)}"
         if ruled.report_type == "catalog":
             known = ", ".join(each.field.name for each in ruled.columns if each.field.required)
-            text = f"{request}\nA first reading: {ruled.things}; columns {known}"
+            text = question_block(f"{request}\nA first reading: {ruled.things}; columns {known}")
             return Prompt(instructions=CATALOG, text=text, reply=CatalogPlan, max_tokens=500)
         known = "\n".join(f"- {angle.name}: {angle.question}" for angle in ruled.angles)
-        text = f"{request}\nA first reading:\n{known}"
+        text = question_block(f"{request}\nA first reading:\n{known}")
         return Prompt(instructions=NARRATIVE, text=text, reply=NarrativePlan, max_tokens=600)
 
     def check(self, asked: ReadBrief, reply: Any) -> Brief:

@@ -12,7 +12,7 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.corpus import Question
 from tablewright.table.model import Noun
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 
 RouteName: TypeAlias = Literal["structured", "hybrid", "long-text"]
 
@@ -73,8 +73,8 @@ class Select:
         followup = "yes" if asked.has_followup else "no"
         lines = (
             f"Conversation summary:\n{block(0, latest(asked.summary, SUMMARY))}" if asked.summary else "",
-            f"User question: {asked.question.text}",
-            f"Detected intent: {asked.question.intent}{_detail(asked.question)}",
+            question_block(asked.question.text),
+            clean(f"Detected intent: {asked.question.intent}{_detail(asked.question)}"),
             f"Follow-up on kept results: {followup}",
             f"Documents: {categories}",
             f"Annotation coverage: {asked.coverage:.0%}",

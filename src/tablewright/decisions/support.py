@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.read import described, row_lines
+from tablewright.decisions.read import described, row_block
 from tablewright.extraction.about import Subject
 from tablewright.table.model import Field, Noun
-from tablewright.table.untrusted import WARNING, block
+from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
 You check cells of a table row that somebody concluded from quotes, without having seen the pages. For each numbered \
@@ -57,12 +57,13 @@ class Support:
 
     def prompt(self, asked: ToSupport) -> Prompt:
         values = "\n\n".join(
-            f"{number}. {described(each.field)}\nValue: {each.value}\n{block(number, chr(10).join(each.quotes))}"
+            f"{number}. {question_block(described(each.field))}\n{block(number, each.value, 'value')}\n"
+            f"{block(number, chr(10).join(each.quotes), 'quotes')}"
             for number, each in enumerate(asked.values, start=1)
         )
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"The row:\n{row_lines(asked.subject)}\n\n{values}",
+            text=f"The row:\n{row_block(asked.subject)}\n\n{values}",
             reply=CheckedValues,
             max_tokens=100 + 100 * len(asked.values),
         )

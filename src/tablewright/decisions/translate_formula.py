@@ -19,7 +19,7 @@ from tablewright.errors import UsageError
 from tablewright.table.choices import exact_option
 from tablewright.table.model import Field, Noun
 from tablewright.table.template import PLACEHOLDER
-from tablewright.table.untrusted import block
+from tablewright.table.untrusted import block, question_block
 
 INSTRUCTIONS = """\
 Somebody describes in words how a column of a table is computed. Write it as one expression, which is then evaluated \
@@ -100,7 +100,10 @@ class Translate:
         columns = "\n".join(f"{{{field.name}}} {kind_of(field)}" for field in asked.columns[:COLUMNS_SHOWN])
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"{block(1, columns)}\nTo fill: {asked.field.name} {kind_of(asked.field)}\nWords: {asked.words}",
+            text=(
+                f"{block(1, columns)}\nTo fill: {asked.field.name} {kind_of(asked.field)}\n"
+                f"Words:\n{question_block(asked.words)}"
+            ),
             reply=Translation,
             max_tokens=400,
         )

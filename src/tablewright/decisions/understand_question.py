@@ -23,7 +23,7 @@ from tablewright.table.corpus import Aggregate, Comparator, Condition, Intent, Q
 from tablewright.table.model import Noun
 from tablewright.table.periods import read_period
 from tablewright.table.typed import typed
-from tablewright.table.untrusted import WARNING, block
+from tablewright.table.untrusted import WARNING, block, question_block
 
 MOST_LABELS = 40
 INSTRUCTIONS = (
@@ -76,7 +76,7 @@ class Understand:
             f"What the documents have:\n{known}",
             f"Today: {asked.today}",
             f"Conversation so far:\n{block(1, asked.summary)}" if asked.summary else "",
-            f"Question: {asked.text}",
+            question_block(asked.text),
         )
         return Prompt(
             instructions=INSTRUCTIONS,

@@ -24,7 +24,7 @@ from tablewright.table.evidence import follows, stands_in
 from tablewright.table.model import Basis, Field, Noun, Value
 from tablewright.table.numbers import read_numbers
 from tablewright.table.text import show
-from tablewright.table.untrusted import block
+from tablewright.table.untrusted import block, question_block
 
 INSTRUCTIONS = f"""\
 You write cells of a table from other cells of the same row: you translate, classify, summarise, rewrite, split or \
@@ -81,7 +81,8 @@ class Write:
 
     def prompt(self, asked: WriteCells) -> Prompt:
         """What is the same for all rows stands first."""
-        parts = ["Columns to write:", *(described(field, asked) for field in asked.fields)]
+        columns = "\n".join(described(field, asked) for field in asked.fields)
+        parts = ["Columns to write:", question_block(columns)]
         if examples := list(shown_examples(asked)):
             parts += ["Values that people accepted, which show the form:", block(2, "\n".join(examples))]
         row = "\n".join(f"{column}: {text}" for column, text in asked.row.items())

@@ -20,7 +20,7 @@ from tablewright.decisions.rank_passages import copies
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 from tablewright.table.research import Passage, Sentence
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 from tablewright.text.sections import readable
 from tablewright.text.words import roots
 
@@ -73,7 +73,7 @@ class Write:
     name = "write section"
 
     def prompt(self, asked: WriteSection) -> Prompt:
-        parts = [f"Section: {asked.heading}", f"Question: {asked.question}"]
+        parts = [question_block(f"Section: {asked.heading}\nQuestion: {asked.question}")]
         if asked.written:
             parts.append(f"Earlier sections said:\n{block(0, chr(10).join(asked.written[-MOST_REPEATED:]))}")
         parts += [block(place + 1, _own_words(each), each.evidence.title) for place, each in enumerate(fit(asked))]
