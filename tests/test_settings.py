@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.errors import BadSetting
+from tablewright.errors import BadSetting, SearchError
+from tablewright.secrets import masked, secrets_in
 from tablewright.settings import Settings, load_settings, number
 
 
@@ -39,3 +40,94 @@ def test_an_amount_is_a_number_from_0_up(text: str) -> None:
     with pytest.raises(BadSetting, match="budget must be a number from 0 up"):
         number(text, "budget")
     assert number("0", "budget") == 0
+
+
+# ── secrets ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+LOGINS = [
+    ("postgresql://ann:p4ssw0rd@db.example/tw", "postgresql://…@db.example/tw"),
+    ("postgresql://ann:p4ss/w0rd@db.example/tw", "postgresql://…@db.example/tw"),
+    ("postgresql://db.example/tw?user=ann&password=p4ssw0rd", "postgresql://db.example/tw?user=ann&password=…"),
+    ("searxng:https://ann:p4ss@w0rd@find.example", "searxng:https://…@find.example"),
+    ("https://models.example/v1?api_key=p4ssw0rd&v=2", "https://models.example/v1?api_key=…&v=2"),
+    ("https://p4ssw0rd@models.example/v1", "https://…@models.example/v1"),
+    ("https://models.example/v1?model=a", "https://models.example/v1?model=a"),
+    ("ann@example.org asks about 10:30", "ann@example.org asks about 10:30"),
+]
+
+
+@pytest.mark.parametrize(("address", "shown"), LOGINS)
+def test_credentials_inside_an_address_are_masked(address: str, shown: str) -> None:
+    assert masked(address) == shown
+    assert masked(f"{address} cannot be reached") == f"{shown} cannot be reached"
+    error = SearchError(f"“{address}” failed.", advice=f"Look at {address}.")
+    assert "p4ss" not in f"{error} {error.what} {error.advice} {error!r}"
+    assert not any(secret in shown for secret in secrets_in(address))
+
+
+def test_settings_show_no_secret_and_keep_credentials_out_of_the_records_of_runs() -> None:
+    settings = Settings(
+        model_api_key="k3y-k3y",
+        model_base_url="https://ann:p4ssw0rd@models.example/v1",
+        search="searxng:https://s:p4ss@f",
+    )
+    for text in (repr(settings), str(settings.shown), str(settings.shared)):
+        assert "p4ss" not in text
+        assert "k3y" not in text
+    assert settings.shown["model_api_key"] == "set, not shown"
+    assert settings.shown["model_base_url"] == "https://…@models.example/v1"
+    assert set(settings.secrets) >= {"k3y-k3y", "ann:p4ssw0rd", "p4ssw0rd", "p4ss"}
+
+
+def test_a_worker_uses_its_own_credentials_for_the_address_of_a_run_or_says_that_it_has_none() -> None:
+    settings = Settings(model_base_url="https://ann:p4ssw0rd@models.example/v1", model="openai:large")
+    worker = Settings(model_base_url=settings.model_base_url)
+    assert worker.with_shared(settings.shared) == settings
+    with pytest.raises(BadSetting, match="does not have the login or key"):
+        Settings().with_shared(settings.shared)
+    plain = Settings(model_base_url="https://models.example/v1")
+    assert Settings().with_shared(plain.shared) == plain
+
+
+def folder_with(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "tablewright.toml"
+    file.write_text(text)
+    return file
+
+
+REDIRECTS = [
+    ('model_base_url = "https://other.example/v1"', {"TABLEWRIGHT_MODEL_API_KEY": "k"}),
+    ('model = "anthropic:x"\nmodel_base_url = "https://other.example/v1"', {"ANTHROPIC_API_KEY": "k"}),
+    ('embedder_base_url = "https://other.example/v1"', {"TABLEWRIGHT_EMBEDDER_API_KEY": "k"}),
+    ('search = "brave:https://other.example"', {"TABLEWRIGHT_SEARCH_API_KEY": "k"}),
+    ('search = "brave:https://other.example?a=://trusted.example"', {"TABLEWRIGHT_SEARCH_API_KEY": "k"}),
+    ('search = "brave:https://other.example\\\\@trusted.example"', {"TABLEWRIGHT_SEARCH_API_KEY": "k"}),
+]
+
+
+@pytest.mark.parametrize(("text", "environ"), REDIRECTS)
+def test_a_folder_s_file_cannot_send_the_user_s_key_to_its_own_address(
+    tmp_path: Path, text: str, environ: dict[str, str]
+) -> None:
+    file = folder_with(tmp_path, text)
+    with pytest.raises(BadSetting, match=r"your \w+ key would be sent there") as refused:
+        load_settings({}, environ | {"TABLEWRIGHT_TRUSTED_HOSTS": "trusted.example"}, file)
+    assert "TABLEWRIGHT_TRUSTED_HOSTS" in refused.value.advice
+    assert load_settings({}, {}, file), "without a key there is nothing to send"
+
+
+def test_a_folder_s_address_is_used_with_its_own_key_or_where_the_user_trusts_it(tmp_path: Path) -> None:
+    environ = {"TABLEWRIGHT_MODEL_API_KEY": "k"}
+    address = "https://other.example/v1"
+    file = folder_with(tmp_path, f'model_base_url = "{address}"\n')
+    trusting = environ | {"TABLEWRIGHT_TRUSTED_HOSTS": "a.example, Other.example"}
+    assert load_settings({}, trusting, file).model_base_url == address
+    assert load_settings({}, environ | {"TABLEWRIGHT_MODEL_BASE_URL": address}, file).model_base_url == address
+    assert load_settings({"model_base_url": address}, environ, file).model_base_url == address
+    own = folder_with(tmp_path, f'model_base_url = "{address}"\nmodel_api_key = "own"\n')
+    assert load_settings({}, {}, own).model_api_key == "own"
+    with pytest.raises(BadSetting, match="your model key"):
+        load_settings({}, environ, own)
+    vouching = folder_with(tmp_path, f'model_base_url = "{address}"\ntrusted_hosts = "other.example"\n')
+    with pytest.raises(BadSetting, match="cannot vouch for itself"):
+        load_settings({}, environ, vouching)

@@ -28,19 +28,20 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+from tablewright.secrets import masked
+
 PACKAGE = Path(__file__).parent
 
 
 class TablewrightError(Exception):
-    """`kept` says what survives, `advice` what to do next; both are whole sentences or empty."""
+    """`kept` says what survives, `advice` what to do next; both are whole sentences or empty. Credentials inside
+    addresses are left out of all three."""
 
     exit_code = 1
 
     def __init__(self, what: str, *, kept: str = "", advice: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.kept = kept
-        self.advice = advice
+        self.what, self.kept, self.advice = masked(what), masked(kept), masked(advice)
+        super().__init__(self.what)
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.what, self.kept, self.advice) if part)

@@ -15,6 +15,7 @@ from tablewright.assembly import SAMPLE
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.models.build import build
 from tablewright.models.windows import known_window
+from tablewright.secrets import masked
 from tablewright.settings import Settings
 from tablewright.sources.search.provider import find_provider
 from tablewright.sources.source import Query
@@ -127,7 +128,7 @@ async def check_search(settings: Settings) -> Check:
             hits = await provider.search(Query(text="test"))
     except TablewrightError as error:
         return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
-    return Check(name="Search", ok=True, detail=f"{settings.search} answers, {len(hits)} results")
+    return Check(name="Search", ok=True, detail=f"{masked(settings.search)} answers, {len(hits)} results")
 
 
 class Year(BaseModel):

@@ -1,7 +1,8 @@
 """Every setting, declared once: its name, its default, what it does. Data only; `app` builds things from it.
 
 A setting is taken from a flag, else from the environment (TABLEWRIGHT_HOME), else from `tablewright.toml` in the
-current folder (home = "…"), else it has its default.
+current folder (home = "…"), else it has its default. The folder may be somebody else's, so its file cannot send a key
+of the user to an address of its own.
 """
 
 from __future__ import annotations
@@ -12,22 +13,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tablewright.errors import BadSetting
+from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
 
 PREFIX = "TABLEWRIGHT_"
 FILE = Path("tablewright.toml")
 ROWS_AT_ONCE = 8
 """What most strategies do, unless told otherwise."""
-OWN = frozenset({"home", "database_url", "model_api_key", "search_api_key", "embedder_api_key", "token"})
+SECRET = frozenset({"database_url", "model_api_key", "search_api_key", "embedder_api_key", "token"})
+"""Settings that are never shown."""
+OWN = SECRET | {"home", "trusted_hosts"}
 """Settings of a process that it shares with no other."""
+SENT_TO = {"model_base_url": "model_api_key", "embedder_base_url": "embedder_api_key", "search": "search_api_key"}
+"""Settings with an address, and the key that is sent there."""
+KEYS_OF = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
+"""Providers' own variables that are used where `model_api_key` is not set, also with `model_base_url`."""
+PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
 
 def setting(default: str, help: str) -> Any:
     return field(default=default, metadata={"help": help})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Settings:
     home: str = setting(
         "", "The folder for everything Tablewright keeps. Default: ~/.local/share/tablewright (or $XDG_DATA_HOME)."
@@ -106,6 +116,11 @@ class Settings:
     budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
     budget_tokens: str = setting("", "The most tokens a run may use, in and out together; what it has by then is kept.")
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
+    trusted_hosts: str = setting(
+        "",
+        "Hosts that the `tablewright.toml` of a folder may send your keys to, separated by commas. Not read from that "
+        "file.",
+    )
     concurrency: str = setting("", "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.")
 
     @property
@@ -143,13 +158,47 @@ class Settings:
         return self.database_url or f"sqlite:///{self.home_folder / 'jobs.db'}"
 
     @property
+    def shown(self) -> dict[str, str]:
+        """For people: of a secret only whether it is there, and no credentials inside an address."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {
+            name: masked(value) if name not in SECRET else "set, not shown" if value else ""
+            for name, value in values.items()
+        }
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must not get into a log, the longest first; also the logins of proxies."""
+        values = [getattr(self, each.name) for each in fields(self)]
+        proxies = [os.environ.get(name) or os.environ.get(name.upper(), "") for name in PROXIES]
+        inside = [secret for value in (*values, *proxies) for secret in secrets_in(value)]
+        found = {*inside, *(getattr(self, name) for name in SECRET)}
+        return sorted((each for each in found if len(each) >= LEAST), key=len, reverse=True)
+
+    def __repr__(self) -> str:
+        changed = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
+        shown = self.shown
+        return f"Settings({', '.join(f'{name}={shown[name]!r}' for name in changed)})"
+
+    @property
     def shared(self) -> dict[str, str]:
-        """What a worker must know to do a run as it was asked for. Keys and places are its own."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in OWN}
+        """What a worker must know to do a run as it was asked for. Keys and places are its own, and so are credentials
+        inside an address: the record of a run has none."""
+        return {each.name: masked(getattr(self, each.name)) for each in fields(self) if each.name not in OWN}
 
     def with_shared(self, recorded: Mapping[str, str]) -> Settings:
-        known = {each.name for each in fields(self)} - OWN
-        return replace(self, **{name: value for name, value in recorded.items() if name in known})
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in OWN}
+        for name, value in recorded.items():
+            if name not in values or value == masked(values[name]):
+                continue
+            if name in SENT_TO and HIDDEN in value:
+                raise BadSetting(
+                    f"The run asks for {name} {value}, and this process does not have the login or key that belongs "
+                    "there.",
+                    advice=f"Start it with TABLEWRIGHT_{name.upper()} set to the whole address.",
+                )
+            values[name] = value
+        return replace(self, **values)
 
 
 def load_settings(
@@ -157,10 +206,36 @@ def load_settings(
 ) -> Settings:
     environ = os.environ if environ is None else environ
     names = [declared.name for declared in fields(Settings)]
-    values = read_file(file, names)
-    values |= {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
-    values |= {name: value for name, value in (flags or {}).items() if value}
-    return Settings(**values)
+    folder = read_file(file, names)
+    own = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
+    own |= {name: value for name, value in (flags or {}).items() if value}
+    settings = Settings(**(folder | own))
+    for name in SENT_TO:
+        if name in folder and name not in own:
+            check_address(name, settings, folder, environ, file)
+    return settings
+
+
+def check_address(
+    name: str, settings: Settings, folder: Mapping[str, str], environ: Mapping[str, str], file: Path
+) -> None:
+    """Raises BadSetting where the folder's file would have a key that is not its own sent to an address of its own."""
+    _, scheme, rest = folder[name].partition("://")
+    host = urlsplit(f"//{rest}").netloc.rpartition("@")[2].lower()
+    key = SENT_TO[name]
+    variables = KEYS_OF.get(settings.model.partition(":")[0].strip().lower(), ()) if name == "model_base_url" else ()
+    sent = getattr(settings, key) or any(environ.get(variable) for variable in variables)
+    is_its_own = key in folder and folder[key] == getattr(settings, key)
+    trusted = {each.strip().lower() for each in settings.trusted_hosts.split(",")}
+    if not scheme or not sent or is_its_own or (host in trusted and "\\" not in rest):
+        return
+    raise BadSetting(
+        f"{file} sets {name} to {folder[name]}: your {key.removesuffix('_api_key')} key would be sent there, and it is "
+        "not from that file.",
+        kept="Nothing was sent.",
+        advice=f"If you trust that address, set {PREFIX}TRUSTED_HOSTS to {host} in the environment; else remove {name} "
+        f"from {file}.",
+    )
 
 
 def read_file(file: Path, names: list[str]) -> dict[str, str]:
@@ -173,6 +248,11 @@ def read_file(file: Path, names: list[str]) -> dict[str, str]:
     for name, value in values.items():
         if name not in names:
             raise BadSetting(f"{file} has an unknown setting {name!r}.", advice=f"Known: {', '.join(names)}.")
+        if name == "trusted_hosts":
+            raise BadSetting(
+                f"{name} cannot stand in {file}: a folder cannot vouch for itself.",
+                advice=f"Set {PREFIX}{name.upper()} in the environment.",
+            )
         if not isinstance(value, str):
             raise BadSetting(f"{name} in {file} must be a text in quotes.")
     return values

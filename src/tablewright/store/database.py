@@ -24,6 +24,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 
 from tablewright.errors import BadSetting, Cancelled, StoreError
+from tablewright.secrets import masked
 from tablewright.store.migrations import migrate
 
 T = TypeVar("T")
@@ -220,7 +221,7 @@ def use_wal(cursor: sqlite3.Cursor) -> None:
 def safe_location(url: str) -> str:
     """The address without its password, for people to read."""
     try:
-        return make_url(url).render_as_string(hide_password=True)
+        return masked(make_url(url).render_as_string(hide_password=False))
     except (ArgumentError, NoSuchModuleError):
         return "the database"
 

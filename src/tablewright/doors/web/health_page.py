@@ -11,12 +11,11 @@ from nicegui import ui
 from tablewright.app import doctor
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.plain import Shown, card, chip, grid, journey, quiet, row, safe, said, when
-from tablewright.settings import OWN, Settings
+from tablewright.settings import Settings
 
 if TYPE_CHECKING:
     from tablewright.app import Check, Schedule
 
-SECRET = ("key", "token", "url")
 """What the name of a setting ends with whose value may hold a secret."""
 
 
@@ -109,11 +108,9 @@ def schedule_line(schedule: Schedule, names: dict[str, str]) -> list[Shown]:
 def show_settings(settings: Settings) -> None:
     """What differs from the defaults first; of a secret only whether it is there."""
     lines: list[list[Shown]] = []
+    shown = settings.shown
     for each in sorted(fields(settings), key=lambda each: getattr(settings, each.name) == each.default):
-        value = getattr(settings, each.name)
-        if each.name.endswith(SECRET) or (each.name in OWN and each.name != "home"):
-            value = "set, not shown" if value else ""
-        lines.append([each.name, value or "—", each.metadata["help"]])
+        lines.append([each.name, shown[each.name] or "—", each.metadata["help"]])
     with card("Settings"):
         heading("Settings")
         with ui.expansion("All settings; they are read from the environment and tablewright.toml").props("dense"):
