@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import pty
 import re
@@ -225,6 +226,24 @@ def test_hostile_text_reaches_the_terminal_as_text(shell: Shell) -> None:
     shown = shell("table", "import", "hostile.csv").stderr + shell("table", "show", "hostile").stdout
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
     assert "[bold]x[/bold]" in shown
+
+
+def test_json_escapes_what_a_terminal_would_obey_and_still_says_the_same(shell: Shell) -> None:
+    hostile = "\x9b2J\x7f\u202egnp.exe\u2066\U000e0041 Ä"
+    shell.write("hostile.csv", f"Name,N\n{hostile},1\n")
+    shell("table", "import", "hostile.csv")
+    printed = shell("table", "show", "hostile", "--json").stdout
+    assert not set("\x9b\x7f\u202e\u2066\U000e0041") & set(printed)
+    assert "Ä" in printed
+    assert json.loads(printed)["rows"][0]["cells"]["Name"]["value"] == hostile
+
+
+def test_a_folder_cannot_have_the_user_s_key_sent_to_its_own_address(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, TABLEWRIGHT_SEARCH_API_KEY="k")
+    shell.write("tablewright.toml", 'search = "brave:https://other.example"\n')
+    assert "your search key would be sent there" in shell("table", "list", code=2).stderr
+    trusting = Shell(tmp_path, TABLEWRIGHT_SEARCH_API_KEY="k", TABLEWRIGHT_TRUSTED_HOSTS="other.example")
+    trusting("table", "list")
 
 
 def test_an_unreachable_database_is_said_with_exit_code_1(tmp_path: Path) -> None:

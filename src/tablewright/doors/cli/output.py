@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,15 +34,13 @@ from tablewright.doors.amounts import tokens as tokens
 from tablewright.errors import Cancelled, TablewrightError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Field, Row, Table
+from tablewright.table.printable import escaped, printable
 from tablewright.table.text import cell_text
 
 if TYPE_CHECKING:
     from tablewright.app import Progress as News
 
 STYLES = {"high": "green", "medium": "yellow", "low": "dark_orange", "none": "dim"}
-
-# Retrieved or imported text must not reach the terminal as commands, nor reverse what is read around it.
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 @cache
@@ -59,18 +56,22 @@ def stderr() -> Console:
 def plain(text: str, limit: int = 200) -> Text:
     """Somebody else's text, made harmless for a terminal."""
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return Text(_UNSAFE.sub("\ufffd", cut))
+    return Text(printable(cut))
 
 
 def linked(text: str, address: str) -> Text:
     shown = plain(text)
-    if address:
+    if address and address.isprintable() and " " not in address:
         shown.stylize(f"link {address}")
     return shown
 
 
 def print_json(result: Any) -> None:
-    sys.stdout.write(json.dumps(document(result), ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(json_text(result, indent=2) + "\n")
+
+
+def json_text(result: Any, indent: int | None = None) -> str:
+    return escaped(json.dumps(document(result), ensure_ascii=False, indent=indent))
 
 
 def show_error(error: TablewrightError) -> None:

@@ -164,6 +164,7 @@ def told(event: ResearchEvent) -> None:
 
 def print_research(found: Research, out: Path | None) -> None:
     from tablewright.doors.cli import output
+    from tablewright.table.printable import printable
     from tablewright.table.reports import render
 
     if found.report is None:
@@ -178,7 +179,7 @@ def print_research(found: Research, out: Path | None) -> None:
         if console.is_terminal:
             from rich.markdown import Markdown
 
-            console.print(Markdown(text))
+            console.print(Markdown(printable(text).replace("&#", "&amp;#")))  # nor as a number that Markdown reads
         else:
             console.print(output.plain(text, len(text)), highlight=False, soft_wrap=True)
     for answered in found.answered:

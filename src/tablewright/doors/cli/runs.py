@@ -183,17 +183,14 @@ def worker() -> None:
 
 async def follow(tablewright: Tablewright, run_id: str, *, after: int, as_json: bool, quiet: bool = False) -> None:
     """With a bar for eyes; a line of JSON for each event for programs."""
-    import json
-
     from tablewright.doors.cli import output
-    from tablewright.table.document import document
 
     run = await tablewright.jobs.get(run_id)
     with output.bar() as progress:
         task = progress.add_task("Filling", total=run.total or None, completed=run.done)
         async for event in tablewright.jobs.watch(run_id, after=after):
             if as_json:
-                typer.echo(json.dumps(document(event), ensure_ascii=False))
+                typer.echo(output.json_text(event))
             elif not quiet:
                 news = event.progress
                 progress.update(task, completed=news.done, total=news.total or None, description=output.doing(news))

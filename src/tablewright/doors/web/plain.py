@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -17,10 +16,9 @@ from tablewright.doors.amounts import duration as duration
 from tablewright.doors.amounts import many as many
 from tablewright.doors.amounts import tokens as tokens
 from tablewright.doors.web.frame import frame
+from tablewright.table.printable import printable
 from tablewright.table.reports.wording import link
 
-# What reverses or hides the text around it is shown as a mark instead, and so are a terminal's commands.
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 LONGEST = 200_000
 WORDS = "(event) => { event.preventDefault(); emit(event.target.querySelector('input').value); }"
 
@@ -38,7 +36,7 @@ def journey(title: str, *, here: str, wide: bool = False) -> Iterator[None]:
 
 def safe(text: str, limit: int = 4_000) -> str:
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return _UNSAFE.sub("\ufffd", cut)
+    return printable(cut)
 
 
 def said(text: str, classes: str = "") -> ui.label:
