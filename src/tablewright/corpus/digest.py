@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tablewright.corpus.annotate.annotate import annotate, categories_of, kind_of
+from tablewright.corpus.parse.file import parse_file
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.segment import segments_of
 from tablewright.corpus.summarise import summaries_of
@@ -17,6 +18,11 @@ class Digest(Noun, frozen=True, gc=True):
     annotations: tuple[Annotation, ...]
     kind: str
     categories: tuple[Category, ...]
+
+
+def digest_file(path: str, size: int) -> Digest:
+    """`size` is how many bytes it may have."""
+    return digest(parse_file(path, size))
 
 
 def digest(parsed: Parsed) -> Digest:

@@ -17,11 +17,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tablewright.corpus.digest import Digest, digest
-from tablewright.corpus.parse.limits import Limits
+from tablewright.corpus.digest import Digest, digest_file
 from tablewright.corpus.parse.pool import DEFAULT, parse_files
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
+from tablewright.sandbox.limits import Limits
 from tablewright.store.documents import ReadDocument
 from tablewright.store.records import new_id, now, printable
 from tablewright.store.store import Store
@@ -119,7 +119,7 @@ class Ingest:
         nameable = [path for path in files if printable(str(path)) == str(path)]
         for path in set(files).difference(nameable):
             yield path, Unreadable("Its name is not text.", advice="Give it another name.")
-        async for outcome in parse_files(nameable, then=digest, workers=self._workers, limits=self._limits):
+        async for outcome in parse_files(nameable, read=digest_file, workers=self._workers, limits=self._limits):
             yield outcome
 
     async def _write(self, batch: list[tuple[Document, Digest | None]]) -> None:

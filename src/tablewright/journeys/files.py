@@ -7,21 +7,26 @@ import hashlib
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from tablewright.engine.changes import Changes
 from tablewright.errors import BadField, BadFile, RunError
+from tablewright.sandbox.limits import Limits
+from tablewright.sandbox.sandbox import Sandbox
 from tablewright.store.imports import ImportedFile
 from tablewright.store.store import Store
 from tablewright.table.coerce import coerce
 from tablewright.table.edits import AddRow
 from tablewright.table.files import Incoming, open_writer, read_table, target_format
+from tablewright.table.files.spool import from_spool, is_plain_text, read_to_spool
 from tablewright.table.model import Cell, Field, Noun, Row, Table, column_key, given
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text
+
+IMPORT_LIMITS = Limits(seconds=600)
 
 
 class Imported(Noun, frozen=True):
@@ -41,6 +46,25 @@ class FileOptions(Noun, frozen=True):
     encoding: str | None = None
 
 
+@asynccontextmanager
+async def read_file(path: Path, options: FileOptions) -> AsyncIterator[Incoming]:
+    """A workbook, a Parquet or a JSON file is opened by a worker process alone: here arrive its rows."""
+    reading = (options.header, options.sheet, options.delimiter, options.encoding)
+    if await asyncio.to_thread(is_plain_text, path):
+        header, sheet, delimiter, encoding = reading
+        yield await asyncio.to_thread(
+            read_table, path, header=header, sheet=sheet, delimiter=delimiter, encoding=encoding
+        )
+        return
+    with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+        spool = Path(folder) / "rows"
+        async with Sandbox(IMPORT_LIMITS, workers=1) as sandbox:
+            outline = await sandbox.run(
+                path.name, read_to_spool, str(path.absolute()), *reading, str(spool), raising=BadFile
+            )
+        yield from_spool(outline, spool)
+
+
 async def import_file(
     store: Store,
     path: Path,
@@ -50,24 +74,17 @@ async def import_file(
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
     """`progress` is told how many rows of how many are in; from a store's thread."""
-    incoming = await asyncio.to_thread(
-        read_table,
-        path,
-        header=options.header,
-        sheet=options.sheet,
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-    )
-    file = await described(path, options)
-    table = await store.tables.create(
-        options.name or incoming.name,
-        incoming.fields,
-        incoming.rows(),
-        key_field=choose_key_field(incoming, options.key_field),
-        actor=actor,
-        note=f"imported {path.name}",
-        progress=(lambda done: progress(done, incoming.row_count)) if progress else None,
-    )
+    async with read_file(path, options) as incoming:
+        file = await described(path, options)
+        table = await store.tables.create(
+            options.name or incoming.name,
+            incoming.fields,
+            incoming.rows(),
+            key_field=choose_key_field(incoming, options.key_field),
+            actor=actor,
+            note=f"imported {path.name}",
+            progress=(lambda done: progress(done, incoming.row_count)) if progress else None,
+        )
     await store.imports.keep(table.id, file)
     return Imported(table=table, rows=incoming.row_count, warnings=incoming.warnings)
 
@@ -92,26 +109,27 @@ async def recognise(store: Store, path: Path, options: FileOptions) -> KnownFile
     table = await store.tables.find(table_id)
     if file.content_hash == before.content_hash:
         return KnownFile(table=table, file=file)
-    incoming = await asyncio.to_thread(
-        read_table,
-        path,
-        header=options.header,
-        sheet=options.sheet,
-        delimiter=options.delimiter,
-        encoding=options.encoding,
-    )
-    columns = [(read_as, field) for read_as in incoming.fields if (field := table.field(read_as.name)) is not None]
-    if len(columns) < len(incoming.fields) or table.key_field not in {field.name for _, field in columns}:
-        return None
-    seen = await store.imports.keys(table_id)
+    async with read_file(path, options) as incoming:
+        columns = [(read_as, field) for read_as in incoming.fields if (field := table.field(read_as.name)) is not None]
+        if len(columns) < len(incoming.fields) or table.key_field not in {field.name for _, field in columns}:
+            return None
+        seen = await store.imports.keys(table_id)
+        new = await asyncio.to_thread(rows_beyond, seen, incoming, columns, table.key_field)
+    return KnownFile(table=table, changed=True, new_rows=new, file=file)
+
+
+def rows_beyond(
+    seen: set[str], incoming: Incoming, columns: Sequence[tuple[Field, Field]], key_field: str
+) -> tuple[Mapping[str, Cell], ...]:
+    """The rows whose key is new. `columns` are the file's, each as it was read and as the table has it."""
     new: list[Mapping[str, Cell]] = []
     for cells in incoming.rows():
         read = {field.name: fitted(cell, read_as, field) for cell, (read_as, field) in zip(cells, columns, strict=True)}
-        key = row_key(cell_text(read[table.key_field]))
+        key = row_key(cell_text(read[key_field]))
         if key and key not in seen:
             seen.add(key)
             new.append({name: cell for name, cell in read.items() if cell.value is not None})
-    return KnownFile(table=table, changed=True, new_rows=tuple(new), file=file)
+    return tuple(new)
 
 
 async def add_new_rows(store: Store, known: KnownFile, *, actor: str = "") -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from tablewright.errors import OverBudget, SearchError
-from tablewright.sources.fetch.blocked import why_blocked
+from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
 from tablewright.sources.kept import Kept
-from tablewright.sources.read.reader import read
-from tablewright.sources.read.reading import Reading, Unreadable
+from tablewright.sources.opened import LIMITS, open_fetched
+from tablewright.sources.read.reading import Reading
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.source import Query, Searched
 from tablewright.sources.together import Together
@@ -24,6 +22,7 @@ class Web:
         self.kept = kept
         self._searching = searching
         self._fetcher = fetcher
+        self._sandbox = Sandbox(LIMITS)
         self._asking: Together[Searched] = Together()
         self._opening: Together[Retrieved | Refusal] = Together()
         self._refused: dict[str, Refusal] = {}
@@ -54,6 +53,7 @@ class Web:
     async def close(self) -> None:
         await self._asking.close()
         await self._opening.close()
+        await self._sandbox.close()
 
     async def _search(self, query: Query) -> Searched:
         kept = await self.kept.search(query, paid=self._searching.price > 0)
@@ -95,20 +95,13 @@ class Web:
             return fetched
         if fetched.not_modified and known:
             return await self.kept.unchanged(origin, known)
-        try:
-            reading = await asyncio.to_thread(
-                read,
-                fetched.body,
-                content_type=fetched.content_type,
-                charset=fetched.charset,
-                url=fetched.final_url,
-            )
-        except Unreadable as problem:
-            return Refusal(origin=origin, reason="error", detail=str(problem), status=fetched.status)
-        if reason := why_blocked(fetched.status, fetched.headers, _html(fetched), reading.text):
-            return Refusal(origin=origin, reason="blocked", detail=reason, status=fetched.status)
+        opened = await open_fetched(fetched, self._sandbox)
+        if opened.blocked:
+            return Refusal(origin=origin, reason="blocked", detail=opened.blocked, status=fetched.status)
+        if opened.reading is None:
+            return Refusal(origin=origin, reason="error", detail=opened.unreadable, status=fetched.status)
         return await self.kept.keep_page(
-            origin, retrieved(fetched, reading), etag=fetched.etag, last_modified=fetched.last_modified
+            origin, retrieved(fetched, opened.reading), etag=fetched.etag, last_modified=fetched.last_modified
         )
 
 
@@ -120,10 +113,4 @@ def retrieved(fetched: Fetched, reading: Reading) -> Retrieved:
         domain=registrable_domain(fetched.final_url),
         page_starts=reading.page_starts,
         links=reading.links,
-    )
-
-
-def _html(fetched: Fetched) -> str:
-    return (
-        fetched.body[:200_000].decode(fetched.charset or "utf-8", "replace") if "html" in fetched.content_type else ""
     )

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.corpus.parse.limits import Limits
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pool import parse_files
+from tablewright.sandbox.limits import Limits
 from tests.corpus.parse import making
 
 MB = 1024**2
@@ -74,7 +74,7 @@ def misbehaving(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: misbehaving\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(ENTRY_POINTS)
-    monkeypatch.setenv("PYTHONPATH", str(package))
+    monkeypatch.setenv("PYTHONPATH", str(package), prepend=os.pathsep)
 
 
 async def test_several_workers_give_every_file_once(tmp_path: Path) -> None:

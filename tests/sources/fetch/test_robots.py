@@ -149,5 +149,5 @@ async def test_the_delay_a_site_can_ask_for_has_a_limit() -> None:
     async def ask(url: httpx2.URL) -> Answer:
         return Answer(200, httpx2.Headers(), b"User-agent: *\nCrawl-delay: 86400")
 
-    found = await Robots(ask, "Tablewright").rules(httpx2.URL("https://example.com/"))
+    found = await Robots(ask, "Tablewright").verdict(httpx2.URL("https://example.com/"))
     assert found.delay == LONGEST_DELAY

@@ -9,10 +9,10 @@ from typing import Any
 from tablewright.corpus.parse import ocr
 from tablewright.corpus.parse.draft import Draft
 from tablewright.corpus.parse.layout import laid_out
-from tablewright.corpus.parse.limits import Patience
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_layout
 from tablewright.errors import Unreadable
+from tablewright.sandbox.limits import Patience
 
 MAX_PIXELS = 100_000_000
 MAX_FRAMES = 500

@@ -13,10 +13,10 @@ import pypdfium2.raw as pdfium
 from tablewright.corpus.parse import ocr
 from tablewright.corpus.parse.draft import Draft
 from tablewright.corpus.parse.layout import Word, has_columns, laid_out, large_lines
-from tablewright.corpus.parse.limits import Patience
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.written import write_layout
 from tablewright.errors import Unreadable
+from tablewright.sandbox.limits import Patience
 from tablewright.sources.read.characters import lines
 
 MAX_PAGES = 20_000

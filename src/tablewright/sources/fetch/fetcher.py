@@ -107,6 +107,7 @@ class Fetcher:
         await self.aclose()
 
     async def aclose(self) -> None:
+        await self._robots.close()
         await self._transport.aclose()
 
     async def fetch(self, url: str, *, etag: str = "", last_modified: str = "") -> Fetched | Refusal:
@@ -127,10 +128,10 @@ class Fetcher:
             self._guard.check(target)
             delay = self._policy.delay
             if self._policy.robots:
-                rules = await self._robots.rules(target)
+                rules = await self._robots.verdict(target)
                 if rules.problem:
                     return trip.refusal("error", f"its robots.txt could not be read ({rules.problem})", rules.status)
-                if not rules.permits(target):
+                if not rules.permitted:
                     raise Forbidden("the site's robots.txt asks not to fetch it")
                 delay = max(delay, rules.delay)
             answer = await self._ask(target, trip, delay)

@@ -4,7 +4,7 @@
 |---|---|
 | 2xx | obey it; the first 512 KB count |
 | 4xx but 429, a circle of redirects, a redirect to where we may not go | there are no rules |
-| 429, 5xx, no answer | nothing is fetched from there for ten minutes, then it is asked again |
+| 429, 5xx, no answer, rules that cannot be read | nothing is fetched for ten minutes, then it is asked again |
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import httpx2
 from protego import Protego
 
+from tablewright.errors import Unreadable
+from tablewright.sandbox.limits import MB, Limits
+from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.answer import Answer
 from tablewright.sources.fetch.guard import Forbidden, host_and_port
 from tablewright.sources.fetch.transport import FAILURES, explain
+from tablewright.table.model import Noun
 
 DAY = 86_400.0
 SOON = 600.0
@@ -28,26 +33,39 @@ MOST_REDIRECTS = 5
 MOST_BYTES = 512_000
 LONGEST_DELAY = 10.0
 MANY = 1_000
+SMALL = 4_000
+"""Bytes that are read in this process."""
+LIMITS = Limits(seconds=10, memory=1_000 * MB)
 
 Origin: TypeAlias = tuple[str, str, int]
 
 
-@dataclass(frozen=True)
-class Rules:
-    agent: str
-    parsed: Protego | None = None
+class Verdict(Noun, frozen=True):
+    """What the rules say of one address."""
+
+    permitted: bool = True
+    delay: float = 0.0
+    """The seconds between two requests that the site asks for, within reason."""
     problem: str = ""
     """Why robots.txt could not be read; then nothing may be fetched."""
     status: int | None = None
 
-    def permits(self, url: httpx2.URL) -> bool:
-        return self.parsed is None or self.parsed.can_fetch(str(url), self.agent)
 
-    @property
-    def delay(self) -> float:
-        """The seconds between two requests that the site asks for, within reason."""
-        asked = self.parsed.crawl_delay(self.agent) if self.parsed else None
-        return min(asked or 0.0, LONGEST_DELAY)
+@dataclass(frozen=True)
+class Rules:
+    text: bytes = b""
+    problem: str = ""
+    status: int | None = None
+
+
+def verdict_on(text: bytes, agent: str, url: str) -> Verdict:
+    rules = _parsed(text)
+    return Verdict(permitted=rules.can_fetch(url, agent), delay=min(rules.crawl_delay(agent) or 0.0, LONGEST_DELAY))
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: bytes) -> Protego:
+    return Protego.parse(text.decode("utf-8-sig", "replace"))
 
 
 class Robots:
@@ -56,9 +74,28 @@ class Robots:
         self._agent = agent
         self._known: dict[Origin, tuple[Rules, float]] = {}
         self._asking: dict[Origin, asyncio.Lock] = {}
+        self._sandbox = Sandbox(LIMITS, workers=1)
 
-    async def rules(self, url: httpx2.URL) -> Rules:
-        """Asked for once, however many pages of the origin are wanted at the same time. May raise Forbidden."""
+    async def close(self) -> None:
+        await self._sandbox.close()
+
+    async def verdict(self, url: httpx2.URL) -> Verdict:
+        """May raise Forbidden. Rules of more than a few lines are read in a worker process: for many agents at once
+        they multiply, and each of them may be long to match."""
+        rules = await self._rules(url)
+        if rules.problem or not rules.text:
+            return Verdict(problem=rules.problem, status=rules.status)
+        if len(rules.text) <= SMALL:
+            return verdict_on(rules.text, self._agent, str(url))
+        try:
+            return await self._sandbox.run("it", verdict_on, rules.text, self._agent, str(url))
+        except Unreadable as problem:
+            verdict = Rules(problem=problem.what.rstrip("."))
+            self._remember((url.scheme, *host_and_port(url)), verdict)
+            return Verdict(problem=verdict.problem)
+
+    async def _rules(self, url: httpx2.URL) -> Rules:
+        """Asked for once, however many pages of the origin are wanted at the same time."""
         origin = (url.scheme, *host_and_port(url))
         if rules := self._remembered(origin):
             return rules
@@ -84,7 +121,7 @@ class Robots:
         self._known[origin] = (rules, time.monotonic() + (SOON if rules.problem else DAY))
 
     async def _read(self, url: httpx2.URL) -> Rules:
-        no_rules = Rules(self._agent)
+        no_rules = Rules()
         for hop in range(MOST_REDIRECTS + 1):
             try:
                 answer = await self._ask(url)
@@ -93,9 +130,9 @@ class Robots:
                     raise
                 return no_rules
             except FAILURES as failure:
-                return Rules(self._agent, problem=explain(failure))
+                return Rules(problem=explain(failure))
             if answer.is_success:
-                return Rules(self._agent, Protego.parse(answer.body.decode("utf-8-sig", "replace")))
+                return Rules(answer.body)
             if not answer.location:
                 break
             try:
@@ -103,5 +140,5 @@ class Robots:
             except (httpx2.InvalidURL, ValueError):
                 return no_rules
         if answer.status == 429 or answer.status >= 500:
-            return Rules(self._agent, problem=f"status {answer.status}", status=answer.status)
+            return Rules(problem=f"status {answer.status}", status=answer.status)
         return no_rules

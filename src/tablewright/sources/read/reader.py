@@ -52,10 +52,14 @@ def read(body: bytes, *, content_type: str = "", charset: str = "", url: str = "
             return read_text(text)
 
 
+def is_pdf(body: bytes) -> bool:
+    return b"%PDF-" in body[:1024]
+
+
 def _kind(body: bytes, label: str) -> str:
     """The bytes decide where they are clear: servers label pages as text and downloads as anything."""
     head = body[:_HEAD]
-    if b"%PDF-" in head[:1024]:
+    if is_pdf(body):
         return "pdf"
     if label == "application/pdf":
         raise Unreadable("is a broken PDF")

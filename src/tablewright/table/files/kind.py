@@ -80,7 +80,7 @@ def kind_of(path: Path, format: str | None = None) -> tuple[Kind, tuple[str, ...
         raise BadFile(f"{path.name} is not {_a(wanted)} file: its content is something else.")
     if wanted in ("json", "jsonl"):
         return wanted, ()
-    if format is None and _looks_like_json(head):
+    if format is None and looks_like_json(head):
         kind: Kind = "json" if head.lstrip()[:1] == b"[" else "jsonl"
         return kind, (f"{path.name} holds JSON and was read as JSON.",) if by_name else ()
     return ("tsv" if wanted == "tsv" else "csv"), ()
@@ -153,7 +153,7 @@ def _looks_binary(head: bytes) -> bool:
     return control * 20 > len(head)
 
 
-def _looks_like_json(head: bytes) -> bool:
+def looks_like_json(head: bytes) -> bool:
     return bool(_JSON.match(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")))
 
 

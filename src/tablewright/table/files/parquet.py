@@ -55,5 +55,7 @@ def read_parquet(path: Path) -> Incoming:
             named=True,
         )
         return survey(grid, header=True)
+    except MemoryError:
+        raise  # pyarrow's own is an ArrowException too
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise BadFile(f"{path.name} is a damaged Parquet file: {str(error).splitlines()[0][:200]}.") from error

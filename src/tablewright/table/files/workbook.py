@@ -139,7 +139,9 @@ class _Calamine:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if error is None or not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
+        if error is None or isinstance(error, MemoryError):
+            return  # too little memory is no fault of the file's form
+        if not (isinstance(error, Exception) or type(error).__name__ == "PanicException"):
             return
         if isinstance(error, PasswordError) or "password" in str(error).lower():
             raise BadFile(

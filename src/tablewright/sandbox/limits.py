@@ -1,17 +1,22 @@
-"""How much one file may take from the machine."""
+"""How much one piece of work in a worker process may take from the machine."""
 
 from __future__ import annotations
 
 from time import monotonic
 
-from tablewright.table.model import Noun
+import msgspec
+
+MB = 1024**2
 
 
-class Limits(Noun, frozen=True):
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 120.0
-    memory: int = 3 * 1024**3
+    memory: int = 3 * 1024 * MB
     """Bytes of address space of a worker, where the system can limit it."""
-    size: int = 500 * 1024**2
+    size: int = 500 * MB
+    """Bytes of a file that is read."""
+    written: int = 4 * 1024 * MB
+    """Bytes of any file that a worker writes, where the system can limit it."""
 
 
 class Patience:

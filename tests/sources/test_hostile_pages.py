@@ -1,0 +1,73 @@
+"""Sites made to harm whoever reads them: what they send costs its page, and neither this process nor the next one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tablewright.assembly import open_web
+from tablewright.sandbox.limits import Limits
+from tablewright.settings import Settings
+from tablewright.sources import web as web_module
+from tablewright.sources.fetch import robots
+from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy
+from tablewright.store.store import Store
+from tablewright.table.retrieved import Refusal, Retrieved
+from tests.hostile import MB, multiplying_robots, swelling_pdf, unharmed
+from tests.sources.fetch.site import Site, answer
+
+ALLOW = "127.0.0.1"
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site().open() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with await Store.open(f"sqlite:///{tmp_path / 'tablewright.db'}") as opened:
+        yield opened
+
+
+async def test_a_pdf_that_swells_is_refused_now_and_after_a_restart(
+    site: Site, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_module, "LIMITS", Limits(seconds=3, memory=1_000 * MB))
+    body = swelling_pdf()
+    assert len(body) < 4_000
+    site.pages["/report.pdf"] = answer(body, content_type="application/pdf")
+    site.pages["/"] = answer("<html><body><p>Acme was founded in 1987 in Port Merrin.</p></body></html>")
+    settings = Settings(home=str(tmp_path), fetch_allow=ALLOW, fetch_delay="0", fetch_robots="no")
+    for _ in ("the first process", "the one after it"):
+        async with open_web(settings, store, searches=False) as web:
+            async with unharmed():
+                refusal = await web.open(f"{site.url}/report.pdf")
+            assert isinstance(refusal, Refusal)
+            assert "it took longer than 3 s to read" in refusal.detail or "memory" in refusal.detail
+            assert isinstance(await web.open(f"{site.url}/"), Retrieved)
+
+
+async def test_rules_that_multiply_close_the_site_and_nothing_else(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(robots, "LIMITS", Limits(seconds=3, memory=800 * MB))
+    site.pages["/robots.txt"] = answer(multiplying_robots(), content_type="text/plain")
+    async with Fetcher(FetchPolicy(allow=frozenset({ALLOW}))) as fetcher:
+        async with unharmed():
+            refusal = await fetcher.fetch(site.url)
+        assert isinstance(refusal, Refusal)
+        assert "its robots.txt could not be read" in refusal.detail
+        assert site.paths == ["/robots.txt"]
+
+
+async def test_many_rules_are_obeyed_all_the_same(site: Site) -> None:
+    site.pages["/robots.txt"] = answer(
+        "User-agent: *\n" + "".join(f"Disallow: /a{at}\n" for at in range(2_000)), content_type="text/plain"
+    )
+    site.pages["/a1999x"] = answer("closed")
+    site.pages["/b"] = answer("open")
+    async with Fetcher(FetchPolicy(allow=frozenset({ALLOW}))) as fetcher:
+        assert isinstance(await fetcher.fetch(f"{site.url}/a1999x"), Refusal)
+        assert isinstance(await fetcher.fetch(f"{site.url}/b"), Fetched)
