@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tablewright.corpus.digest import Digest, digest_file
-from tablewright.corpus.parse.pool import DEFAULT, parse_files
+from tablewright.corpus.parse.pool import parse_files
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
 from tablewright.sandbox.limits import Limits
+from tablewright.sandbox.sandbox import DEFAULT
 from tablewright.store.documents import ReadDocument
 from tablewright.store.records import new_id, now, printable
 from tablewright.store.store import Store

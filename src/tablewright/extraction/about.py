@@ -172,8 +172,8 @@ def shared_context(subject: Subject, title: str, text: str) -> float:
 
 _BULLET = re.compile(r"^[^\w(]+|[†‡*§#^]+|[^\w)!?.'’]+$")
 _NUMBERED = re.compile(r"^\d{1,3}[.)]?\s+(?=\D)")
-_PARENTHESES = re.compile(r"\s*[(\[]([^()\[\]]*)[)\]]\s*")
-_SITE = re.compile(r"\s+[|·–—»:]\s+|\s+-\s+")
+_PARENTHESES = re.compile(r"\s{0,20}[(\[]([^()\[\]]*)[)\]]\s*")
+_SITE = re.compile(r"(?<!\s)\s+[-|·–—»:]\s+")
 _INVERTED = re.compile(r"^(.+), (The|A|An|Le|La|Les|Los|El|Die|Der|Das)$", re.IGNORECASE)
 
 

@@ -91,7 +91,7 @@ def _host(address: str) -> str:
 # ── what one page says ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _PARTS = {"English": "British", "Scottish": "British", "Welsh": "British", "Northern Irish": "British"}
-_SITE = re.compile(r"\b(?:[a-z0-9-]+\.)+[a-z]{2,10}\b")
+_SITE = re.compile(r"(?<![\w-])(?<![\w-]\.)(?:[a-z0-9-]+\.)+[a-z]{2,10}\b")
 
 
 def contradiction(subject: Subject, page: Retrieved) -> str:

@@ -157,7 +157,7 @@ _ENDS = re.compile(r"[.!?…;,]['\"”’)\]]*$")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Inc|Corp|Ltd|Co|Cos|Bros|St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|No|Nos|vs|v|Gov|Sen|Rep|Gen|Col|Capt|Lt|Prof|Rev|Hon"
     r"|approx|ca|c|est|b|d|fl|Vol|vol|pp|p|ed|eds|Ave|Blvd|Rd|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|e\.g"
-    r"|i\.e|etc|U\.S|U\.K|D\.C|a\.m|p\.m)|\b[A-Z]|(?:\b[A-Z]\.)+[A-Z])\.$"
+    r"|i\.e|etc|U\.S|U\.K|D\.C|a\.m|p\.m)|\b[A-Z]|(?:\b[A-Z]\.){1,6}[A-Z])\.$"
 )
 
 

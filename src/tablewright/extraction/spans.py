@@ -248,7 +248,7 @@ _NO_TOWN = re.compile(
     r"Airport|Church|Museum|Hospital|Club|Union|Army|Navy|Party|Club|Records|LLC|Ltd)$"
 )
 _PART_OF_TOWN = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Greater|Inner) (?=[A-Z])")
-_IN_AN_ADDRESS = re.compile(r"\d+ (?:[A-Z][\w.]* of the )?$")
+_IN_AN_ADDRESS = re.compile(r"\d (?:[A-Z][\w.]* of the )?$")
 _DISTRICT = re.compile(r" (?:district|neighbou?rhood|suburb|section|area|building) of\b")
 _KNOWN = re.compile(rf"{_CAPITAL}[\w.’'-]*(?: (?:and |of )?{_CAPITAL}[\w.’'-]*)*")
 

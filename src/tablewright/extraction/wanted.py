@@ -107,7 +107,7 @@ def _twins(phrases: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-_BEFORE = re.compile(r"((?:[\w'’-]+\s+){0,4})$")
+_BEFORE = re.compile(r"((?:[\w'’-]{1,40}\s{1,9}){0,4})$")
 
 
 def _before_name(question: str) -> Iterator[str]:

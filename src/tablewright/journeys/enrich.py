@@ -162,7 +162,7 @@ def natural_strategy(fields: Sequence[Field], usual: str = "pipeline") -> str:
 
 
 _OPERATION = re.compile(r"[\w)}'\"]\s*(?:[-+*/^&%<>=]\s*)+[\d({'\"]|^\s*=|^\s*\w+\(.*\)\s*$")
-_WORDS = re.compile(r"[^\W\d_]{2,}(?:\s+[^\W\d_]{2,}){2,}|\?\s*$")
+_WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}(?:\s+[^\W\d_]{2,}){2,}|\?\s*$")
 
 
 def is_formula(question: str) -> bool:

@@ -142,7 +142,9 @@ class _Worker:
         if code in (OUT_OF_MEMORY, -signal.SIGKILL):
             return raising(f"{about} needs more memory to be read than {most}.", advice=advice)
         if code == -signal.SIGABRT:  # how libraries in C++ and Rust end when they get no more memory, and seldom else
-            return raising(f"{about} made its reader give up, most likely for want of more than {most}.", advice=advice)
+            return raising(
+                f"{about} made its reader give up; it most likely needs more memory than {most}.", advice=advice
+            )
         reason = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return raising(f"{about} made its reader crash ({reason}).", advice=advice)
 

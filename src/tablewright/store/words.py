@@ -86,7 +86,6 @@ def stem(word: str) -> str:
     return _without_ending(_without_suffixes(_with_plain_end(word)))
 
 
-_MEASURE = re.compile("v+c+")
 _LONG = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
     "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
@@ -111,7 +110,7 @@ def _shape(word: str) -> str:
 
 
 def _measure(word: str) -> int:
-    return len(_MEASURE.findall(_shape(word)))
+    return _shape(word).count("vc")
 
 
 def _is_short(word: str) -> bool:

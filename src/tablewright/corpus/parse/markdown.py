@@ -9,7 +9,7 @@ from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pipes import write_lines
 from tablewright.corpus.parse.text import text_lines
 
-_HEADING = re.compile(r" {0,3}#{1,6} +(.*?)(?: +#+)?")
+_HEADING = re.compile(r" {0,3}#{1,6} +(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _FRONT_MATTER_TITLE = re.compile(r"title:\s*[\"']?(.+?)[\"']?", re.IGNORECASE)
@@ -31,8 +31,10 @@ def parse(content: bytes, name: str) -> Parsed:
 
 
 def _heading(line: str, below: str) -> tuple[int, int] | None:
-    if (match := _HEADING.fullmatch(line)) and match[1]:
-        return match.span(1)
+    if match := _HEADING.fullmatch(line):
+        bare = line.rstrip("#")
+        end = len(bare.rstrip()) if bare.endswith(" ") else len(line)  # "# Title ##" is closed, "# C#" is not
+        return match.start(1), end if end > match.start(1) else len(line)
     if below and line.strip() and "|" not in line and _UNDERLINE.fullmatch(below) and not _UNDERLINE.fullmatch(line):
         return len(line) - len(line.lstrip()), len(line)
     return None

@@ -40,8 +40,12 @@ _MAGIC = (
 )
 _MEMBERS = (("word/", "docx"), ("xl/", "xlsx"))
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
-_MAIL = re.compile(rb"(?:From|Received|Return-Path|Delivered-To|Message-ID|MIME-Version|Date|Subject):[^\n]*\n", re.I)
+_HTML = re.compile(
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_MAIL = re.compile(
+    rb"^(?:From|Received|Return-Path|Delivered-To|Message-ID|MIME-Version|Date|Subject):[^\n]*\n", re.I | re.M
+)
 _TEXT_KINDS = frozenset(("csv", "tsv", "txt", "md", "html", "eml"))
 _BINARY_KINDS = frozenset(("pdf", "docx", "xlsx", "xls", "ods", "png", "jpg", "tiff"))
 

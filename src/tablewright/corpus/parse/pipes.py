@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from tablewright.corpus.parse.draft import Draft, Place, names_columns
 
-_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*+(?:\|\s*+)?:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*+\|?\s*+")
 _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 

@@ -102,7 +102,7 @@ _LOGIN = Wall(
         r"\b(?:connectez|identifiez)-vous pour\b",
         r"\binici(?:a|e) sesión para\b",
     ),
-    markup=re.compile(r"<input\b[^>]*\btype=[\"']?password", re.IGNORECASE),
+    markup=re.compile(r"<input\b[^<>]*\btype=[\"']?password", re.IGNORECASE),
 )
 _CONSENT = Wall(
     why="the page can be read only after consenting to cookies",
@@ -115,11 +115,11 @@ _CONSENT = Wall(
         r"\baceptar (?:todo|todas|y continuar)\b",
     ),
     own=_any(
-        r"\b(?:we|our|your)\b.*\b(?:cookies?|consent|privacy|partners|personal data)\b",
-        r"\b(?:cookies?|consent|privacy)\b.*\b(?:we|our|your|settings|preferences|options|policy)\b",
-        r"\b(?:wir|unsere)\b.*\b(?:Cookies|Zustimmung|Einwilligung|Partner)\b",
-        r"\b(?:nous|nos)\b.*\b(?:cookies|consentement|partenaires)\b",
-        r"\b(?:utilizamos|usamos|nuestros)\b.*\b(?:cookies|consentimiento|socios)\b",
+        r"\b(?:we|our|your)\b.{0,200}?\b(?:cookies?|consent|privacy|partners|personal data)\b",
+        r"\b(?:cookies?|consent|privacy)\b.{0,200}?\b(?:we|our|your|settings|preferences|options|policy)\b",
+        r"\b(?:wir|unsere)\b.{0,200}?\b(?:Cookies|Zustimmung|Einwilligung|Partner)\b",
+        r"\b(?:nous|nos)\b.{0,200}?\b(?:cookies|consentement|partenaires)\b",
+        r"\b(?:utilizamos|usamos|nuestros)\b.{0,200}?\b(?:cookies|consentimiento|socios)\b",
     ),
 )
 _SCRIPT = Wall(

@@ -37,7 +37,7 @@ _MEANT = {
     "x-user-defined": "cp1252",
 }
 _STATED = re.compile(
-    rb"<meta[^>]{0,400}?charset\s*=\s*[\"']?\s*([\w:.-]{2,40})|<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.-]{2,40})",
+    rb"<meta[^<>]{0,400}?charset\s*+=\s*+[\"']?\s*+([\w:.-]{2,40})|<\?xml[^<>]{0,200}?encoding\s*+=\s*+[\"']([\w.-]{2,40})",
     re.I,
 )
 # A page that can say "utf-16" in ASCII is not in it; the others are codecs of Python, not charsets.

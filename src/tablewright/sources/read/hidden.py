@@ -12,10 +12,10 @@ from lxml.etree import _Element
 _SHORT = 40
 """A price or a label for screen readers is this long at most; what is longer is not worth the risk."""
 
-_DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;]*)")
-_NUMBER = re.compile(r"-?\d*\.?\d+")
-_SEE_THROUGH = re.compile(r"rgba\([^)]*,\s*0(?:\.0+)?%?\s*\)|/\s*0(?:\.0+)?%?\s*\)")
-_SCALED_AWAY = re.compile(r"scale(?:3d|x|y)?\(\s*0?(?:\.0+)?\s*[,)]")
+_DECLARATION = re.compile(r"(?<![a-z-])([a-z-]+)\s*+:\s*+([^;]*)")
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)")
+_SEE_THROUGH = re.compile(r"rgba\([^()]*,\s*0(?:\.0+)?%?\s*\)|/\s*0(?:\.0+)?%?\s*\)")
+_SCALED_AWAY = re.compile(r"scale(?:3d|x|y)?\(\s*+0?(?:\.0++)?\s*+[,)]")
 _CLIPPED = re.compile(r"rect\(\s*(?:0|1px)|inset\(\s*(?:100|[5-9]\d)%|circle\(\s*0")
 _SIDES = ("text-indent", "left", "top", "right", "margin-left", "margin-top")
 _OFF_SCREEN = -500.0
@@ -24,8 +24,8 @@ _CONTROLS_ASKED = 5
 _SHEET_CHARS = 500_000
 _STYLE_CHARS = 10_000
 """Nobody writes a longer style; where the rule that hides could be beyond what is read, the text is not shown."""
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}|[^{}]*\{|[^{}]*\}")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_RULE = re.compile(r"(?<![^{}])(?:([^{}]*)\{([^{}]*)\}|[^{}]*[{}])")
 _SIMPLE = re.compile(r"[.#][\w-]+")
 _BLOCKS = frozenset("div p section article aside ul ol dl table h1 h2 h3 h4 h5 h6 blockquote pre form main".split())
 _SCREEN_READERS_ONLY = re.compile(

@@ -12,7 +12,7 @@ from tablewright.sources.read.reading import Reading, Unreadable
 
 _HEAD = 2048
 _MARKUP = re.compile(
-    rb"\s*(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|head|body|title|meta|base|div|p|h1|table|script)\b",
+    rb"(?:<\?xml[^>]*+>|<!--(?>.*?-->)|\s++)*+<(?:!doctype\s+html|html|head|body|title|meta|base|div|p|h1|table|script)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _BINARY = (
