@@ -25,7 +25,7 @@ from tablewright.strategies.strategy import announced
 from tablewright.table.model import Noun
 from tablewright.table.usage import Usage, metered
 
-EXTRAS = {"parquet": "pyarrow", "local": "xllamacpp", "ocr": "rapidocr"}
+EXTRAS = {"parquet": "pyarrow", "local": "xllamacpp", "ocr": "rapidocr", "telemetry": "opentelemetry.sdk"}
 TRIAL = "The kettle holds 1.7 litres and was first sold in 2019."
 
 

@@ -24,7 +24,7 @@ ROWS_AT_ONCE = 8
 """What most strategies do, unless told otherwise."""
 SECRET = frozenset({"database_url", "model_api_key", "search_api_key", "embedder_api_key", "token"})
 """Settings that are never shown."""
-OWN = SECRET | {"home", "trusted_hosts"}
+OWN = SECRET | {"home", "trusted_hosts", "log_format", "log_level", "telemetry"}
 """Settings of a process that it shares with no other."""
 SENT_TO = {"model_base_url": "model_api_key", "embedder_base_url": "embedder_api_key", "search": "search_api_key"}
 """Settings with an address, and the key that is sent there."""
@@ -115,6 +115,13 @@ class Settings:
     )
     budget: str = setting("", "The most dollars a run may spend on models and searches; what it has by then is kept.")
     budget_tokens: str = setting("", "The most tokens a run may use, in and out together; what it has by then is kept.")
+    log_format: str = setting("text", "How a server or a worker logs: text (a line for people) or json.")
+    log_level: str = setting("info", "The least that is logged: debug, info, warning or error.")
+    telemetry: str = setting(
+        "",
+        "Metrics and traces of servers and workers: prometheus (read at /metrics), otlp (sent to where "
+        "OTEL_EXPORTER_OTLP_ENDPOINT says), or both with a comma. It needs the extra `telemetry`.",
+    )
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
     trusted_hosts: str = setting(
         "",

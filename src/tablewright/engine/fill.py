@@ -33,6 +33,7 @@ from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import Rows
 from tablewright.errors import StoreError, TablewrightError
+from tablewright.observe import count, span, working_on
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.runs import RunStatus
 from tablewright.store.slices import NAMED, SkippedRow, Slice, Tally
@@ -178,7 +179,7 @@ class Fill:
         try:
             await to_its_end(self._start())
             self._tell("starting")
-            with metered(self._meter):
+            with metered(self._meter), working_on(self._run_id):
                 await self._work(answer)
             problem = self.outage or None
             status = "cancelled" if self._cancelled else "paused" if problem else self._ended()
@@ -228,7 +229,7 @@ class Fill:
         self._total = await self._rows.count()
         ticking = asyncio.create_task(self._outbox.tick())
         try:
-            with metered(self._meter):
+            with metered(self._meter), working_on(self._run_id):
                 await self._work(answer)
         finally:
             ticking.cancel()
@@ -446,7 +447,7 @@ class Fill:
         findings: dict[str, Finding] = {}
         meter, failures = Meter(), RowFailures()
         try:
-            with metered(meter), row_failures(row.id) as failures:
+            with metered(meter), row_failures(row.id) as failures, span("row", row=str(row.id)):
                 findings = {finding.field: finding for finding in await answer(row, tell)}
             if not self._is_ours:
                 findings = {name: well_formed(finding, Finding) for name, finding in findings.items()}
@@ -500,6 +501,7 @@ class Fill:
             steps_taken += finding.steps
             if unreached and not is_settled(finding):
                 self._counts["unasked"] += 1
+                count("cells", outcome="unasked")
                 self._cause = self._cause or unreached
                 continue
             steps = (*(step for step, of in told if not of or name in of), *finding.steps)
@@ -513,6 +515,7 @@ class Fill:
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
 
     def _count_row(self, row: Row, as_what: str = "") -> None:
+        count("rows", outcome=as_what or "done")
         self._counts.update(("rows", as_what) if as_what else ("rows",))
         if self._slice is not None:
             self._done_rows.append(row.id)
@@ -540,13 +543,13 @@ class Fill:
         cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._outbox.now, cost=cost)
         stays = self._stays(present, cell)
         if cell.status == "ENRICHED":
-            self._counts["found"] += 1
+            outcome = "found"
         elif cell.reason == "over_budget":
-            self._counts["left"] += 1
-        elif stays:
-            self._counts["unasked"] += 1
+            outcome = "left"
         else:
-            self._counts["empty"] += 1
+            outcome = "unasked" if stays else "empty"
+        self._counts[outcome] += 1
+        count("cells", outcome=outcome)
         if stays:
             return None
         if cell.value is not None:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+COUNTED = 10_000
+"""Runs under way that are counted, at most."""
+
 
 class Jobs:
     def __init__(
@@ -164,6 +167,10 @@ class Jobs:
     async def workers(self) -> list[Worker]:
         """The processes that are at work."""
         return [worker for worker in await self._store.workers.all() if is_alive(worker)]
+
+    async def depth(self) -> int:
+        """Runs that wait or are under way, of all processes on the database."""
+        return len(await self._store.runs.all(status="running", limit=COUNTED))
 
     async def work(self, stop: asyncio.Event, *, kind: WorkerKind = "worker") -> None:
         """Works on what the queue has, with all other workers, until `stop` is set."""

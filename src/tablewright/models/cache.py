@@ -19,6 +19,7 @@ from pydantic_ai.usage import RequestUsage
 from tablewright.errors import ModelUnavailable
 from tablewright.models.concern import concerned
 from tablewright.models.layer import Layer
+from tablewright.observe import count
 from tablewright.table.usage import Usage, spend
 
 KIND = "model"
@@ -100,6 +101,7 @@ class Cached(Layer):
         key = key_of(self.wrapped, messages, model_settings, model_request_parameters)
         if kept := await self._cache.get(KIND, key):
             spend(Usage(cache_hits=1))
+            count("cache_hits", kind="model")
             (answer,) = ModelMessagesTypeAdapter.validate_json(kept)
             assert isinstance(answer, ModelResponse)
             return replace(answer, usage=RequestUsage())
@@ -111,6 +113,7 @@ class Cached(Layer):
         while (first := self._under_way.get(key)) is not None:
             if theirs := await asyncio.shield(first):
                 spend(Usage(cache_hits=1))
+                count("cache_hits", kind="model")
                 return replace(theirs, usage=RequestUsage())
         answer = await self._ask_first(key, messages, model_settings, model_request_parameters)
         if answer.finish_reason in WHOLE:

@@ -8,6 +8,7 @@ from pydantic_ai.settings import ModelSettings
 
 from tablewright.models.layer import Layer
 from tablewright.models.price import price_of
+from tablewright.observe import count
 from tablewright.table.usage import Usage, spend
 
 
@@ -30,4 +31,9 @@ class Metered(Layer):
                 cost_usd=float(usage.cost or 0),
             )
         )
+        provider = f"{self.system}:{self.model_name}"
+        count("model_calls", provider=provider)
+        count("tokens", usage.input_tokens, provider=provider, direction="input")
+        count("tokens", usage.output_tokens, provider=provider, direction="output")
+        count("dollars", float(usage.cost or 0), provider=provider)
         return response

@@ -26,6 +26,7 @@ from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadAnswer, ModelError, ModelRefused, ModelUnavailable
 from tablewright.models.layer import Layer
+from tablewright.observe import availability, span
 
 TRIES = 4
 FIRST_WAIT = 0.5
@@ -56,16 +57,21 @@ class Retrying(Layer):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
+        provider = availability("model", f"{self.system}:{self.model_name}")
         for tried in range(1, TRIES + 1):
             try:
-                response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+                with span("model call", model=self.model_name):
+                    response = await self.wrapped.request(messages, model_settings, model_request_parameters)
                 self._is_down = False
+                provider.answered()
                 return response
             except (AgentRunError, UserError) as error:
                 wait = self._wait(error, tried)
                 if wait is None:
                     problem = explain(error, self.model_name, tried)
                     self._is_down = isinstance(problem, ModelUnavailable)
+                    if self._is_down:
+                        provider.failed(problem.what)
                     raise problem from error
             await self._sleep(wait)
         raise AssertionError("unreachable: the last try returns or raises")

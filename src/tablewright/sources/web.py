@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tablewright.errors import OverBudget, SearchError
+from tablewright.observe import count
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
@@ -59,6 +60,7 @@ class Web:
         kept = await self.kept.search(query, paid=self._searching.price > 0)
         if kept is not None:
             spend(Usage(cache_hits=1))
+            count("cache_hits", kind="search")
             return kept
         if self.kept.offline:
             raise await self.kept.failed_search(query) or SearchError(
@@ -77,6 +79,7 @@ class Web:
         usable = await self.kept.usable(origin, known, since)
         if usable is not None:
             spend(Usage(cache_hits=1))
+            count("cache_hits", kind="page")
             return usable
         if self.kept.offline:
             return Refusal(origin=origin, reason="error", detail="it is not kept, and offline nothing is fetched")

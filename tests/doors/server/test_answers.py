@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from tablewright import errors
 from tablewright.doors.server.errors import STATUS, status_of
-from tablewright.doors.server.run import Discreet
+from tablewright.logs import Discreet
 from tablewright.settings import Settings
 from tests.doors.server.serving import TOKEN, error_of, served
 

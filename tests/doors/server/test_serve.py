@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import socket
@@ -30,7 +31,7 @@ def started(shell: Shell, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
         )
         try:
             until = time.monotonic() + 60
-            while not (found := re.search(r"http://\S+:\d+", said.read_text())):
+            while not (found := re.search(r"http://\S+?:\d+", said.read_text())):
                 assert process.poll() is None, said.read_text()
                 assert time.monotonic() < until
                 time.sleep(0.05)
@@ -57,6 +58,19 @@ def test_it_serves_the_page_and_the_api_warns_of_a_short_token_and_stops_when_to
     assert "GET /api/v1/tables 401" in log
     assert log.rstrip().endswith("Stopped.")
     assert SHORT not in log
+
+
+def test_it_logs_lines_of_json_and_prometheus_reads_its_metrics(shell: Shell) -> None:
+    shell.environ |= {"TABLEWRIGHT_LOG_FORMAT": "json", "TABLEWRIGHT_TELEMETRY": "prometheus"}
+    with started(shell) as (process, address, said), httpx2.Client(trust_env=False, timeout=60) as client:
+        assert "# TYPE tablewright_queue_depth gauge" in client.get(f"{address}/metrics").text
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    lines = [json.loads(line) for line in said.read_text().splitlines()]
+    assert all(line.keys() >= {"at", "level", "logger", "message"} for line in lines)
+    messages = [line["message"] for line in lines]
+    assert any("GET /metrics 200" in message for message in messages)
+    assert messages[-1] == "Stopped."
 
 
 @pytest.mark.parametrize("arguments", [("--host", "0.0.0.0"), ("--public-host", "tables.example")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -161,22 +162,36 @@ def resume(run: RunId, json: Json = False) -> None:
 
 
 @app.command()
-def worker() -> None:
+def worker(
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Where Prometheus reads this worker's metrics, on 127.0.0.1, without a token."
+        ),
+    ] = None,
+) -> None:
     """Work on what the queue has, together with all other workers of the same database, until SIGTERM or Ctrl-C.
 
     Each worker takes slices of the runs that are under way, and takes over those of a worker that died. A run that is
     started while a worker is up is done by the workers; the command that started it watches.
     """
-    from tablewright.doors.cli import output
+    from tablewright.logs import set_up
+    from tablewright.telemetry import telemetry
+
+    log = logging.getLogger("tablewright.worker")
 
     async def work(tablewright: Tablewright) -> None:
+        set_up(tablewright.settings)
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        output.say("Working. SIGTERM or Ctrl-C finishes the rows under way, and ends.")
-        await tablewright.jobs.work(stop)
-        output.say("Stopped.")
+        async with telemetry(tablewright.settings, tablewright.jobs.depth, port=metrics_port) as found:
+            if found is not None and found.address:
+                log.info("Metrics are at %s.", found.address)
+            log.info("Working. SIGTERM or Ctrl-C finishes the rows under way, and ends.")
+            await tablewright.jobs.work(stop)
+        log.info("Stopped.")
 
     with_app(work)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,8 +27,9 @@ def serve(
     On this machine alone no token is needed until there is one. Any other address, and any public name, needs
     TABLEWRIGHT_TOKEN or a user (`tablewright users add`).
     """
-    from tablewright.doors.cli import output
     from tablewright.doors.server.run import serve as run
+
+    log = logging.getLogger("tablewright.server")
 
     async def work(tablewright: Tablewright) -> None:
         await run(
@@ -35,8 +37,8 @@ def serve(
             host,
             port,
             public_hosts=public_host or (),
-            said=lambda address: output.say(f"Tablewright is at {address}. Ctrl-C stops it."),
+            said=lambda address: log.info("Tablewright is at %s. Ctrl-C stops it.", address),
         )
-        output.say("Stopped.")
+        log.info("Stopped.")
 
     with_app(work)

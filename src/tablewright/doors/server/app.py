@@ -21,6 +21,7 @@ from tablewright.doors.server.handlers import answer_errors
 from tablewright.doors.server.headers import API
 from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.login import login_routes
+from tablewright.doors.server.metrics import router as metrics
 from tablewright.doors.server.origin import Hosts, is_loopback
 from tablewright.errors import NotFound, UsageError
 
@@ -59,10 +60,12 @@ def create_app(
         redoc_url=None,
     )
     app.state.tablewright = tablewright
+    app.state.telemetry = None
     answer_errors(app)
     app.add_middleware(
         Guard, tablewright=tablewright, entrance=entrance, hosts=Hosts(host, public_hosts), limits=limits
     )
+    app.include_router(metrics)
     app.include_router(login_routes(entrance, limits))
     app.include_router(api, prefix="/api/v1")
     if pages:

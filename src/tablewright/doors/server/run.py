@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import re
 import signal
 import socket
-import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
@@ -19,11 +16,11 @@ from tablewright.doors.server.entrance import Entrance
 from tablewright.doors.server.limits import MEGABYTE
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import UsageError
-from tablewright.settings import Settings
+from tablewright.logs import set_up
+from tablewright.telemetry import telemetry
 
 GRACE = 3
 """Seconds that open streams have to end once the server is told to."""
-BEARER = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
 
 
 async def serve(
@@ -37,10 +34,11 @@ async def serve(
     """Until SIGTERM or Ctrl-C. `said` is told the address."""
     await check_bind(tablewright, host, public_hosts)
     bound = bind(host, port)
-    keep_log(tablewright.settings)
+    set_up(tablewright.settings)
     Entrance(tablewright, trusting=False).warn_of_short_token()
+    app = create_app(tablewright, host=host, public_hosts=public_hosts)
     config = uvicorn.Config(
-        create_app(tablewright, host=host, public_hosts=public_hosts),
+        app,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -48,8 +46,9 @@ async def serve(
         ws_max_size=2 * MEGABYTE,
         timeout_graceful_shutdown=GRACE,
     )
-    said(address_of(bound, host))
-    await Server(config).serve(sockets=[bound])
+    async with telemetry(tablewright.settings, tablewright.jobs.depth) as app.state.telemetry:
+        said(address_of(bound, host))
+        await Server(config).serve(sockets=[bound])
 
 
 class Server(uvicorn.Server):
@@ -82,26 +81,3 @@ def bind(host: str, port: int) -> socket.socket:
 def address_of(bound: socket.socket, host: str) -> str:
     name = host if is_loopback(host) or host not in ("0.0.0.0", "::", "[::]") else "127.0.0.1"
     return f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{bound.getsockname()[1]}"
-
-
-def keep_log(settings: Settings) -> None:
-    """One line for each request and each problem, on stderr, never with a secret."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Discreet(settings))
-    logging.basicConfig(handlers=[handler], level=logging.WARNING)
-    logging.getLogger("tablewright.server").setLevel(logging.INFO)
-
-
-class Discreet(logging.Formatter):
-    """Whatever a library logs: the settings' secrets, and what looks like a token, are left out."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        own = (settings.token, settings.model_api_key, settings.search_api_key, settings.embedder_api_key)
-        self._secrets = [secret for secret in (*own, settings.database_url) if secret]
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = BEARER.sub(r"\1…", super().format(record))
-        for secret in self._secrets:
-            text = text.replace(secret, "…")
-        return text

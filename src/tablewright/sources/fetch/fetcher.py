@@ -19,6 +19,7 @@ import httpcore2
 import httpx2
 
 from tablewright.models.pace import Slots
+from tablewright.observe import count, span
 from tablewright.sources.fetch.answer import Answer, read_page, read_start
 from tablewright.sources.fetch.blocked import why_blocked
 from tablewright.sources.fetch.domain import registrable_domain
@@ -114,12 +115,15 @@ class Fetcher:
         """With `etag` or `last_modified` of an earlier fetch, a page that is still the same comes without its body."""
         trip = Trip(url, patience=Patience(self._policy.timeout), validators=validators(etag, last_modified))
         try:
-            return await self._follow(trip)
+            with span("page"):
+                return await self._follow(trip)
         except Forbidden as rule:
             return trip.refusal("forbidden", str(rule))
         except TimeoutError:
+            count("failures", kind="page", provider="web")
             return trip.refusal("error", f"the site did not answer in full within {self._policy.timeout:g} s")
         except FAILURES as failure:
+            count("failures", kind="page", provider="web")
             return trip.refusal("error", explain(failure))
 
     async def _follow(self, trip: Trip) -> Fetched | Refusal:
@@ -171,6 +175,7 @@ class Fetcher:
             response = await self._transport.send(request)
             if trip.for_page:
                 spend(Usage(fetches=1))
+                count("pages")
             try:
                 trip.cookies.extract_cookies(response)
                 if not trip.for_page:

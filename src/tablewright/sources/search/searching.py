@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from tablewright.errors import SearchError
+from tablewright.errors import OverBudget, SearchError
 from tablewright.models.pace import OwnSlots, Pace, Slots
+from tablewright.observe import availability, count, span
 from tablewright.sources.search.provider import SearchProvider
 from tablewright.sources.search.wording import broader, told
 from tablewright.sources.source import Hit, Query, Searched
@@ -47,6 +48,7 @@ class Searching:
         self._budget = budget
         self._pace = Pace(slots or OwnSlots(), f"search {provider.name}", per_second) if per_second else None
         self._sleep = sleep
+        self._available = availability("search", provider.name)
         self._is_down = False
         """Whether the last search failed after all tries: until one works again, each is tried once."""
 
@@ -65,12 +67,15 @@ class Searching:
             try:
                 hits = await self._request(query)
                 self._is_down = False
+                self._available.answered()
                 return hits
             except SearchError as error:
                 wait = usual if error.retry_after is None else error.retry_after
                 gives_up = error.retry_after is None and (self._is_down or time.monotonic() - started > PATIENCE)
                 if usual is None or wait is None or wait > LONGEST_WAIT or gives_up or not error.retryable:
                     self._is_down = error.retryable
+                    if not isinstance(error, OverBudget):
+                        self._available.failed(error.what)
                     raise
             # Rows that were refused together do not come back together.
             await self._sleep(wait * random.uniform(1.0, 1.5))
@@ -83,6 +88,9 @@ class Searching:
             if self._pace is not None:
                 await self._pace.turn()
             spend(Usage(searches=1))
-            found = await self.provider.search(query)
+            count("searches", provider=self.provider.name)
+            with span("search", provider=self.provider.name):
+                found = await self.provider.search(query)
         spend(Usage(cost_usd=self.price))
+        count("dollars", self.price, provider=self.provider.name)
         return found

@@ -1,0 +1,72 @@
+"""The log of a server or a worker: one line a record on stderr, as text or as JSON, with its time, level and run, and
+never with a secret."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from datetime import UTC, datetime
+
+from tablewright.errors import BadSetting
+from tablewright.observe import current_run
+from tablewright.secrets import HIDDEN, masked
+from tablewright.settings import Settings
+from tablewright.table.printable import escaped
+
+FORMATS = ("text", "json")
+LEVELS = ("debug", "info", "warning", "error")
+OURS = "tablewright"
+BEARER = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
+
+
+def set_up(settings: Settings) -> logging.Handler:
+    """Ours from `log_level` up; of libraries only what is wrong, unless everything is asked for."""
+    if settings.log_format not in FORMATS:
+        raise BadSetting(f"log_format must be text or json, not {settings.log_format!r}.")
+    if settings.log_level not in LEVELS:
+        raise BadSetting(f"log_level must be one of {', '.join(LEVELS)}, not {settings.log_level!r}.")
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Json(settings) if settings.log_format == "json" else Discreet(settings))
+    libraries = logging.INFO if level == logging.DEBUG else max(level, logging.WARNING)
+    logging.basicConfig(handlers=[handler], level=libraries)
+    logging.getLogger(OURS).setLevel(level)
+    return handler
+
+
+class Discreet(logging.Formatter):
+    """A line of text. Whatever a library logs: the settings' secrets, credentials inside addresses and what looks like
+    a token are left out, and nothing in it commands a terminal or passes for another line."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._secrets = settings.secrets
+
+    def format(self, record: logging.LogRecord) -> str:
+        run = current_run()
+        place = f"{record.name} run={run}" if run else record.name
+        return f"{moment(record)} {record.levelname} {place}: {self.said(record)}"
+
+    def said(self, record: logging.LogRecord) -> str:
+        """The message, and below it, set in, where an error came from."""
+        text = record.getMessage()
+        if record.exc_info:
+            text = f"{text}\n{self.formatException(record.exc_info)}"
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        text = escaped(BEARER.sub(rf"\1{HIDDEN}", masked(text)))
+        return text.rstrip("\n").replace("\n", "\n    ")
+
+
+class Json(Discreet):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {"at": moment(record), "level": record.levelname.lower(), "logger": record.name}
+        if run := current_run():
+            line["run"] = run
+        return json.dumps(line | {"message": self.said(record)}, ensure_ascii=False)
+
+
+def moment(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
