@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import pytest
 
 from tablewright.errors import BadSetting, ModelUnavailable, SearchError
-from tablewright.logs import Discreet, Json, set_up
+from tablewright.logs import LONGEST, Discreet, Json, set_up
 from tablewright.models.fitted import Fitted
 from tablewright.models.model import LanguageModel
 from tablewright.models.providers import openai
@@ -139,3 +139,9 @@ def test_a_recovery_says_how_long_the_outage_was(caplog: pytest.LogCaptureFixtur
     now = 193.25
     provider.answered()
     assert lines(caplog)[-1] == "Recovered: the model x answers again after 93.2 s."
+
+
+def test_a_record_of_any_length_is_a_line_of_bounded_length() -> None:
+    line = Discreet(Settings()).format(record("%s", "x" * 100_000))
+    assert len(line) < LONGEST + 200
+    assert line.endswith("… (92,000 characters more)")

@@ -18,6 +18,8 @@ from tablewright.table.printable import escaped
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
 OURS = "tablewright"
+LONGEST = 8_000
+"""Characters of one record, its traceback included."""
 BEARER = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
 
 
@@ -56,8 +58,10 @@ class Discreet(logging.Formatter):
             text = f"{text}\n{self.formatException(record.exc_info)}"
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
-        text = escaped(BEARER.sub(rf"\1{HIDDEN}", masked(text)))
-        return text.rstrip("\n").replace("\n", "\n    ")
+        text = BEARER.sub(rf"\1{HIDDEN}", masked(text)).rstrip("\n")
+        if len(text) > LONGEST:
+            text = f"{text[:LONGEST]}… ({len(text) - LONGEST:,} characters more)"
+        return escaped(text).replace("\n", "\n    ")
 
 
 class Json(Discreet):

@@ -34,6 +34,7 @@ from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import Rows
 from tablewright.errors import StoreError, TablewrightError
 from tablewright.observe import count, span, working_on
+from tablewright.secrets import masked
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.runs import RunStatus
 from tablewright.store.slices import NAMED, SkippedRow, Slice, Tally
@@ -455,7 +456,7 @@ class Fill:
         except StoreError:  # not the row failed, but what all rows stand on
             raise
         except Exception as error:  # a bug in a strategy costs its row, not the run
-            problem = f"{type(error).__name__}: {error}"
+            problem = masked(f"{type(error).__name__}: {error}")
             findings, told = {}, [(step, of) for step, of in told if self._is_ours or is_well_formed(step)]
             tell(Step(type="error", detail=problem))
 

@@ -13,6 +13,7 @@ import msgspec
 
 from tablewright.engine.parting import to_its_end
 from tablewright.errors import Cancelled, TablewrightError, unforeseen
+from tablewright.observe import working_on
 from tablewright.store.records import new_id
 from tablewright.store.runs import Run, RunStatus
 from tablewright.store.store import Store
@@ -89,7 +90,7 @@ class Whole:
 
         await self._store.runs.hold(run, holder)
         with metered(meter):
-            task: asyncio.Future[T] = asyncio.ensure_future(work(run, doing))
+            task: asyncio.Future[T] = asyncio.ensure_future(working(run, work(run, doing)))
         telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used))
         doing.task = task
         self._doing[run.id] = doing
@@ -151,3 +152,8 @@ class Whole:
                 doing.lost = True
                 doing.break_off()
             del doing.news[: len(some)]
+
+
+async def working(run: Run, work: Awaitable[T]) -> T:
+    with working_on(run.id):
+        return await work

@@ -15,7 +15,7 @@ WARNING = (
 LEFT_OUT = "[a passage that gives orders to machines is left out]"
 BESIDE = 2_000
 """Characters of the paragraphs beside one that are looked at."""
-_MARK = re.compile(r"<{2,}\s*/?\s*(?:END\s+)?(?:TEXT|QUESTION)\b[^>]*>*", re.IGNORECASE)
+_MARK = re.compile(r"(?<!<)<{2,}+\s*+/?\s*+(?:END\s++)?(?:TEXT|QUESTION)\b[^>]*+>*", re.IGNORECASE)
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\U000e0000-\U000e01ef\x00-\x08\x0b-\x1f]"
@@ -46,9 +46,7 @@ def marked(kind: str, text: str, title: str = "") -> str:
 def clean(text: str) -> str:
     """Without what cannot be seen, and without anything that looks like our marks."""
     text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
-    while _MARK.search(text):
-        text = _MARK.sub(" ", text)
-    return text
+    return _MARK.sub("·", text)  # not a space: what stood around one mark would be another
 
 
 # ── passages that speak to machines ──────────────────────────────────────────────────────────────────────────────────
