@@ -37,6 +37,9 @@ def test_a_line_has_its_time_level_place_and_run() -> None:
     with working_on("r1234"):
         assert "WARNING tablewright.jobs run=r1234: 3 rows left" in shown.format(record("%d rows left", 3))
         said = json.loads(Json(Settings()).format(record("%d rows left", 3)))
+    named = record("It ended.")
+    named.run = "r5678"
+    assert "tablewright.jobs run=r5678: It ended." in shown.format(named)
     assert said.pop("at").endswith("Z")
     assert said == {"level": "warning", "logger": "tablewright.jobs", "run": "r1234", "message": "3 rows left"}
 

@@ -47,7 +47,7 @@ class Discreet(logging.Formatter):
         self._secrets = settings.secrets
 
     def format(self, record: logging.LogRecord) -> str:
-        run = current_run()
+        run = run_of(record)
         place = f"{record.name} run={run}" if run else record.name
         return f"{moment(record)} {record.levelname} {place}: {self.said(record)}"
 
@@ -67,9 +67,14 @@ class Discreet(logging.Formatter):
 class Json(Discreet):
     def format(self, record: logging.LogRecord) -> str:
         line = {"at": moment(record), "level": record.levelname.lower(), "logger": record.name}
-        if run := current_run():
+        if run := run_of(record):
             line["run"] = run
         return json.dumps(line | {"message": self.said(record)}, ensure_ascii=False)
+
+
+def run_of(record: logging.LogRecord) -> str:
+    """The run that the record names itself, else the one under way."""
+    return str(getattr(record, "run", "") or current_run())
 
 
 def moment(record: logging.LogRecord) -> str:

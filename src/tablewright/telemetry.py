@@ -160,7 +160,7 @@ def start(kinds: set[str], stack: ExitStack) -> Telemetry:
     registry = None
     if "prometheus" in kinds:
         registry = CollectorRegistry()
-        readers.append(PrometheusMetricReader(registry=registry))
+        readers.append(PrometheusMetricReader(registry=registry, scope_info_enabled=False))
     if "otlp" in kinds:
         readers.append(PeriodicExportingMetricReader(OTLPMetricExporter()))
     resource = Resource({"service.name": NAME}).merge(OTELResourceDetector().detect())

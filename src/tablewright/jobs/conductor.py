@@ -230,6 +230,7 @@ class Conductor:
         usage = totals.usage + Usage(seconds=run.seconds_worked())
         spec = run.spec | bought(totals.tally)
         await self._store.runs.finish(run.id, status, usage, problem or None, spec=spec, news=[last], owner=run.owner)
+        log.info("The run ended as %s: %s", status, problem or summary, extra={"run": run.id})
 
     async def outcome(self, run_id: str) -> Filled:
         """What a sliced run that has ended came to."""
@@ -335,6 +336,7 @@ class Conductor:
                 stopping=run.stopping,
             )
             await self._see_spending(ongoing)
+            log.info("This process works on the run, of %s rows.", run.total, extra={"run": run_id})
         except BaseException:
             await stack.aclose()
             raise
