@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx2
 import pytest
@@ -18,7 +20,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from tablewright.errors import BadSetting
-from tablewright.observe import count, listening
+from tablewright.observe import count, listening, span
 from tablewright.settings import Settings
 from tablewright.telemetry import Telemetry, start, telemetry
 
@@ -121,6 +123,40 @@ async def test_a_worker_s_metrics_are_read_at_a_port_of_their_own() -> None:
             text = (await client.get(found.address)).text
     assert 'outcome="done"} 5.0' in text.partition("tablewright_rows_total")[2]
     assert "tablewright_queue_depth" in text
+
+
+class Collector(BaseHTTPRequestHandler):
+    """Takes what OTLP sends."""
+
+    received: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.received.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing."""
+
+
+async def test_otlp_is_sent_to_where_the_usual_variable_says_at_the_latest_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+        try:
+            async with telemetry(Settings(telemetry="otlp"), three):
+                count("rows", outcome="done")
+                with span("row", row=1):
+                    pass
+        finally:
+            server.shutdown()
+            thread.join()
+    assert set(Collector.received) == {"/v1/metrics", "/v1/traces"}
 
 
 async def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
