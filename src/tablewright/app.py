@@ -6,6 +6,7 @@ async with Tablewright.open() as tablewright:
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
@@ -33,25 +34,31 @@ from tablewright.journeys.files import (
 )
 from tablewright.journeys.refresh import Round
 from tablewright.models.catalog import CATALOG, CatalogModel
-from tablewright.policies import retry_policy, terms_of
+from tablewright.policies import acting_for, retry_policy, terms_of
 from tablewright.settings import Settings, load_settings
+from tablewright.store.audit import Action, Audit
+from tablewright.store.audit import Entry as AuditEntry
+from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposals import EVERYTHING, Applied, ProposalHead, Review, Selection
+from tablewright.store.quotas import MEGABYTE, Quota
 from tablewright.store.rollback import Rollback
-from tablewright.store.runs import Run
+from tablewright.store.runs import PERSON, Run
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
 from tablewright.store.users import Users
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
+from tablewright.table.access import Acting, Metered, Person, Shareable, Shared
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Routine
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
+from tablewright.table.usage import metered
 from tablewright.works import Works, ingest_spec, recheck_spec, research_spec
 
 if TYPE_CHECKING:
@@ -68,7 +75,6 @@ if TYPE_CHECKING:
     from tablewright.jobs.conductor import RunTools
     from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule
-    from tablewright.journeys.ask import Asker
     from tablewright.journeys.documents import DocumentReport
     from tablewright.journeys.research.research import Researcher
     from tablewright.journeys.retrieval import Retrieval
@@ -81,13 +87,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVERYTHING",
+    "Action",
     "Aggregated",
     "Applied",
+    "AuditEntry",
     "CatalogModel",
     "CellAt",
     "CellVersion",
     "Change",
     "Check",
+    "Conversation",
     "CorpusHit",
     "DocumentReport",
     "DurableFill",
@@ -106,6 +115,7 @@ __all__ = [
     "PassagesFound",
     "Progress",
     "ProposalHead",
+    "Quota",
     "Rechecked",
     "RetryPolicy",
     "Review",
@@ -126,6 +136,8 @@ __all__ = [
 ]
 
 DEFAULT_OPTIONS = FileOptions()
+SERVER, ALL_USUAL = "server", "all as they come"
+"""In the audit log: what the settings are of, and where none is set."""
 PATIENCE = 300.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
@@ -137,7 +149,7 @@ class Tablewright:
         self._toolbox: Toolbox | None = None
         self.on_missing_model: Callable[[], None] = lambda: None
         """Called once, when somebody would ask a model and none is configured."""
-        self._asker: Asker | None = None
+        self._tool_health: dict[str, str] = {}
         self._turns: set[str] = set()
         self.changes = Changes(store, actor)
         self._store = store
@@ -153,24 +165,32 @@ class Tablewright:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings | None = None, actor: str = "") -> AsyncIterator[Tablewright]:
+    async def open(
+        cls, settings: Settings | None = None, actor: str = "", *, door: str = "library"
+    ) -> AsyncIterator[Tablewright]:
+        """`door` is how whoever acts has come in: it stands in the audit log beside their name."""
         settings = settings or load_settings()
         if not settings.database_url:
             make_home(settings.home_folder)
         async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
             store.database.patience = PATIENCE
+            store.database.acting = Acting(actor=actor or whoami(), door=door)
             tablewright = cls(settings, store, actor or whoami(), stack)
             try:
                 yield tablewright
             finally:
                 await tablewright.jobs.leave()
 
-    def acting(self, actor: str) -> Tablewright:
-        """The same, in somebody else's name: that is who stands in the history."""
+    def acting(self, actor: str, person: Person | None = None, *, door: str = "library") -> Tablewright:
+        """The same, in somebody else's name: that is who stands in the history. With `person` they see only what is
+        theirs or shared with them, and what they make is theirs."""
         other = copy(self)
         other._toolbox = self._tools  # opened once for all, however many act
         other._actor = actor
-        other.changes = Changes(self._store, actor)
+        own = Acting(actor=actor, door=door) if person is None else acting_for(person, self.settings, door=door)
+        other._store = self._store.seen_by(own)
+        other.jobs = self.jobs.seen_by(other._store)
+        other.changes = Changes(other._store, actor)
         return other
 
     @property
@@ -184,7 +204,14 @@ class Tablewright:
         options: FileOptions = DEFAULT_OPTIONS,
         progress: Callable[[int, int], None] | None = None,
     ) -> Imported:
+        await self._charge_files([path])
         return await import_file(self._store, path, options, actor=self._actor, progress=progress)
+
+    async def _charge_files(self, paths: Sequence[Path]) -> None:
+        """What somebody hands in through a server counts towards their limit, whatever becomes of it."""
+        if self._store.database.acting.person is not None:
+            sizes = await asyncio.to_thread(lambda: sum(path.stat().st_size for path in paths if path.is_file()))
+            await self._store.quotas.charge("uploads", sizes / MEGABYTE)
 
     async def recognise_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> KnownFile | None:
         """The table that the file became when it was imported before, if any."""
@@ -203,7 +230,10 @@ class Tablewright:
         cost: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> int:
-        return await export_file(self._store, table_id, path, evidence=evidence, cost=cost, progress=progress)
+        table = await self.table(table_id)
+        count = await export_file(self._store, table.id, path, evidence=evidence, cost=cost, progress=progress)
+        await self._store.audit.note("export", f"table {table.id}", f"{count:,} rows as {path.suffix or 'text'}")
+        return count
 
     async def tables(self) -> list[TableSummary]:
         return await self._store.tables.all()
@@ -251,7 +281,38 @@ class Tablewright:
         await self._store.tables.rename(table_id, name)
 
     async def remove_table(self, table_id: str) -> None:
-        await self._store.tables.remove(table_id)
+        """For good, with its runs and schedules and the researches and shortlists that are about it."""
+        table = await self.table(table_id)
+        if await self._store.tables.remove(table.id):
+            await self.jobs.unschedule(table.id)
+
+    async def share(
+        self,
+        kind: Shareable,
+        name_or_id: str,
+        people: Sequence[str] = (),
+        *,
+        everyone: bool = False,
+        only: bool = False,
+    ) -> Shared:
+        """Lets these people see it too, by name, or everyone; with `only`, nobody but them and its owner. The table of
+        a research or a shortlist is shared with it."""
+        id = await self._id_of(kind, name_or_id)
+        return await self._store.sharing.share(kind, id, people, everyone=everyone, only=only)
+
+    async def unshare(self, kind: Shareable, name_or_id: str, people: Sequence[str]) -> Shared:
+        return await self._store.sharing.unshare(kind, await self._id_of(kind, name_or_id), people)
+
+    async def shared(self, kind: Shareable, name_or_id: str) -> Shared:
+        """Who may see it."""
+        return await self._store.sharing.of(kind, await self._id_of(kind, name_or_id))
+
+    async def _id_of(self, kind: Shareable, name_or_id: str) -> str:
+        if kind == "table":
+            return (await self.table(name_or_id)).id
+        if kind == "document":
+            return (await self._store.documents.get(name_or_id)).id
+        return name_or_id
 
     async def history(self, table_id: str, limit: int = 50) -> list[Change]:
         return await self._store.log.changes(table_id, limit)
@@ -352,24 +413,32 @@ class Tablewright:
     async def schedule(self, table_id: str, routine: Routine, every: str, *, apply: bool = False) -> Schedule:
         """Does it every hour, day or week, or by a cron expression, as long as a worker is up. What a refresh finds is
         a proposal, unless `apply`."""
-        spec = recheck_spec(self._actor) | {"apply": apply}
-        return await self.jobs.schedule(table_id, routine, every, spec)
+        table_id = (await self.table(table_id)).id
+        person = self._store.database.acting.person
+        spec = recheck_spec(self._actor) | {"apply": apply, PERSON: person.id if person else ""}
+        schedule = await self.jobs.schedule(table_id, routine, every, spec)
+        await self._store.tables.note_schedule(table_id)
+        return schedule
 
     async def durable(self, fill: Fill, watch: Watch = ignore) -> Fill | DurableFill:
         """The same run, so that another process can go on with it if this one dies. Where workers are up they do it. A
         run that asks nobody, such as a computation, stays as it is: it is done again in no time."""
         return await self.jobs.durable(fill, watch) if fill.asks_others else fill
 
-    async def _open_run(self, recorded: Mapping[str, str], stack: AsyncExitStack) -> RunTools:
-        """With the settings that the run was asked for with, and the keys of this process."""
+    async def _open_run(self, recorded: Mapping[str, str], stack: AsyncExitStack, person: str = "") -> RunTools:
+        """With the settings that the run was asked for with, the documents of whoever asked, by their id, and the keys
+        of this process."""
         from tablewright.assembly import Toolbox
         from tablewright.jobs.conductor import RunTools
 
         settings = self.settings.with_shared(recorded)
         own = settings == self.settings and not self.jobs.serves_others
         toolbox = self._tools if own else Toolbox(settings, self._store, stack)
+        seen = None
+        if person:
+            seen = self._store.seen_by(acting_for(await self.users.by_id(person), self.settings, door="worker"))
         return RunTools(
-            open=toolbox.open,
+            open=partial(toolbox.open, seen=seen),
             terms=terms_of(settings),
             budget=toolbox.budget,
             most_rows=settings.rows_everywhere,
@@ -381,6 +450,7 @@ class Tablewright:
         self, paths: Sequence[Path], *, workers: int = 0, watch: Callable[[Reading], None] = lambda _: None
     ) -> Ingested:
         """Files and folders; only what is new or has changed is read."""
+        await self._charge_files(paths)
         spec = ingest_spec(list(paths), workers)
         return await self.jobs.perform("ingest", "", spec, partial(self._works.ingest, watch=watch))
 
@@ -408,8 +478,8 @@ class Tablewright:
         """Facts that the model finds beyond those of the rules; how many were new."""
         from tablewright.journeys import documents
 
-        corpus, model = await self._tools.open_corpus(), await self._tools.open_model()
-        with self._apart():
+        corpus, model = await self._tools.open_corpus(self._store), await self._tools.open_model()
+        async with self._spending():
             return await documents.annotate(self._store, corpus, model, names, watch)
 
     async def table_of_documents(self, name: str, *, kind: str = "") -> Imported:
@@ -424,18 +494,29 @@ class Tablewright:
         """A question about the documents, alone or in a conversation."""
         from tablewright.journeys.ask import Asker
 
-        if self._asker is None:
-            self._asker = Asker(self._store, await self._tools.open_corpus(), await self._tools.open_model())
-        asker = copy(self._asker)  # with what it knows of its tools, which all questions share
-        asker._tell = tell
-        with self._apart():
+        corpus, model = await self._tools.open_corpus(self._store), await self._tools.open_model()
+        asker = Asker(self._store, corpus, model, tell=tell, health=self._tool_health)
+        async with self._spending():
             return await asker.ask(question, conversation)
+
+    async def conversation(self, conversation_id: str) -> Conversation:
+        return await self._store.conversations.get(conversation_id)
+
+    async def conversations(self) -> list[Conversation]:
+        """Without their turns, the newest first."""
+        return await self._store.conversations.all()
+
+    async def remove_conversation(self, conversation_id: str) -> None:
+        """With the rows of its answers."""
+        await self._store.conversations.remove(conversation_id)
 
     async def export_result(self, result_id: str, path: Path) -> int:
         """All rows of a reply; how many."""
         from tablewright.journeys import documents
 
-        return await documents.export_result(self._store, result_id, path)
+        count = await documents.export_result(self._store, result_id, path)
+        await self._store.audit.note("export", f"result {result_id}", f"{count:,} rows as {path.suffix or 'text'}")
+        return count
 
     async def document_text(self, name: str) -> str:
         """The whole text of a document, as it was read; evidence points into it."""
@@ -446,7 +527,7 @@ class Tablewright:
         """The five tools that answers are made with, for those who ask by themselves."""
         from tablewright.journeys.retrieval import Retrieval
 
-        return Retrieval(self._store, self._tools.open_corpus)
+        return Retrieval(self._store, partial(self._tools.open_corpus, self._store))
 
     # ── deep research ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -465,7 +546,7 @@ class Tablewright:
 
         asked = ReadBrief(question=question, report_type=report_type, items=items, fields=tuple(fields))
         researcher = await self._researcher()
-        with self._apart():
+        async with self._spending():
             return await researcher.begin(asked, max_tasks=max_tasks)
 
     async def run_research(
@@ -490,7 +571,7 @@ class Tablewright:
 
         research = await self._store.researches.get(research_id)
         tools = await self._open_tools(("web", "model"))
-        with self._apart():
+        async with self._spending():
             return await refine(self._store, tools, research, question, tell)
 
     async def research(self, research_id: str) -> Research:
@@ -511,6 +592,11 @@ class Tablewright:
         from tablewright.journeys.research.files import write_report
 
         await write_report(await self.research(research_id), path)
+        await self._store.audit.note("export", f"research {research_id}", f"its report as {path.suffix}")
+
+    async def remove_research(self, research_id: str) -> None:
+        """Its table stays."""
+        await self._store.researches.remove(research_id)
 
     async def _researcher(
         self, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
@@ -562,7 +648,7 @@ class Tablewright:
                 tell=tell,
                 folder=exports,
             )
-            with self._apart():
+            async with self._spending():
                 return await advisor.turn(shortlist_id, message)
         finally:
             self._turns.discard(shortlist_id)
@@ -574,12 +660,49 @@ class Tablewright:
         """The newest first."""
         return await self._store.shortlists.all()
 
+    async def remove_shortlist(self, shortlist_id: str) -> None:
+        """Its table stays."""
+        await self._store.shortlists.remove(shortlist_id)
+
+    @asynccontextmanager
+    async def _spending(self) -> AsyncIterator[None]:
+        """Around what may cost money and is no run: with a budget to itself, counted for whoever it is done for, and
+        refused to those who have spent all that they may this month."""
+        await self._store.quotas.left()
+        person = self._store.database.acting.person
+        with self._apart(), metered() as meter:
+            try:
+                yield
+            finally:
+                await self._store.quotas.spend(person.id if person else "", meter.usage.cost_usd)
+
+    @property
+    def audit(self) -> Audit:
+        """Who did what, when, through which door."""
+        return self._store.audit
+
+    async def note_settings(self) -> None:
+        """In the audit log, where they are others than when a server was started last. Never a secret."""
+        usual = Settings().shared
+        said = "; ".join(f"{name} = {value}" for name, value in self.settings.shared.items() if value != usual[name])
+        last = [each for each in await self.audit.entries(action="settings", limit=1_000) if each.thing == SERVER]
+        if not last or last[0].detail != (said or ALL_USUAL):
+            await self.audit.note("settings", SERVER, said or ALL_USUAL)
+
+    async def quotas(self, person: Person) -> list[Quota]:
+        """What somebody may use a month, and has used."""
+        return await self._store.quotas.of(person.name, acting_for(person, self.settings, door="").limits)
+
+    async def limit_user(self, name: str, limits: Mapping[Metered, float | None]) -> None:
+        """Limits of their own for a user; None: as the settings say for everybody."""
+        await self._store.quotas.limit(name, limits)
+
     def _apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
         """A server does the work of many: there each piece of work has the budget to itself. A command does one."""
         return self._tools.apart(before) if self.jobs.serves_others else nullcontext()
 
     async def _open_tools(self, needs: Collection[Need]) -> Tools:
-        return await self._tools.open(needs) if needs else NO_TOOLS
+        return await self._tools.open(needs, self._store) if needs else NO_TOOLS
 
     @property
     def _tools(self) -> Toolbox:
@@ -637,6 +760,7 @@ class Tablewright:
 
     async def attempts(self, run_id: str) -> dict[RowId, list[Attempt]]:
         """What each attempt of a run tried and came to, by row; nothing for rows that are looked at only once."""
+        await self._store.runs.get(run_id)
         return await self._store.attempts.of_run(run_id)
 
     async def proposals(self, table_id: str | None = None, *, only_open: bool = False) -> list[ProposalHead]:

@@ -12,7 +12,7 @@ import httpx2
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.errors import BadSetting
-from tablewright.models.embedder import build_embedder
+from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
@@ -57,7 +57,7 @@ class Toolbox:
         self._stack = stack
         self._web: Web | None = None
         self._pages: Web | None = None
-        self._corpus: Corpus | None = None
+        self._embedder: Embedder | None = None
         self._model: LanguageModel | None = None
         self._strong: LanguageModel | None = None
         self.budget = budget_of(settings)
@@ -65,7 +65,8 @@ class Toolbox:
         self._cascade = yes_or_no(settings.cascade, "cascade")
         self._limits: Limits | None = None
 
-    async def open(self, needs: Collection[Need]) -> Tools:
+    async def open(self, needs: Collection[Need], seen: Store | None = None) -> Tools:
+        """With the documents of `seen`, the store as somebody sees it; else with all that there are."""
         places = places_of(self._settings)
         if "model" in needs and self._model is None:
             self._model = await self._open_model(self._settings)
@@ -76,8 +77,8 @@ class Toolbox:
             self._on_missing_model = None
         both = len(places) > 1 and "web" in needs
         return Tools(
-            web=await self._open_places(places) if "web" in needs else None,
-            documents=await self.open_corpus() if "documents" in needs else None,
+            web=await self._open_places(places, seen) if "web" in needs else None,
+            documents=await self.open_corpus(seen) if "documents" in needs else None,
             prefers="" if not both else "document" if places[0] == "docs" else "page",
             model=self._model if "model" in needs else None,
             strong=self._strong if "model" in needs else None,
@@ -87,22 +88,21 @@ class Toolbox:
             budget=self.budget,
         )
 
-    async def _open_places(self, places: tuple[str, ...]) -> Source:
+    async def _open_places(self, places: tuple[str, ...], seen: Store | None) -> Source:
         if places == ("docs",):
-            return (await self.open_corpus()).source
+            return (await self.open_corpus(seen)).source
         if self._web is None:
             self._web = await self._stack.enter_async_context(open_web(self._settings, self._store, self.budget))
         if places == ("web",):
             return self._web
-        documents = (await self.open_corpus()).source
+        documents = (await self.open_corpus(seen)).source
         return Joined(web=self._web, documents=documents, documents_first=places[0] == "docs")
 
-    async def open_corpus(self) -> Corpus:
-        if self._corpus is None:
-            embedder = build_embedder(self._settings)
-            self._stack.push_async_callback(embedder.close)
-            self._corpus = Corpus(self._store, embedder)
-        return self._corpus
+    async def open_corpus(self, seen: Store | None = None) -> Corpus:
+        if self._embedder is None:
+            self._embedder = build_embedder(self._settings)
+            self._stack.push_async_callback(self._embedder.close)
+        return Corpus(seen or self._store, self._embedder)
 
     async def open_model(self) -> LanguageModel | None:
         needs: tuple[Need, ...] = ("model",)

@@ -8,6 +8,7 @@ TablewrightError              something a person should read; says what happened
 │   ├── NotFound              a table, row, field, run or proposal that does not exist
 │   ├── BadSetting            a setting with a value that cannot work
 │   └── Forbidden             somebody who may not do that
+│       └── OverQuota         somebody who has used up what they may use in a month
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
 │   ├── Superseded            somebody else does this piece of a run now; nothing was written
@@ -72,6 +73,10 @@ class BadSetting(UsageError):
 
 
 class Forbidden(UsageError):
+    pass
+
+
+class OverQuota(Forbidden):
     pass
 
 

@@ -1,4 +1,4 @@
-"""From settings to how rows are tried again, and what costs money and time beside the model."""
+"""From settings to how rows are tried again, what costs money and time beside the model, and what a person may use."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from tablewright.engine.fill import Terms
 from tablewright.engine.policy import RetryPolicy
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings, number, yes_or_no
+from tablewright.table.access import METERED, Acting, Person
 
 MOST_ATTEMPTS = 10
 
@@ -29,6 +30,13 @@ def terms_of(settings: Settings) -> Terms:
         offline=yes_or_no(settings.offline, "offline"),
         pause_after=pause_after(settings),
     )
+
+
+def acting_for(person: Person, settings: Settings, *, door: str) -> Acting:
+    """With the limits of their own, and those of the settings for what an admin has not said; admins have none."""
+    usual = {what: number(getattr(settings, f"quota_{what}"), f"quota_{what}") for what in METERED}
+    limits = {what: most for what, most in usual.items() if most is not None} | person.limits
+    return Acting(person=person, actor=person.name, door=door, limits={} if person.may_administer else limits)
 
 
 def pause_after(settings: Settings) -> int:

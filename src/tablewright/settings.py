@@ -122,6 +122,12 @@ class Settings:
         "Metrics and traces of servers and workers: prometheus (read at /metrics), otlp (sent to where "
         "OTEL_EXPORTER_OTLP_ENDPOINT says), or both with a comma. It needs the extra `telemetry`.",
     )
+    quota_uploads: str = setting("", "Megabytes of files that a person may hand in a month. Default: no limit.")
+    quota_rows: str = setting("", "Rows that a person may add to tables a month. Default: no limit.")
+    quota_disk: str = setting("", "Megabytes that a person's documents and tables may take. Default: no limit.")
+    quota_dollars: str = setting(
+        "", "Dollars that a person may spend on models and searches a month. Default: no limit."
+    )
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
     trusted_hosts: str = setting(
         "",

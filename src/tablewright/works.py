@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import Cancelled, Paused, UsageError
 from tablewright.journeys import enrich, refresh
-from tablewright.policies import retry_policy, terms_of
+from tablewright.policies import acting_for, retry_policy, terms_of
 from tablewright.settings import Settings
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
@@ -73,9 +74,10 @@ class Works:
             watch(reading)
             doing.tell(Progress(stage="working", done=reading.done, total=reading.total))
 
-        corpus = await self._tools().open_corpus()
+        store = await self._seen(run)
+        corpus = await self._tools().open_corpus(store)
         paths = [Path(path) for path in run.spec["paths"]]
-        done = await Ingest(self._store, corpus.embedder, workers=run.spec["workers"]).add(paths, told)
+        done = await Ingest(store, corpus.embedder, workers=run.spec["workers"]).add(paths, told)
         doing.spec = {}  # who removes a document later finds its name nowhere
         return done
 
@@ -107,16 +109,17 @@ class Works:
             await self._refill(run, doing)
 
     async def _refill(self, run: Run, doing: Doing) -> None:
-        table = await self._store.tables.find(run.table_id)
+        seen = await self._seen(run)
+        table = await seen.tables.find(run.table_id)
         asked = [field for field in table.fields if field.is_asked]
         ways: dict[str, list[Field]] = {}
         for field in asked:
             ways.setdefault(enrich.natural_strategy([field]), []).append(field)
         for strategy, fields in ways.items():
-            fill = await enrich.plan(self._store, table.id, fields, strategy, **self._how(doing))
+            fill = await enrich.plan(seen, table.id, fields, strategy, **self._how(doing, seen))
             await self._fill(fill, run, doing)
-        for each in await refresh.rounds(self._store, table.id):
-            again = await refresh.plan(self._store, table.id, each, **self._how(doing))
+        for each in await refresh.rounds(seen, table.id):
+            again = await refresh.plan(seen, table.id, each, **self._how(doing, seen))
             if again is not None:
                 await self._fill(again, run, doing)
 
@@ -124,9 +127,16 @@ class Works:
         """Who began it, whoever does it."""
         return str(run.spec.get(ACTOR) or self._actor)
 
-    def _how(self, doing: Doing) -> dict[str, Any]:
+    async def _seen(self, run: Run) -> Store:
+        """As whoever began the run sees it, whoever does it."""
+        if not run.person:
+            return self._store
+        person = await self._store.users.by_id(run.person)
+        return self._store.seen_by(acting_for(person, self._settings, door="worker"))
+
+    def _how(self, doing: Doing, seen: Store) -> dict[str, Any]:
         return {
-            "open_tools": self._tools().open,
+            "open_tools": partial(self._tools().open, seen=seen),
             "terms": terms_of(self._settings),
             "retry": retry_policy(self._settings),
             "watch": doing.tell,
@@ -152,9 +162,10 @@ class Works:
             said = f"{event.stage}: {event.detail}" if event.detail else event.stage
             doing.tell(Progress(stage="working", done=event.done, total=event.total, detail=said))
 
+        store = await self._seen(run)
         researcher = Researcher(
-            self._store,
-            await self._tools().open(("web", "model")),
+            store,
+            await self._tools().open(("web", "model"), store),
             actor=self._actor_of(run),
             minutes=run.spec["minutes"],
             terms=terms_of(self._settings),

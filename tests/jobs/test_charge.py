@@ -38,7 +38,7 @@ class Tools:
     def __init__(self) -> None:
         self.budget = Budget(usd=1.0)
 
-    async def __call__(self, settings: object, stack: AsyncExitStack) -> RunTools:
+    async def __call__(self, settings: object, stack: AsyncExitStack, person: str = "") -> RunTools:
         return RunTools(open=no_tools, budget=self.budget)
 
 
@@ -191,7 +191,7 @@ async def test_a_routine_is_not_begun_while_the_last_goes_on(store: Store) -> No
 
 
 async def test_a_slice_whose_tools_cannot_be_opened_says_why_and_the_run_fails(store: Store) -> None:
-    async def no_key(settings: object, stack: AsyncExitStack) -> RunTools:
+    async def no_key(settings: object, stack: AsyncExitStack, person: str = "") -> RunTools:
         raise UsageError("There is no key.")
 
     async with Conductor(store, no_key) as conductor:

@@ -54,15 +54,20 @@ async def test_every_row_is_kept_also_doubled_ones(store: Store, tmp_path: Path)
     assert await store.tables.count(table_id) == 3
 
 
-async def test_a_json_export_comes_back_with_all_its_evidence(store: Store, tmp_path: Path) -> None:
+async def test_a_json_export_comes_back_with_its_evidence_marked_as_imported(store: Store, tmp_path: Path) -> None:
     table_id = await import_text(store, tmp_path, "Name,Price\nTea,12.50\nMilk,\n")
     await store.log.commit(table_id, [SetCell(row_id=2, field="Price", cell=FOUND)])
     before = await store.tables.load(table_id)
     await export_file(store, table_id, tmp_path / "copy.json")
     imported = await import_file(store, tmp_path / "copy.json", FileOptions())
     after = await store.tables.load(imported.table.id)
-    assert (after.fields, after.rows, after.key_field) == (before.fields, before.rows, before.key_field)
-    assert after.rows[1].cell("Price") == FOUND
+    assert (after.fields, after.rows[0], after.key_field) == (before.fields, before.rows[0], before.key_field)
+    cell = after.rows[1].cell("Price")
+    assert (cell.imported, cell.run_id, cell.attempt, cell.cost) == (True, None, 0, 0.0)
+    assert (cell.value, cell.confidence, cell.updated_at) == (FOUND.value, FOUND.confidence, FOUND.updated_at)
+    assert [(each.origin, each.quote, each.start) for each in cell.evidence] == [
+        ("https://shop.example/tea", "Tea costs 37.50", None)
+    ]
 
 
 async def test_the_evidence_columns_of_a_csv(store: Store, tmp_path: Path) -> None:

@@ -48,7 +48,9 @@ async def test_who_reads_whole_tables_holds_nobody_up(store: Store) -> None:
 
 async def test_tables_of_one_name_get_different_ids(store: Store) -> None:
     ids = [await kettles(store) for _ in range(3)]
-    assert ids == ["kettles", "kettles-2", "kettles-3"]
+    assert ids[0] == "kettles"
+    assert all(each.startswith("kettles-") for each in ids[1:])
+    assert len(set(ids)) == 3
     with pytest.raises(NotFound, match="3 tables are called 'KETTLES'"):
         await store.tables.find("KETTLES")
 

@@ -93,7 +93,8 @@ async def test_a_database_of_a_newer_version_is_left_alone(database_url: str) ->
 
 async def test_tables_of_one_name_made_at_once_get_different_ids(store: Store) -> None:
     made = await asyncio.gather(*(store.tables.create("same", FIELDS, []) for _ in range(6)))
-    assert sorted(table.id for table in made) == ["same", "same-2", "same-3", "same-4", "same-5", "same-6"]
+    ids = {table.id for table in made}
+    assert (len(ids), "same" in ids) == (6, True)
 
 
 async def test_a_file_name_that_is_no_text_still_names_a_table(store: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from tablewright.errors import NotFound, UsageError
-from tablewright.store import migrations
+from tablewright.store import migrations, tables
 from tablewright.store.operations import Operation
 from tablewright.store.proposals import EVERYTHING, Review, Selection
 from tablewright.store.runs import Runs
@@ -324,6 +324,7 @@ async def test_a_proposal_of_an_older_version_can_be_edited(
     with monkeypatch.context() as older:
         older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
         older.setattr(Runs, "start", start_as_it_was)
+        older.setattr(tables, "free_id", lambda connection, name: name)
         async with await Store.open(empty_database_url) as store:
             table_id, _, proposal_id = await proposal(store)
     async with await Store.open(empty_database_url) as store:

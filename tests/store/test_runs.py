@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from tablewright.store.store import Store
+from tablewright.table.access import Acting
 from tablewright.table.model import Field
 
 
@@ -13,10 +14,13 @@ async def test_runs_are_read_newest_first_on_from_one_and_among_the_tables_one_s
     everything = await store.runs.all()
     assert [run.id for run in everything] == begun[::-1]
 
-    seen = await store.runs.all(among={ours})
-    assert [run.table_id for run in seen] == [ours, "", ours]
-    assert await store.runs.all(among=()) == [seen[1]]
+    person, _ = await store.users.add("ann", "viewer")
+    ann = store.seen_by(Acting(person=person))
+    assert await ann.runs.all() == []
+    await store.sharing.share("table", ours, ["ann"])
+    seen = await ann.runs.all()
+    assert [run.table_id for run in seen] == [ours, ours]
 
-    first = await store.runs.all(among={ours}, limit=2)
-    rest = await store.runs.all(among={ours}, limit=2, before=(first[-1].started_at, first[-1].id))
+    first = await ann.runs.all(limit=1)
+    rest = await ann.runs.all(limit=1, before=(first[-1].started_at, first[-1].id))
     assert [*first, *rest] == seen

@@ -53,8 +53,8 @@ MANY = 1_000
 
 LINGER = 5.0
 """Seconds for which the tools of a run stay open between two of its slices."""
-OpenRun: TypeAlias = "Callable[[Mapping[str, str], AsyncExitStack], Awaitable[RunTools]]"
-"""The tools for a run of these settings, which are closed with the stack."""
+OpenRun: TypeAlias = "Callable[[Mapping[str, str], AsyncExitStack, str], Awaitable[RunTools]]"
+"""The tools for a run of these settings and this person, which are closed with the stack."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +190,7 @@ class Conductor:
             )
         finally:
             ongoing.fills.discard(fill)
+            await self._store.quotas.spend(ongoing.run.person, fill.written.cost_usd)
             self._written[part.run_id] = self._written.get(part.run_id, NOTHING) + amount(fill.written)
 
     # ── how a run ends ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -323,7 +324,7 @@ class Conductor:
         run = await self._store.runs.get(run_id)
         stack = AsyncExitStack()
         try:
-            tools = await self._open_run(run.spec.get("settings", {}), stack)
+            tools = await self._open_run(run.spec.get("settings", {}), stack, run.person)
             if tools.budget is None or tools.budget.spent == NOTHING:
                 self._written.pop(run_id, None)
             ongoing = Ongoing(
@@ -353,10 +354,15 @@ class Conductor:
     # ── what is done as a whole ──────────────────────────────────────────────────────────────────────────────────────
 
     async def perform(
-        self, kind: str, table_id: str, spec: dict[str, Any], work: Callable[[Run, Doing], Awaitable[T]]
+        self,
+        kind: str,
+        table_id: str,
+        spec: dict[str, Any],
+        work: Callable[[Run, Doing], Awaitable[T]],
+        seen: Store | None = None,
     ) -> T:
-        """Begins a run of that kind and does it."""
-        run_id = await self._store.runs.start(table_id, kind, spec, owner=self.id)
+        """Begins a run of that kind and does it; `seen` is the store as whoever begins it sees it."""
+        run_id = await (seen or self._store).runs.start(table_id, kind, spec, owner=self.id)
         return await self._do(await self._store.runs.get(run_id), work)
 
     async def begin_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> str | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
+from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -32,6 +33,8 @@ T = TypeVar("T")
 
 COUNTED = 10_000
 """Runs under way that are counted, at most."""
+SPENDING = ("research", "refresh")
+"""What is done as a whole and may ask a model."""
 
 
 class Jobs:
@@ -45,16 +48,28 @@ class Jobs:
         self._works = works
         self._conductor: Conductor | None = None
         self._background: set[asyncio.Task[None]] = set()
+        self._of_all: Jobs | None = None
+
+    def seen_by(self, store: Store) -> Jobs:
+        """The same jobs; of the runs only those that whoever looks into this store sees, and new ones are theirs."""
+        seen = copy(self)
+        seen._store = store
+        seen._of_all = self._of_all or self
+        return seen
 
     async def durable(self, fill: Fill, watch: Watch, settings: Mapping[str, str] | None = None) -> DurableFill:
         """`settings` hold for this run instead of those of this process, such as a budget of its own."""
         from tablewright.jobs.durable import DurableFill
 
+        held = {**self._settings.shared, **(settings or {})}
+        left = await self._store.quotas.left()
+        if left is not None:
+            held["budget"] = str(min(left, float(held["budget"] or left)))
         return DurableFill(
             self._store,
             await self._conduct(),
             fill,
-            settings={**self._settings.shared, **(settings or {})},
+            settings=held,
             submit=self._submit,
             watch=watch,
         )
@@ -63,11 +78,15 @@ class Jobs:
         self, kind: str, table_id: str, spec: dict[str, Any], work: Callable[[Run, Doing], Awaitable[T]]
     ) -> T:
         """Does something as a whole, and keeps a record of it, which others can watch, stop, and go on with."""
-        return await (await self._conduct()).perform(kind, table_id, spec, work)
+        if kind in SPENDING:
+            await self._store.quotas.left()
+        return await (await self._conduct()).perform(kind, table_id, spec, work, self._store)
 
     async def begin(self, kind: str, table_id: str, spec: dict[str, Any]) -> str:
         """Begins something that is done as a whole, by the workers or in the background of this process; its run."""
         conductor = await self._conduct()
+        if kind in SPENDING:
+            await self._store.quotas.left()
         run_id = await self._store.runs.start(table_id, kind, spec, owner=conductor.id)
         await self._hand_over(run_id)
         return run_id
@@ -79,6 +98,7 @@ class Jobs:
         return run_id
 
     async def resume_in_background(self, run_id: str) -> None:
+        await self._store.runs.get(run_id)
         await (await self._conduct()).charge.take(run_id)
         await self._hand_over(run_id)
 
@@ -103,13 +123,11 @@ class Jobs:
         self,
         table_id: str | None = None,
         *,
-        among: Collection[str] | None = None,
         limit: int = 50,
         before: tuple[str, str] | None = None,
     ) -> list[Run]:
-        """The newest first, on from the one that began and is named as `before` says. With `among` only those of these
-        tables, and those that are about no table."""
-        found = await self._store.runs.all(table_id, among=among, limit=limit, before=before)
+        """The newest first, on from the one that began and is named as `before` says."""
+        found = await self._store.runs.all(table_id, limit=limit, before=before)
         return [await self._up_to_date(run) for run in found]
 
     async def get(self, run_id: str) -> Run:
@@ -128,6 +146,7 @@ class Jobs:
         """What a run tells, in whatever process it is done, after the number that was read last, until it ends."""
         from tablewright.jobs.durable import follow
 
+        await self._store.runs.get(run_id)
         async for event in follow(self._store, run_id, after=after):
             yield event
 
@@ -143,11 +162,12 @@ class Jobs:
 
     def stop(self) -> None:
         """Whatever this process does, at once; what it has come to is kept."""
-        if self._conductor is not None:
-            self._conductor.stop_all()
+        if self._known is not None:
+            self._known.stop_all()
 
     async def take(self, run_id: str) -> None:
         """To go on with a run that was interrupted, stopped or failed; refused where it is done, or being done."""
+        await self._store.runs.get(run_id)
         await (await self._conduct()).charge.take(run_id)
 
     async def go_on(self, run_id: str) -> None:
@@ -162,6 +182,7 @@ class Jobs:
 
     async def result(self, run_id: str) -> Filled:
         """What a run over a table that has ended came to."""
+        await self._store.runs.get(run_id)
         return await (await self._conduct()).outcome(run_id)
 
     async def workers(self) -> list[Worker]:
@@ -201,9 +222,15 @@ class Jobs:
     @property
     def serves_others(self) -> bool:
         """Whether this process works on the runs of many, each with tools of its own."""
-        return self._conductor is not None and self._conductor.charge.kind != "command"
+        return self._known is not None and self._known.charge.kind != "command"
+
+    @property
+    def _known(self) -> Conductor | None:
+        return (self._of_all or self)._conductor
 
     async def _conduct(self) -> Conductor:
+        if self._of_all is not None:
+            return await self._of_all._conduct()
         if self._conductor is None:
             from tablewright.jobs.conductor import Conductor
 

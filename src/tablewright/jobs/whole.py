@@ -120,6 +120,7 @@ class Whole:
             doing.over.set()
             try:
                 await to_its_end(self._end(run.id, holder, doing, status, problem, used, telling))
+                await to_its_end(self._store.quotas.spend(run.person, meter.usage.cost_usd))
             finally:
                 del self._doing[run.id]
                 self._when_done()

@@ -63,13 +63,15 @@ class Asker:
         *,
         today: Callable[[], date] = date.today,
         tell: Callable[[Step], None] = lambda _: None,
+        health: dict[str, str] | None = None,
     ) -> None:
+        """`health` is what is known of the tools, for all questions."""
         self._store = store
         self._corpus = corpus
         self._model = model
         self._today = today
         self._tell = tell
-        self._health: dict[str, str] = {}
+        self._health: dict[str, str] = {} if health is None else health
 
     async def ask(self, text: str, conversation_id: str = "") -> Reply:
         if not text.strip():

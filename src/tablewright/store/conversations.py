@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
+from tablewright.store.audit import note
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many
 from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, to_text
+from tablewright.store.results import drop_results
+from tablewright.store.sharing import claim, must_own, release, share_alike, visible
 from tablewright.table.corpus import Completeness, Question
 from tablewright.table.model import Noun
 
@@ -50,7 +53,12 @@ class Conversations:
     async def start(self) -> str:
         conversation_id = new_id("c")
         statement = insert(schema.conversations).values(id=conversation_id, started_at=now(), summary="", last_turn=0)
-        await self._database.write(lambda connection: connection.execute(statement))
+
+        def work(connection: Connection) -> None:
+            connection.execute(statement)
+            claim(connection, "conversation", [conversation_id])
+
+        await self._database.write(work)
         return conversation_id
 
     async def get(self, id: str) -> Conversation:
@@ -58,7 +66,8 @@ class Conversations:
 
         def work(connection: Connection) -> Conversation:
             conversations, turns = schema.conversations, schema.turns
-            head = connection.execute(select(conversations).where(conversations.c.id == id)).first()
+            mine = (conversations.c.id == id) & visible(connection, "conversation")
+            head = connection.execute(select(conversations).where(mine)).first()
             if head is None:
                 raise missing(id)
             query = select(turns.c.turn).where(turns.c.conversation_id == id).order_by(turns.c.number)
@@ -79,7 +88,7 @@ class Conversations:
         def work(connection: Connection) -> int:
             conversations = schema.conversations
             is_gone = bool(set(turn.documents) - existing(connection, turn.documents))
-            mine = conversations.c.id == id
+            mine = (conversations.c.id == id) & visible(connection, "conversation")
             number = connection.execute(
                 update(conversations)
                 .where(mine)
@@ -88,6 +97,9 @@ class Conversations:
             ).scalar()
             if number is None:
                 raise missing(id)
+            must_own(connection, "conversation", id)
+            if turn.result_id:
+                share_alike(connection, ("conversation", id), ("result", turn.result_id))
             if is_gone:
                 return int(number)
             kept = msgspec.structs.replace(turn, at=turn.at or now())
@@ -102,6 +114,38 @@ class Conversations:
             return int(number)
 
         return await self._database.write(work)
+
+    async def all(self) -> list[Conversation]:
+        """The newest first, without their turns."""
+
+        def work(connection: Connection) -> list[Conversation]:
+            heads = schema.conversations
+            query = select(heads).where(visible(connection, "conversation")).order_by(heads.c.started_at.desc())
+            return [
+                Conversation(id=head.id, started_at=head.started_at, summary=head.summary)
+                for head in connection.execute(query)
+            ]
+
+        return await self._database.read(work)
+
+    async def remove(self, id: str) -> None:
+        """With the rows of its answers."""
+
+        def work(connection: Connection) -> None:
+            heads, turns = schema.conversations, schema.turns
+            seen = (heads.c.id == id) & visible(connection, "conversation")
+            if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
+                raise missing(id)
+            must_own(connection, "conversation", id)
+            told = connection.execute(select(turns.c.turn).where(turns.c.conversation_id == id)).scalars()
+            results = [each for turn in told if (each := msgspec.json.decode(turn, type=Turn).result_id)]
+            drop_results(connection, results)
+            for column in (turns.c.conversation_id, schema.turn_documents.c.conversation_id, heads.c.id):
+                connection.execute(delete(column.table).where(column == id))
+            release(connection, "conversation", [id])
+            note(connection, "remove", f"conversation {id}")
+
+        await self._database.write(work)
 
 
 def missing(id: str) -> NotFound:

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from enum import IntEnum
 from typing import TypeVar
 
@@ -26,6 +27,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Operati
 from tablewright.errors import BadSetting, Cancelled, StoreError
 from tablewright.secrets import masked
 from tablewright.store.migrations import migrate
+from tablewright.table.access import Acting
 
 T = TypeVar("T")
 
@@ -57,6 +59,7 @@ class Database:
         self.engine = engine
         self.location = location
         self.patience = patience
+        self.acting = Acting()
         self._closing = threading.Event()
         self._hurried = threading.Event()
         self._is_sqlite = engine.dialect.name == "sqlite"
@@ -75,6 +78,12 @@ class Database:
             await database.close()
             raise
         return database
+
+    def seen_by(self, acting: Acting) -> Database:
+        """The same database, each of its transactions in the name of that person."""
+        seen = copy(self)
+        seen.acting = acting
+        return seen
 
     async def close(self) -> None:
         """Waits for the transactions under way; long ones stop at their next `check_open` and roll back."""
@@ -126,7 +135,7 @@ class Database:
             stage = Stage.CONNECTING
             try:
                 with self.engine.connect() as connection:  # which rolls back what is not committed
-                    connection.execution_options(tablewright_write=write)
+                    connection.execution_options(tablewright_write=write, tablewright_acting=self.acting)
                     connection.begin()
                     stage = Stage.WORKING
                     result = work(connection)
@@ -147,6 +156,12 @@ class Database:
         """False when there is no more time. All who wait would come back together, were they not to wait unlike."""
         left = until - time.monotonic()
         return left > 0 and not self._hurried.wait(min(left, pause * random.uniform(0.5, 1)))
+
+
+def acting_in(connection: Connection) -> Acting:
+    """In whose name the transaction is."""
+    acting: Acting = connection.get_execution_options().get("tablewright_acting", Acting())
+    return acting
 
 
 def is_lost(error: DBAPIError, stage: Stage) -> bool:

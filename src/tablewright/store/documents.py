@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, Select, delete, insert, or_, select, update
 from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
+from tablewright.store.audit import note
 from tablewright.store.cache import Cache
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, see_one_state, upsert
@@ -35,7 +36,9 @@ from tablewright.store.properties import (
     labels_in_use,
     properties_at,
 )
+from tablewright.store.quotas import MEGABYTE, charge
 from tablewright.store.records import now, printable, to_text
+from tablewright.store.sharing import claim, must_own, sees_all, visible
 from tablewright.store.text_index import K1, Ranked, TextIndex, postings_of
 from tablewright.store.vectors import Half, Nearest, Target, VectorIndex, add_vectors, keep_vectors
 from tablewright.store.words import holds, in_common, phrases_of, weighty_words, words_of
@@ -95,13 +98,31 @@ class Roster:
     ids: dict[int, str]
     numbers: dict[str, int]
     categories: dict[int, frozenset[Category]]
+    partial: bool = False
+    """Others are there that are not this person's."""
 
     def among(self, documents: Collection[str] | None, categories: Collection[Category] = ()) -> set[int] | None:
         """The numbers of these documents that are of one of the categories; None for all."""
-        if documents is None and not categories:
+        if documents is None and not categories and not self.partial:
             return None
         chosen = self.ids if documents is None else (self.numbers[id] for id in documents if id in self.numbers)
         return {no for no in chosen if not categories or self.categories[no] & set(categories)}
+
+    def only(self, numbers: Collection[int]) -> Roster:
+        return Roster(
+            version=self.version,
+            ids={no: self.ids[no] for no in numbers},
+            numbers={self.ids[no]: no for no in numbers},
+            categories={no: self.categories[no] for no in numbers},
+            partial=True,
+        )
+
+
+@dataclass
+class Newest:
+    """The last roster that was read; all views of one store share it."""
+
+    roster: Roster | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +188,7 @@ class Moment:
             record.id: as_summary(record, self.roster)
             for batch in in_batches(ids)
             for record in self.connection.execute(select(summaries).where(summaries.c.id.in_(batch)))
+            if document_no(record.id) in self.roster.ids
         }
         return [found[id] for id in ids if id in found]
 
@@ -183,7 +205,7 @@ class Moment:
         documents = schema.documents
         found = {
             record.id: _document.decode(record.document)
-            for batch in in_batches(list(ids))
+            for batch in in_batches([id for id in ids if id in self.roster.numbers])
             for record in self.connection.execute(
                 select(documents.c.id, documents.c.document).where(documents.c.id.in_(batch))
             )
@@ -197,7 +219,7 @@ class Documents:
         self._cache = cache
         self._text_index = TextIndex()
         self._vector_index = VectorIndex()
-        self._roster: Roster | None = None
+        self._newest = Newest()
 
     async def add(self, read: ReadDocument) -> None:
         await self.add_many([read])
@@ -211,6 +233,7 @@ class Documents:
             for each in read:
                 self._database.check_open()
                 add(connection, each)
+            charge(connection, "disk", sum(each.document.size for each in read) / MEGABYTE)
 
         if read:
             await self._database.write(work)
@@ -259,8 +282,12 @@ class Documents:
             clean_up(connection)
             next_version(connection)
             numbers = numbers_of(connection, ids)
+            for id in numbers:
+                must_own(connection, "document", id)
             forget_parts(connection, list(numbers.values()))
             forget_traces(connection, list(numbers))
+            for id in numbers:
+                note(connection, "remove", f"document {id}")
             return len(numbers)
 
         removed = await self._database.write(work)
@@ -271,7 +298,7 @@ class Documents:
         """The id and the hash of the file, by path."""
         documents = schema.documents
         query = select(documents.c.path, documents.c.id, documents.c.file_hash)
-        found = await self._database.read(lambda connection: connection.execute(query).all())
+        found = await self._seen(query)
         return {record.path: (record.id, record.file_hash) for record in found}
 
     async def all(self, *, readable: bool | None = None) -> list[Document]:
@@ -279,8 +306,12 @@ class Documents:
         query = select(documents.c.document).order_by(documents.c.path)
         if readable is not None:
             query = query.where(documents.c.readable == readable)
+        return [_document.decode(record.document) for record in await self._seen(query)]
+
+    async def _seen(self, query: Select[Any]) -> Sequence[Record[Any]]:
+        """Of what the query is about, whatever somebody may see."""
         return await self._database.read(
-            lambda connection: [_document.decode(text) for text in connection.execute(query).scalars()]
+            lambda connection: connection.execute(query.where(visible(connection, "document"))).all()
         )
 
     async def get(self, id_or_path_or_name: str) -> Document:
@@ -338,7 +369,7 @@ class Documents:
     async def counts(self) -> Counts:
         documents = schema.documents
         columns = (documents.c.segments, documents.c.facts, documents.c.rows, documents.c.document)
-        found = await self._database.read(lambda connection: connection.execute(select(*columns)).all())
+        found = await self._seen(select(*columns))
         all_of_them = [_document.decode(record.document) for record in found]
         readable = [document for document in all_of_them if not document.problem]
         return Counts(
@@ -356,8 +387,7 @@ class Documents:
     async def facts(self) -> dict[str, int]:
         """How many facts and rows were read from each document, by its id."""
         documents = schema.documents
-        query = select(documents.c.id, documents.c.facts, documents.c.rows)
-        found = await self._database.read(lambda connection: connection.execute(query).all())
+        found = await self._seen(select(documents.c.id, documents.c.facts, documents.c.rows))
         return {record.id: record.facts + record.rows for record in found}
 
     async def labels(self) -> list[LabelUse]:
@@ -436,9 +466,12 @@ class Documents:
         def with_roster(connection: Connection) -> T:
             see_one_state(connection)
             version = connection.execute(select(schema.corpus.c.version)).scalar_one()
-            roster = self._roster
+            roster = self._newest.roster
             if roster is None or roster.version != version:
-                roster = self._roster = read_roster(connection, version)
+                roster = self._newest.roster = read_roster(connection, version)
+            if not sees_all(connection):
+                own = select(schema.documents.c.no).where(visible(connection, "document"))
+                roster = roster.only(set(connection.execute(own).scalars()))
             return work(connection, roster)
 
         return await self._database.read(with_roster)
@@ -462,6 +495,7 @@ def read_roster(connection: Connection, version: int) -> Roster:
 def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
     documents = schema.documents
     query = select(documents.c.no, documents.c.id, documents.c.path, documents.c.document)
+    query = query.where(visible(connection, "document"))
     found = connection.execute(query.where(or_(documents.c.id == wanted, documents.c.path == wanted))).first()
     if found is not None:
         return found
@@ -476,7 +510,7 @@ def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
             f"{len(named)} documents are called {wanted!r}.",
             advice=f"Say which by its path: {', '.join(record.path for record in named[:5])}.",
         )
-    names = list(connection.execute(select(documents.c.name)).scalars())
+    names = list(connection.execute(select(documents.c.name).where(visible(connection, "document"))).scalars())
     alike = get_close_matches(wanted, names, n=3)
     advice = f"Did you mean {' or '.join(alike)}?" if alike else "`tablewright docs list` shows those that there are."
     raise NotFound(f"There is no document {wanted!r}.", advice=advice)
@@ -487,7 +521,9 @@ def numbers_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     return {
         record.id: record.no
         for batch in in_batches(ids)
-        for record in connection.execute(select(documents.c.id, documents.c.no).where(documents.c.id.in_(batch)))
+        for record in connection.execute(
+            select(documents.c.id, documents.c.no).where(documents.c.id.in_(batch), visible(connection, "document"))
+        )
     }
 
 
@@ -495,10 +531,13 @@ def add(connection: Connection, read: ReadDocument) -> None:
     document, text = as_kept(read)
     documents = schema.documents
     same = or_(documents.c.path == document.path, documents.c.id == document.id)
-    for record in connection.execute(select(documents.c.no, documents.c.id, documents.c.path).where(same)).all():
+    known = connection.execute(select(documents.c.no, documents.c.id, documents.c.path).where(same)).all()
+    for record in known:
         forget_parts(connection, [record.no])
         if record.path == document.path:
             document = msgspec.structs.replace(document, id=record.id)
+    # Whoever adds a file that is there already has read it, so they may see the document that it became.
+    claim(connection, "document", [document.id], owns=not known)
     inserted = connection.execute(
         insert(documents).values(
             id=document.id,
@@ -572,6 +611,7 @@ def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) ->
         record.id: as_segment(record, roster)
         for batch in in_batches(ids)
         for record in connection.execute(select(segments).where(segments.c.id.in_(batch)))
+        if document_no(record.id) in roster.ids
     }
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, exists, select, tuple_, update
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.parts import in_batches, parts_of
+from tablewright.store.sharing import release
 
 AT_ONCE = 200
 
@@ -59,6 +60,7 @@ def forget_traces(connection: Connection, ids: Sequence[str]) -> None:
         forget_answers(connection, batch)
         forget_research(connection, batch)
         connection.execute(delete(schema.result_rows).where(schema.result_rows.c.document_id.in_(batch)))
+        release(connection, "document", batch)
 
 
 def forget_texts(connection: Connection, ids: Sequence[str]) -> None:
@@ -103,6 +105,7 @@ def drop_researches(connection: Connection, ids: Sequence[str]) -> None:
             schema.research_documents.c.research_id,
         ):
             connection.execute(delete(column.table).where(column.in_(some)))
+        release(connection, "research", some)
 
 
 def forget_answers(connection: Connection, ids: Sequence[str]) -> None:

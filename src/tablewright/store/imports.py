@@ -10,6 +10,7 @@ from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.records import now
+from tablewright.store.sharing import visible
 from tablewright.store.tables import head
 from tablewright.table.model import Noun
 
@@ -49,7 +50,7 @@ class Imports:
             query = (
                 select(tables.c.id, imports.c.content_hash)
                 .join(tables, tables.c.no == imports.c.table_no)
-                .where(imports.c.path == file.path, imports.c.reading == file.reading)
+                .where(imports.c.path == file.path, imports.c.reading == file.reading, visible(connection, "table"))
                 .order_by(tables.c.no.desc())
                 .limit(1)
             )

@@ -15,6 +15,7 @@ from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
+from tablewright.store.quotas import charge
 from tablewright.store.records import decode_cell, decode_given, now, printable, split_given, to_text
 from tablewright.store.staleness import CELL_KINDS, Entry, StaleCell, marks_for, stale_cells
 from tablewright.store.tables import Head, cell_record, head, possible, read_rows
@@ -89,6 +90,8 @@ class Log:
                 return None
             writer.finish()
             append(connection, found, entries)
+            if added := sum(isinstance(edit, AddRow) for edit in edits):
+                charge(connection, "rows", added)
             cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
             return close_change(
                 connection,

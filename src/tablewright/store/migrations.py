@@ -11,6 +11,31 @@ from sqlalchemy import Connection, text
 from tablewright.errors import StoreError
 from tablewright.store.dialect import take_turns
 
+SQLITE, POSTGRESQL = "-- sqlite\n", "-- postgresql\n"
+"""Before a statement that is for one of them alone."""
+
+
+def append_only(table: str) -> tuple[str, ...]:
+    """No row of it is changed or deleted again, whoever asks."""
+    refusal = f"{table} is append-only"
+    function = f"{table}_is_append_only"
+    return (
+        *(
+            f"""{SQLITE}CREATE TRIGGER {table}_no_{what.lower()} BEFORE {what} ON {table}
+                BEGIN SELECT RAISE(ABORT, '{refusal}'); END"""
+            for what in ("UPDATE", "DELETE")
+        ),
+        # INSERT OR REPLACE deletes without firing the trigger above.
+        f"""{SQLITE}CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table}
+            WHEN EXISTS (SELECT 1 FROM {table} WHERE no = NEW.no)
+            BEGIN SELECT RAISE(ABORT, '{refusal}'); END""",
+        f"""{POSTGRESQL}CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN RAISE EXCEPTION ''{refusal}''; END'""",
+        f"""{POSTGRESQL}CREATE TRIGGER {table}_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
+            FOR EACH STATEMENT EXECUTE FUNCTION {function}()""",
+    )
+
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE tables (
@@ -200,6 +225,47 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         "CREATE INDEX imports_by_path ON imports (path)",
     ),
+    (
+        """CREATE TABLE shares (
+            kind TEXT NOT NULL, thing_id TEXT NOT NULL, user_id TEXT NOT NULL, owns BOOLEAN NOT NULL,
+            PRIMARY KEY (kind, thing_id, user_id)
+        ){clustered}""",
+        "CREATE INDEX shares_by_user ON shares (user_id, kind, thing_id)",
+        # Whoever made a table owns it; whoever saw a table saw its researches and shortlists; all saw all documents.
+        """INSERT INTO shares (kind, thing_id, user_id, owns)
+            SELECT 'table', grants.table_id, grants.user_id, EXISTS (
+                SELECT 1 FROM tables JOIN changes ON changes.table_no = tables.no AND changes.change = 1
+                JOIN users ON users.name = changes.actor
+                WHERE tables.id = grants.table_id AND users.id = grants.user_id
+            ) FROM grants""",
+        """INSERT INTO shares (kind, thing_id, user_id, owns)
+            SELECT 'research', researches.id, shares.user_id, shares.owns
+            FROM researches JOIN shares ON shares.kind = 'table' AND shares.thing_id = researches.table_id""",
+        """INSERT INTO shares (kind, thing_id, user_id, owns)
+            SELECT 'shortlist', shortlists.id, shares.user_id, shares.owns
+            FROM shortlists JOIN shares ON shares.kind = 'table' AND shares.thing_id = shortlists.table_id""",
+        """INSERT INTO shares (kind, thing_id, user_id, owns)
+            SELECT 'document', id, '*', false FROM documents""",
+        "DROP TABLE grants",
+        "CREATE TABLE table_ids (id TEXT PRIMARY KEY)",
+        "CREATE TABLE scheduled (table_id TEXT PRIMARY KEY)",
+        "INSERT INTO table_ids (id) SELECT id FROM tables",
+        "ALTER TABLE runs ADD COLUMN person TEXT NOT NULL DEFAULT ''",
+    ),
+    (
+        """CREATE TABLE quotas (
+            user_id TEXT NOT NULL, what TEXT NOT NULL, most DOUBLE PRECISION NOT NULL, PRIMARY KEY (user_id, what)
+        )""",
+        """CREATE TABLE spent (
+            user_id TEXT NOT NULL, month TEXT NOT NULL, what TEXT NOT NULL, amount DOUBLE PRECISION NOT NULL,
+            PRIMARY KEY (user_id, month, what)
+        )""",
+        """CREATE TABLE audit (
+            no {serial}, at TEXT NOT NULL, who TEXT NOT NULL, door TEXT NOT NULL, action TEXT NOT NULL,
+            thing TEXT NOT NULL, detail TEXT NOT NULL
+        )""",
+        *append_only("audit"),
+    ),
 )
 
 
@@ -219,6 +285,8 @@ def migrate(connection: Connection) -> None:
         )
     for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
         for statement in statements:
+            if statement.startswith(POSTGRESQL if sqlite else SQLITE):
+                continue
             connection.execute(
                 text(
                     statement.format(

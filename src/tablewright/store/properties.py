@@ -13,6 +13,7 @@ from tablewright.store import schema
 from tablewright.store.dialect import insert_many
 from tablewright.store.parts import MOST, document_no, part_id, parts_of
 from tablewright.store.records import printable
+from tablewright.store.sharing import sees_all, visible
 from tablewright.table.corpus import Annotation, Property, Shape, Typed
 from tablewright.table.model import Noun
 
@@ -147,6 +148,9 @@ def labels_in_use(connection: Connection) -> list[LabelUse]:
         .group_by(*key)
         .order_by(*key)
     )
+    if not sees_all(connection):
+        own = select(schema.documents.c.no).where(visible(connection, "document"))
+        query = query.where((annotated.c.id // MOST).in_(own))
     return [
         LabelUse(
             label=record.label,

@@ -29,6 +29,7 @@ from tablewright.store.dialect import insert_select
 from tablewright.store.log import Change, EditWriter, append, close_change, last_write
 from tablewright.store.operations import CellAt, Operation, add_operations, as_operation, create_proposal
 from tablewright.store.records import decode_cell, decode_fields, now, to_text
+from tablewright.store.sharing import sees_all, visible
 from tablewright.store.staleness import Entry, marks_for_outdated
 from tablewright.store.tables import Head, chunks, head, possible
 from tablewright.table.edits import AddField, ChangeField, Edit
@@ -195,6 +196,8 @@ class Proposals:
         def work(connection: Connection) -> list[Operation]:
             operations = schema.operations
             row_id, name = after
+            if not sees_all(connection):
+                read_head(connection, proposal_id, counted=False)
             query = (
                 select(operations)
                 .where(
@@ -556,7 +559,7 @@ def read_heads(connection: Connection, wanted: ColumnElement[bool], *, counted: 
     records = connection.execute(
         select(proposals, tables.c.id.label("table_id"))
         .join(tables, tables.c.no == proposals.c.table_no)
-        .where(wanted)
+        .where(wanted, visible(connection, "table"))
         .order_by(proposals.c.created_at.desc())
     ).all()
     counts = decision_counts(connection, [record.id for record in records] if counted else [])

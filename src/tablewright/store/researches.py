@@ -12,12 +12,13 @@ import msgspec
 from sqlalchemy import Connection, insert, literal, null, select, update
 
 from tablewright.errors import NotFound
-from tablewright.store import schema
+from tablewright.store import audit, schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many, upsert
 from tablewright.store.forget import drop_researches
 from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, printable, to_text
+from tablewright.store.sharing import claim, must_own, visible
 from tablewright.table.research import Answered, Brief, Report, Research, ResearchStatus, Round
 from tablewright.table.retrieved import is_document
 
@@ -46,13 +47,19 @@ class Researches:
             created_at=research.created_at,
             updated_at=research.updated_at,
         )
-        await self._database.write(lambda connection: connection.execute(statement))
+
+        def work(connection: Connection) -> None:
+            connection.execute(statement)
+            claim(connection, "research", [research.id])
+
+        await self._database.write(work)
         return research
 
     async def get(self, id: str) -> Research:
         def work(connection: Connection) -> Research:
             heads = schema.researches
-            head = connection.execute(select(heads).where(heads.c.id == id)).first()
+            seen = (heads.c.id == id) & visible(connection, "research")
+            head = connection.execute(select(heads).where(seen)).first()
             if head is None:
                 raise missing(id)
             rounds = schema.research_rounds
@@ -69,9 +76,12 @@ class Researches:
         unread: list[Any] = [null().label("report"), literal("[]").label("answered")]
         columns = [each for each in heads.c if each.name not in ("report", "answered")] + unread
         query = select(*columns).order_by(heads.c.created_at.desc())
-        return await self._database.read(
-            lambda connection: [as_research(head, ()) for head in connection.execute(query)]
-        )
+
+        def work(connection: Connection) -> list[Research]:
+            seen = query.where(visible(connection, "research"))
+            return [as_research(head, ()) for head in connection.execute(seen)]
+
+        return await self._database.read(work)
 
     async def keep_round(self, id: str, round: Round) -> None:
         """Once more changes nothing: the round of that number is as it is now."""
@@ -104,7 +114,8 @@ class Researches:
     async def add_answer(self, id: str, answered: Answered) -> None:
         def work(connection: Connection) -> None:
             heads = schema.researches
-            present = connection.execute(select(heads.c.answered).where(heads.c.id == id)).scalar()
+            seen = (heads.c.id == id) & visible(connection, "research")
+            present = connection.execute(select(heads.c.answered).where(seen)).scalar()
             if present is None:
                 raise missing(id)
             touch(connection, id, answered=to_text([*_answered.decode(present), answered]))
@@ -118,15 +129,18 @@ class Researches:
         def work(connection: Connection) -> None:
             touch(connection, id)
             drop_researches(connection, [id])
+            audit.note(connection, "remove", f"research {id}")
 
         await self._database.write(work)
 
 
 def touch(connection: Connection, id: str, **values: object) -> None:
     heads = schema.researches
-    changed = connection.execute(update(heads).where(heads.c.id == id).values(updated_at=now(), **values)).rowcount
+    seen = (heads.c.id == id) & visible(connection, "research")
+    changed = connection.execute(update(heads).where(seen).values(updated_at=now(), **values)).rowcount
     if not changed:
         raise missing(id)
+    must_own(connection, "research", id)
 
 
 def quoted_in(round: Round) -> Iterator[str]:

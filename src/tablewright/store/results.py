@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Select, func, insert, select
+from sqlalchemy import Connection, Select, delete, func, insert, select
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_many
-from tablewright.store.parts import existing
+from tablewright.store.parts import existing, in_batches
 from tablewright.store.records import new_id, now, printable, to_text
+from tablewright.store.sharing import claim, release, visible
 from tablewright.table.corpus import Truth
 from tablewright.table.model import Noun
 
@@ -68,6 +69,7 @@ class Results:
                     id=result_id, question=printable(question), columns=to_text(list(columns)), created_at=now()
                 )
             )
+            claim(connection, "result", [result_id])
             there = existing(connection, [row.document_id for row in rows])
             kept = [record for record in records if record["document_id"] in there]
             insert_many(connection, insert(schema.result_rows), kept)
@@ -79,7 +81,8 @@ class Results:
         """The rows from `offset` on, all of them without a `limit`."""
 
         def work(connection: Connection) -> ResultSet:
-            head = connection.execute(select(schema.results).where(schema.results.c.id == id)).first()
+            seen = (schema.results.c.id == id) & visible(connection, "result")
+            head = connection.execute(select(schema.results).where(seen)).first()
             if head is None:
                 raise NotFound(f"There is no result set {id!r}.", advice="Ask the question again.")
             rows = schema.result_rows
@@ -109,3 +112,10 @@ class Results:
     async def get(self, id: str) -> ResultSet:
         """With all its rows."""
         return await self.page(id)
+
+
+def drop_results(connection: Connection, ids: Sequence[str]) -> None:
+    for some in in_batches(ids):
+        connection.execute(delete(schema.result_rows).where(schema.result_rows.c.result_id.in_(some)))
+        connection.execute(delete(schema.results).where(schema.results.c.id.in_(some)))
+        release(connection, "result", some)

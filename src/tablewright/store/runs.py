@@ -20,6 +20,7 @@ from tablewright.store.database import Database
 from tablewright.store.feed import append_events
 from tablewright.store.operations import create_proposal
 from tablewright.store.records import new_id, now, to_text
+from tablewright.store.sharing import owner_of, visible
 from tablewright.store.slices import Todo, write_slices
 from tablewright.store.tables import head
 from tablewright.table.feed import Progress
@@ -34,6 +35,8 @@ NEWEST = 500
 NO_TABLE = 0
 SINCE = "since"
 HOLDER = "holder"
+PERSON = "person"
+"""In the spec of a run that somebody else begins, such as a schedule: the id of the user for whom."""
 TALLY = "tally"
 """In the spec of a run that has ended: what it counted."""
 
@@ -62,6 +65,8 @@ class Run(Noun, frozen=True):
     total: int = 0
     done: int = 0
     last_event: int = 0
+    person: str = ""
+    """The id of the user who began it; empty for the installation's own."""
 
     @property
     def since(self) -> Since:
@@ -182,9 +187,7 @@ class Runs:
 
         def work(connection: Connection) -> None:
             runs = schema.runs
-            status = connection.execute(select(runs.c.status).where(runs.c.id == run_id)).scalar()
-            if status is None:
-                raise no_run(run_id)
+            status = one_run(connection, run_id).status
             if status != "running":
                 raise UsageError(f"Run {run_id} is not running: it is {status.replace('_', ' ')}.")
             connection.execute(update(runs).where(runs.c.id == run_id).values(stop="cancel"))
@@ -204,33 +207,28 @@ class Runs:
         return await self._database.read(work)
 
     async def get(self, run_id: str) -> Run:
-        def work(connection: Connection) -> Run:
-            record = connection.execute(with_table().where(schema.runs.c.id == run_id)).one_or_none()
-            if record is None:
-                raise no_run(run_id)
-            return as_run(record)
-
-        return await self._database.read(work)
+        return await self._database.read(lambda connection: one_run(connection, run_id))
 
     async def all(
         self,
         table_id: str | None = None,
         *,
-        among: Collection[str] | None = None,
         status: RunStatus | None = None,
         limit: int = NEWEST,
         before: tuple[str, str] | None = None,
     ) -> list[Run]:
-        """The newest first, on from the one that began and is named as `before` says. With `among` only those of these
-        tables, and those that are about no table."""
+        """The newest first, on from the one that began and is named as `before` says."""
 
         def work(connection: Connection) -> list[Run]:
-            runs, tables = schema.runs, schema.tables
-            query = with_table().order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(limit)
+            runs = schema.runs
+            query = (
+                with_table()
+                .where(is_seen(connection))
+                .order_by(runs.c.started_at.desc(), runs.c.id.desc())
+                .limit(limit)
+            )
             if before is not None:
                 query = query.where(tuple_(runs.c.started_at, runs.c.id) < before)
-            if among is not None:
-                query = query.where(or_(tables.c.id.is_(None), tables.c.id.in_(among)))
             if table_id is not None:
                 query = query.where(runs.c.table_no == head(connection, table_id).no)
             if status is not None:
@@ -284,9 +282,25 @@ def write_run(connection: Connection, table_no: int, kind: str, spec: Mapping[st
             usage=to_text(Usage()),
             owner=owner,
             total=total,
+            person=str(spec.get(PERSON) or owner_of(connection)),
         )
     )
     return run_id
+
+
+def one_run(connection: Connection, run_id: str) -> Run:
+    query = with_table().where(schema.runs.c.id == run_id, is_seen(connection))
+    record = connection.execute(query).one_or_none()
+    if record is None:
+        raise no_run(run_id)
+    return as_run(record)
+
+
+def is_seen(connection: Connection) -> ColumnElement[bool]:
+    """Of `with_table`: the runs of tables that somebody sees, and what they began themselves that is about none."""
+    runs = schema.runs
+    own = (runs.c.table_no == NO_TABLE) & (runs.c.person == owner_of(connection))
+    return or_(visible(connection, "table"), own)
 
 
 def is_held(connection: Connection, run: ColumnElement[bool], holder: str) -> bool:
@@ -324,6 +338,7 @@ def as_run(record: Record[Any]) -> Run:
         total=record.total,
         done=record.done,
         last_event=record.last_event,
+        person=record.person,
     )
 
 

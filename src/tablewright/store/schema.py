@@ -111,6 +111,7 @@ runs = Table(
     Column("total", BigInteger, nullable=False, default=0),
     Column("done", BigInteger, nullable=False, default=0),
     Column("last_event", BigInteger, nullable=False, default=0),
+    Column("person", Text, nullable=False, default=""),
 )
 run_slices = Table(
     "run_slices",
@@ -423,12 +424,42 @@ users = Table(
     Column("token_hash", Text, nullable=False),
     Column("created_at", Text, nullable=False),
 )
-grants = Table(
-    "grants",
+shares = Table(
+    "shares",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("thing_id", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Column("owns", Boolean, nullable=False),
+)
+quotas = Table(
+    "quotas",
     metadata,
     Column("user_id", Text, primary_key=True),
-    Column("table_id", Text, primary_key=True),
+    Column("what", Text, primary_key=True),
+    Column("most", Double, nullable=False),
 )
+spent = Table(
+    "spent",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("month", Text, primary_key=True),
+    Column("what", Text, primary_key=True),
+    Column("amount", Double, nullable=False),
+)
+audit = Table(
+    "audit",
+    metadata,
+    Column("no", Integer, primary_key=True, autoincrement=True),
+    Column("at", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("door", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("thing", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+)
+scheduled = Table("scheduled", metadata, Column("table_id", Text, primary_key=True))
+table_ids = Table("table_ids", metadata, Column("id", Text, primary_key=True))
 requests = Table(
     "requests",
     metadata,

@@ -10,8 +10,10 @@ from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
+from tablewright.store.audit import note
 from tablewright.store.database import Database
 from tablewright.store.records import new_id, now, to_text
+from tablewright.store.sharing import claim, must_own, release, share_alike, visible
 from tablewright.table.shortlist import ShortlistState
 
 BROKEN = "The conversation could not be read any more, so it starts afresh."
@@ -28,30 +30,43 @@ class Shortlists:
         statement = insert(schema.shortlists).values(
             id=state.id, table_id="", state=to_text(state), created_at=state.created_at, updated_at=state.updated_at
         )
-        await self._database.write(lambda connection: connection.execute(statement))
+
+        def work(connection: Connection) -> None:
+            connection.execute(statement)
+            claim(connection, "shortlist", [state.id])
+
+        await self._database.write(work)
         return state
 
     async def get(self, id: str) -> ShortlistState:
         """A state that cannot be read is a new one, which says so; the table that was found by then is kept."""
-        heads = schema.shortlists
-        query = select(heads).where(heads.c.id == id)
-        head = await self._database.read(lambda connection: connection.execute(query).first())
-        if head is None:
-            raise missing(id)
-        return as_state(head)
+
+        def work(connection: Connection) -> ShortlistState:
+            heads = schema.shortlists
+            seen = (heads.c.id == id) & visible(connection, "shortlist")
+            head = connection.execute(select(heads).where(seen)).first()
+            if head is None:
+                raise missing(id)
+            return as_state(head)
+
+        return await self._database.read(work)
 
     async def save(self, state: ShortlistState) -> ShortlistState:
         saved = msgspec.structs.replace(state, updated_at=now())
 
         def work(connection: Connection) -> None:
             heads = schema.shortlists
+            seen = (heads.c.id == state.id) & visible(connection, "shortlist")
             changed = connection.execute(
                 update(heads)
-                .where(heads.c.id == state.id)
+                .where(seen)
                 .values(state=to_text(saved), table_id=saved.table_id, updated_at=saved.updated_at)
             ).rowcount
             if not changed:
                 raise missing(state.id)
+            must_own(connection, "shortlist", state.id)
+            if saved.table_id:
+                share_alike(connection, ("shortlist", state.id), ("table", saved.table_id))
 
         await self._database.write(work)
         return saved
@@ -59,16 +74,27 @@ class Shortlists:
     async def all(self) -> list[ShortlistState]:
         """The newest first."""
         query = select(schema.shortlists).order_by(schema.shortlists.c.created_at.desc())
-        return await self._database.read(lambda connection: [as_state(head) for head in connection.execute(query)])
+
+        def work(connection: Connection) -> list[ShortlistState]:
+            seen = query.where(visible(connection, "shortlist"))
+            return [as_state(head) for head in connection.execute(seen)]
+
+        return await self._database.read(work)
 
     async def remove(self, id: str) -> None:
         """The table stays."""
-        heads = schema.shortlists
-        gone = await self._database.write(
-            lambda connection: connection.execute(delete(heads).where(heads.c.id == id)).rowcount
-        )
-        if not gone:
-            raise missing(id)
+
+        def work(connection: Connection) -> None:
+            heads = schema.shortlists
+            seen = (heads.c.id == id) & visible(connection, "shortlist")
+            if connection.execute(select(heads.c.id).where(seen)).scalar() is None:
+                raise missing(id)
+            must_own(connection, "shortlist", id)
+            connection.execute(delete(heads).where(heads.c.id == id))
+            release(connection, "shortlist", [id])
+            note(connection, "remove", f"shortlist {id}")
+
+        await self._database.write(work)
 
 
 def as_state(head: Record[Any]) -> ShortlistState:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
 from types import TracebackType
 
 from tablewright.store.attempts import Attempts
+from tablewright.store.audit import Audit
 from tablewright.store.cache import Cache
 from tablewright.store.conversations import Conversations
 from tablewright.store.corrections import Corrections
@@ -16,15 +18,18 @@ from tablewright.store.limits import SharedLimits
 from tablewright.store.log import Log
 from tablewright.store.pages import Pages
 from tablewright.store.proposals import Proposals
+from tablewright.store.quotas import Quotas
 from tablewright.store.researches import Researches
 from tablewright.store.results import Results
 from tablewright.store.rollback import History
 from tablewright.store.runs import Runs
+from tablewright.store.sharing import Sharing
 from tablewright.store.shortlists import Shortlists
 from tablewright.store.slices import Slices
 from tablewright.store.tables import Tables
 from tablewright.store.users import Users
 from tablewright.store.workers import Workers
+from tablewright.table.access import Acting
 
 
 class Store:
@@ -42,6 +47,9 @@ class Store:
         self.feed = Feed(database)
         self.workers = Workers(database)
         self.users = Users(database)
+        self.sharing = Sharing(database)
+        self.audit = Audit(database)
+        self.quotas = Quotas(database)
         self.attempts = Attempts(database)
         self.corrections = Corrections(database)
         self.cache = Cache(database)
@@ -58,6 +66,17 @@ class Store:
     async def open(cls, url: str, *, patience: float = 0.0) -> Store:
         """`patience`: seconds to wait for a PostgreSQL server that is away."""
         return cls(await Database.open(url, patience=patience))
+
+    def seen_by(self, acting: Acting) -> Store:
+        """As that person sees it: only what is theirs or shared with them, and what they make is theirs."""
+        seen = copy(self)
+        seen.database = self.database.seen_by(acting)
+        for name, part in vars(self).items():
+            if getattr(part, "_database", None) is self.database:
+                own = copy(part)
+                own._database = seen.database
+                setattr(seen, name, own)
+        return seen
 
     async def close(self) -> None:
         self.database.hurry()

@@ -11,19 +11,23 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy import Row as Record
 
 from tablewright.errors import NotFound
-from tablewright.store import schema
+from tablewright.store import audit, schema
 from tablewright.store.database import Database
-from tablewright.store.dialect import insert_many, take_turns
+from tablewright.store.dialect import insert_many, take_turns, upsert
+from tablewright.store.forget import drop_researches
+from tablewright.store.quotas import charge, check
 from tablewright.store.records import (
     decode_cell,
     decode_field,
     decode_given,
+    new_id,
     now,
     printable,
     slug,
     split_given,
     to_text,
 )
+from tablewright.store.sharing import claim, must_own, release, sees_all, visible
 from tablewright.table.dedupe import row_key
 from tablewright.table.model import PENDING, Cell, Field, Noun, Row, RowId, Table
 from tablewright.table.text import cell_text
@@ -92,8 +96,11 @@ class Tables:
             called = printable(name)
             table = Table(id=free_id(connection, called), name=called, fields=tuple(fields), key_field=key_field)
             table_no = insert_head(connection, table)
+            claim(connection, "table", [table.id])
             count = insert_rows(connection, table_no, table, self._watched(rows), progress)
             finish_creation(connection, table_no, count, actor=actor, note=printable(note))
+            charge(connection, "rows", count)
+            check(connection, "disk")
             return table
 
         return await self._database.write(work, once=isinstance(rows, Iterator))
@@ -188,15 +195,21 @@ class Tables:
 
         await self._database.write(work, repeatable=True)
 
-    async def remove(self, table_id: str) -> None:
-        """The table and all that belongs to it, for good."""
+    async def note_schedule(self, table_id: str) -> None:
+        """The queue has a schedule for it, which is to go with it."""
+        statement = upsert(self._database.engine, schema.scheduled).values(table_id=table_id).on_conflict_do_nothing()
+        await self._database.write(lambda connection: connection.execute(statement), repeatable=True)
 
-        def work(connection: Connection) -> None:
+    async def remove(self, table_id: str) -> bool:
+        """The table and all that belongs to it, for good: its runs, and the researches and shortlists that are about
+        it. Its id is never given to another. Whether it had a schedule, which the queue knows of."""
+
+        def work(connection: Connection) -> bool:
             found = head(connection, table_id, lock=True)
+            must_own(connection, "table", found.table.id)
             proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
             connection.execute(delete(schema.operations).where(schema.operations.c.proposal_id.in_(proposals)))
             runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
-            connection.execute(delete(schema.grants).where(schema.grants.c.table_id == found.table.id))
             for of_run in (schema.attempts, schema.run_slices, schema.run_events):
                 connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
             for owned in (
@@ -210,9 +223,19 @@ class Tables:
                 schema.fields,
             ):
                 connection.execute(delete(owned).where(owned.c.table_no == found.no))
+            researches, shortlists = schema.researches, schema.shortlists
+            about = select(researches.c.id).where(researches.c.table_id == found.table.id)
+            drop_researches(connection, list(connection.execute(about).scalars()))
+            talks = select(shortlists.c.id).where(shortlists.c.table_id == found.table.id)
+            release(connection, "shortlist", list(connection.execute(talks).scalars()))
+            connection.execute(delete(shortlists).where(shortlists.c.table_id == found.table.id))
             connection.execute(delete(schema.tables).where(schema.tables.c.no == found.no))
+            release(connection, "table", [found.table.id])
+            audit.note(connection, "remove", f"table {found.table.id}", found.table.name)
+            gone = delete(schema.scheduled).where(schema.scheduled.c.table_id == found.table.id)
+            return bool(connection.execute(gone).rowcount)
 
-        await self._database.write(work)
+        return await self._database.write(work)
 
 
 def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> Head:
@@ -247,7 +270,8 @@ def only_fields(found: Head, fields: Collection[str] | None) -> Head:
 
 def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Record[Any]:
     tables = schema.tables
-    query = select(tables).with_for_update() if lock else select(tables)
+    query = select(tables).where(visible(connection, "table"))
+    query = query.with_for_update() if lock else query
     record = connection.execute(query.where(tables.c.id == name_or_id)).one_or_none()
     if record is not None:
         return record
@@ -347,7 +371,8 @@ def summaries(connection: Connection) -> list[TableSummary]:
     rows_of = select(func.count()).where(rows.c.table_no == tables.c.no, ~rows.c.removed).scalar_subquery()
     fields_of = select(func.count()).where(fields.c.table_no == tables.c.no, ~fields.c.removed).scalar_subquery()
     changed = select(func.max(changes.c.at)).where(changes.c.table_no == tables.c.no).scalar_subquery()
-    query = select(tables.c.id, tables.c.name, rows_of, fields_of, tables.c.created_at, changed).order_by(tables.c.no)
+    query = select(tables.c.id, tables.c.name, rows_of, fields_of, tables.c.created_at, changed)
+    query = query.where(visible(connection, "table")).order_by(tables.c.no)
     return [
         TableSummary(id=id_, name=name, rows=row_count, fields=field_count, created_at=created, changed_at=at)
         for id_, name, row_count, field_count, created, at in connection.execute(query)
@@ -355,15 +380,16 @@ def summaries(connection: Connection) -> list[TableSummary]:
 
 
 def free_id(connection: Connection, name: str) -> str:
-    """The name, then name-2, …"""
+    """The name, for whoever sees all tables and where no table ever had it; else with something random behind it, so
+    that no id is given twice, nor tells of a table that somebody does not see."""
     start = slug(name)
     take_turns(connection, f"table id {start}")
-    ids = schema.tables.c.id
-    taken = set(connection.execute(select(ids).where(ids.like(f"{start}%"))).scalars())
-    if start not in taken:
-        return start
-    number = next(number for number in range(2, len(taken) + 3) if f"{start}-{number}" not in taken)
-    return f"{start}-{number}"
+    ids = schema.table_ids
+    free = start if sees_all(connection) else new_id(f"{start}-")
+    while connection.execute(select(ids.c.id).where(ids.c.id == free)).scalar():
+        free = new_id(f"{start}-")
+    connection.execute(insert(ids).values(id=free))
+    return free
 
 
 def insert_head(connection: Connection, table: Table) -> int:

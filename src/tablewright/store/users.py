@@ -14,11 +14,11 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
+from tablewright.store.audit import Action, note
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.records import new_id, now
-from tablewright.store.tables import head
-from tablewright.table.access import Person, Role
+from tablewright.table.access import EVERYONE, Person, Role
 
 RESERVED = frozenset({"owner", "assistant"})
 REMEMBERED = timedelta(days=2)
@@ -41,6 +41,15 @@ class Users:
             if record is None or not hmac.compare_digest(record.token_hash, wanted):
                 return None
             return as_person(connection, record)
+
+        return await self._database.read(work)
+
+    async def by_id(self, user_id: str) -> Person:
+        """Who began something; one who is a user no longer may do and see nothing of their own any more."""
+
+        def work(connection: Connection) -> Person:
+            record = connection.execute(select(schema.users).where(schema.users.c.id == user_id)).one_or_none()
+            return as_person(connection, record) if record else Person(id=user_id, name="", role="viewer")
 
         return await self._database.read(work)
 
@@ -68,46 +77,35 @@ class Users:
             connection.execute(
                 insert(users).values(id=user_id, name=name, role=role, token_hash=hashed(token), created_at=now())
             )
+            note(connection, "user", f"user {name}", f"added as {role}")
             return Person(id=user_id, name=name, role=role)
 
         return await self._database.write(work), token
 
     async def change_role(self, name: str, role: Role) -> None:
-        await self._change(name, role=role)
+        await self._change(name, "role", f"now {role}", role=role)
 
     async def renew_token(self, name: str) -> str:
         """The old one is worth nothing from now on."""
         token = secrets.token_urlsafe(24)
-        await self._change(name, token_hash=hashed(token))
+        await self._change(name, "token", "renewed", token_hash=hashed(token))
         return token
 
     async def remove(self, name: str) -> None:
         def work(connection: Connection) -> None:
             user_id = find(connection, name)
-            connection.execute(delete(schema.grants).where(schema.grants.c.user_id == user_id))
+            for theirs in (schema.shares, schema.quotas, schema.spent):
+                connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
             connection.execute(delete(schema.users).where(schema.users.c.id == user_id))
+            note(connection, "user", f"user {name}", "removed")
 
         await self._database.write(work)
 
-    async def grant(self, name: str, table_id: str) -> None:
-        def work(connection: Connection) -> None:
-            record = {"user_id": find(connection, name), "table_id": head(connection, table_id).table.id}
-            connection.execute(upsert(connection, schema.grants).values(record).on_conflict_do_nothing())
-
-        await self._database.write(work, repeatable=True)
-
-    async def revoke(self, name: str, table_id: str) -> None:
-        def work(connection: Connection) -> None:
-            grants = schema.grants
-            own = (grants.c.user_id == find(connection, name)) & (grants.c.table_id == table_id)
-            connection.execute(delete(grants).where(own))
-
-        await self._database.write(work, repeatable=True)
-
-    async def _change(self, name: str, **values: str) -> None:
+    async def _change(self, name: str, action: Action, said: str, **values: str) -> None:
         def work(connection: Connection) -> None:
             user_id = find(connection, name)
             connection.execute(update(schema.users).where(schema.users.c.id == user_id).values(values))
+            note(connection, action, f"user {name}", said)
 
         await self._database.write(work, repeatable=True)
 
@@ -171,9 +169,18 @@ def find(connection: Connection, name: str) -> str:
 
 
 def as_person(connection: Connection, record: Any) -> Person:
-    grants = schema.grants
-    tables = connection.execute(select(grants.c.table_id).where(grants.c.user_id == record.id)).scalars()
-    return Person(id=record.id, name=record.name, role=record.role, tables=frozenset(tables))
+    shares = schema.shares
+    theirs = shares.c.user_id.in_((record.id, EVERYONE))
+    tables = connection.execute(select(shares.c.thing_id).where(shares.c.kind == "table", theirs)).scalars()
+    quotas = schema.quotas
+    limits = connection.execute(select(quotas.c.what, quotas.c.most).where(quotas.c.user_id == record.id)).all()
+    return Person(
+        id=record.id,
+        name=record.name,
+        role=record.role,
+        tables=frozenset(tables),
+        limits={each.what: each.most for each in limits},
+    )
 
 
 def before(age: timedelta) -> str:

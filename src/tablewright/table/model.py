@@ -105,6 +105,8 @@ class Cell(Noun, frozen=True):
     run_id: str | None = None
     updated_at: str | None = None
     error: str | None = None
+    imported: bool = False
+    """Its evidence came with the file, as the file says it: no run of this installation found or checked it."""
 
     @property
     def needs_work(self) -> bool:

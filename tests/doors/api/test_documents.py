@@ -36,7 +36,10 @@ def test_documents_are_handed_in_asked_and_forgotten(api: Api) -> None:
     assert "412.50 EUR" in [fact["value"] for fact in facts]
     assert api.get("/documents", readable=False)["documents"][0]["problem"]
 
-    ann = api.of("ann", "editor")  # documents are shared
+    ann = api.of("ann", "editor")
+    assert ann.get("/documents")["documents"] == []
+    for each in done["documents"]:
+        api.put(f"/shares/document/{each['id']}", {"everyone": True})
     reply = ann.post("/ask", {"question": "all receipts that contain tires"})
     assert (reply["count"], reply["completeness"], reply["ledger"]["unreadable"]) == (1, "incomplete", 1)
     assert reply["citations"][0]["path"] == "receipt.txt"

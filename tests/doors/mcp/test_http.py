@@ -73,14 +73,14 @@ async def test_without_a_token_it_serves_only_this_machine_and_only_under_its_na
                 assert talk.progress[-1][:2] == (2, 2)
 
 
-async def test_where_there_are_users_only_an_admin_gets_in(tmp_path: Path) -> None:
+async def test_where_there_are_users_a_token_of_one_is_needed(tmp_path: Path) -> None:
     async with Tablewright.open(Settings(home=str(tmp_path), **SAMPLE)) as tablewright:
         _, editor = await tablewright.users.add("eve", "editor")
         _, admin = await tablewright.users.add("ada", "admin")
         app = http_app(create_server(tablewright), "127.0.0.1")
         async with listening(app) as address, httpx2.AsyncClient() as http:
             call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-            for headers in ({}, {"Authorization": f"Bearer {editor}"}, {"Authorization": f"Basic {admin}"}):
+            for headers in ({}, {"Authorization": f"Bearer {editor}x"}, {"Authorization": f"Basic {admin}"}):
                 assert (await http.post(address, json=call, headers=headers)).status_code == 401
             async with over_http(address, {"Authorization": f"Bearer {admin}"}, mode="legacy") as talk:
                 assert (await talk("list_tables"))["tables"] == []

@@ -20,7 +20,7 @@ async def test_somebodys_table_is_theirs_by_name_even_where_others_have_namesake
         one, other = [(await tablewright.import_file(file, FileOptions(name="Towns"))).table.id for _ in range(2)]
         hidden = (await tablewright.import_file(file, FileOptions(name="Hidden"))).table.id
         person, _ = await tablewright.users.add("ann", "editor")
-        await Visit(person, tablewright).own(one)
+        await tablewright.share("table", one, ["ann"])
         (person,) = await tablewright.users.all()
         visit = Visit(person, tablewright)
         assert (await visit.table("Towns")).id == one

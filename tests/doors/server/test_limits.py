@@ -253,7 +253,7 @@ def demoted(server: Served) -> None:
 
 
 def bereft(server: Served) -> None:
-    server.do(lambda tablewright: tablewright.users.revoke("ann", "towns"))
+    server.do(lambda tablewright: tablewright.unshare("table", "towns", ["ann"]))
 
 
 @pytest.mark.parametrize("loses", [demoted, bereft])

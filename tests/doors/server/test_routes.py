@@ -169,7 +169,7 @@ def api_routes(app: FastAPI, *, writes: bool) -> list[tuple[str, str]]:
 
 def test_a_viewer_cannot_write_or_start_anything(server: Served, known: dict[str, str]) -> None:
     token = server.add_user("vera", "viewer")
-    server.do(lambda tablewright: tablewright.users.grant("vera", known["table_id"]))
+    server.do(lambda tablewright: tablewright.share("table", known["table_id"], ["vera"]))
     walked = api_routes(server.app, writes=True)
     assert len(walked) > 30
     with server.client(token) as viewer:

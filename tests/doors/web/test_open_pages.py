@@ -44,7 +44,7 @@ async def new_table(tablewright: Tablewright, name: str, *persons: str) -> str:
     path.write_text("Name\nAnn\n", encoding="utf-8")
     table_id = (await tablewright.import_file(path, FileOptions(name=name))).table.id
     for person in persons:
-        await tablewright.users.grant(person, table_id)
+        await tablewright.share("table", table_id, [person])
     return table_id
 
 
@@ -95,7 +95,7 @@ async def test_a_table_that_is_lost_takes_away_its_own_page_and_no_other(
         typed = page.get_by_label("What do you want to find out?")
         await typed.fill("Half a question")
         await opened[f"/tables/{kept}"].evaluate("window.untouched = true")
-        server.do(lambda tablewright: tablewright.users.revoke("lea", lost))
+        server.do(lambda tablewright: tablewright.unshare("table", lost, ["lea"]))
         await expect(opened[f"/tables/{lost}"].get_by_text("There is no table")).to_be_visible()
         await expect(of_run.get_by_text("There is no run")).to_be_visible()
         assert await opened[f"/tables/{kept}"].evaluate("window.untouched")
@@ -110,17 +110,17 @@ async def test_research_that_one_may_no_longer_see_is_not_stopped_or_taken_along
     monkeypatch.setattr(frame, "LOOK", 600)
     token = server.add_user("rob", "editor")
 
-    async def research(tablewright: Tablewright) -> tuple[str, str]:
+    async def research(tablewright: Tablewright) -> str:
         begun = await tablewright.begin_research("Who founded Kestrelworks?", max_tasks=1)
-        await tablewright.users.grant("rob", begun.table_id)
+        await tablewright.share("research", begun.id, ["rob"])
         await tablewright.run_research(begun.id)
-        return begun.id, begun.table_id
+        return begun.id
 
-    research_id, table_id = server.do(research)
+    research_id = server.do(research)
     async with browser() as page:
         await enter(page, server, token, f"/research/{research_id}")
         await expect(page.get_by_role("button", name="Markdown")).to_be_visible()
-        server.do(lambda tablewright: tablewright.users.revoke("rob", table_id))
+        server.do(lambda tablewright: tablewright.unshare("research", research_id, ["rob"]))
         await page.get_by_role("button", name="Markdown").click()
         await expect(page.get_by_role("alert")).to_contain_text("There is no research")
 
@@ -201,6 +201,7 @@ async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
     note = tmp_path / "note.txt"
     note.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
     server.do(lambda tablewright: tablewright.add_documents([note]))
+    server.do(lambda tablewright: tablewright.share("document", "note.txt", everyone=True))
     token = server.add_user("ann", "editor")
     async with browser() as page:
         await enter(page, server, token, "/ask")

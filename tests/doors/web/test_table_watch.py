@@ -89,11 +89,11 @@ async def test_who_no_longer_sees_a_table_decides_nothing_in_it(
     name = f"who would {act.lower()}"
     token = server.add_user(name, "editor")
     table_id, proposal_id = server.do(lambda tablewright: propose(tablewright, f"Lost: {act}"))
-    server.do(lambda tablewright: tablewright.users.grant(name, table_id))
+    server.do(lambda tablewright: tablewright.share("table", table_id, [name]))
     async with browser() as page:
         await enter(page, server, token, f"/tables/{table_id}")
         await expect(page.get_by_role("button", name=act)).to_be_visible()
-        server.do(lambda tablewright: tablewright.users.revoke(name, table_id))
+        server.do(lambda tablewright: tablewright.unshare("table", table_id, [name]))
         await page.get_by_role("button", name=act).click()
         await expect(page.get_by_role("alert")).to_contain_text("There is no table")
     assert server.do(lambda tablewright: tablewright.proposal(proposal_id)).status == "open"

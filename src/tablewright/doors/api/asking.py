@@ -11,14 +11,38 @@ from fastapi.responses import FileResponse, Response
 from pydantic import ConfigDict
 from pydantic import Field as Value
 
-from tablewright.doors.api.answers import Json, file_answer, file_responses
+from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
 from tablewright.doors.api.described import described
-from tablewright.doors.api.inputs import Body, Name, Question, ResultId
+from tablewright.doors.api.inputs import SOME, After, Body, ConversationId, Limit, Name, Question, ResultId
 from tablewright.doors.api.once import OnlyOnce
+from tablewright.doors.api.seen import not_there
+from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visiting
+from tablewright.table.model import Noun
 from tablewright.table.reply import Reply
 
 router = APIRouter(tags=["ask"])
+
+
+class ConversationHead(Noun, frozen=True):
+    conversation: str
+    started_at: str
+
+
+class ConversationPage(Page, frozen=True):
+    conversations: tuple[ConversationHead, ...]
+
+
+class TurnShown(Noun, frozen=True):
+    question: str
+    answer: str
+    at: str
+
+
+class ConversationShown(Noun, frozen=True):
+    conversation: str
+    started_at: str
+    turns: tuple[TurnShown, ...]
 
 
 class AskedQuestion(Body):
@@ -43,6 +67,33 @@ async def ask(visit: Visiting, asked: AskedQuestion, once: OnlyOnce) -> Response
     return await once.answer(work)
 
 
+@router.get("/conversations", response_model=described(ConversationPage))
+async def list_conversations(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
+    """The newest first."""
+    found = await visit.tablewright.conversations()
+    some, more = newest_first(found, after, limit, lambda each: (each.started_at, each.id))
+    heads = tuple(ConversationHead(conversation=each.id, started_at=each.started_at) for each in some)
+    return Json(ConversationPage(conversations=heads, next=more))
+
+
+@router.get("/conversations/{conversation_id}", response_model=described(ConversationShown))
+async def get_conversation(visit: Visiting, conversation_id: ConversationId) -> Json:
+    """What was asked in it, and what was answered."""
+    with not_there(f"conversation {conversation_id!r}"):
+        found = await visit.tablewright.conversation(conversation_id)
+    turns = tuple(TurnShown(question=each.question, answer=each.answer, at=each.at) for each in found.turns)
+    return Json(ConversationShown(conversation=found.id, started_at=found.started_at, turns=turns))
+
+
+@router.delete("/conversations/{conversation_id}", response_model=described(Removed))
+async def remove_conversation(visit: Visiting, conversation_id: ConversationId) -> Json:
+    """Forgets it, with the rows of its answers."""
+    visit.must_change()
+    with not_there(f"conversation {conversation_id!r}"):
+        await visit.tablewright.remove_conversation(conversation_id)
+    return Json(Removed(removed=conversation_id))
+
+
 def without_places(reply: Reply) -> Reply:
     """Where files lie on the server is nobody's business."""
     cited = tuple(msgspec.structs.replace(each, path=Path(each.path).name) for each in reply.citations)
@@ -60,4 +111,5 @@ async def export_result(
     format: Annotated[Literal["csv", "xlsx", "json", "md"], Query(description="The kind of file.")] = "csv",
 ) -> FileResponse:
     """All rows of a reply, as a file."""
-    return await file_answer("result", format, lambda path: visit.tablewright.export_result(result_id, path))
+    with not_there(f"result {result_id!r}"):
+        return await file_answer("result", format, lambda path: visit.tablewright.export_result(result_id, path))

@@ -1,4 +1,4 @@
-"""Your documents. They are shared: whoever may use the server sees all of them, and asks all of them."""
+"""Your documents, and those that others share with you: what you ask is answered from these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name
 from tablewright.doors.api.seen import seen_document
 from tablewright.doors.api.tables import Removed, TableImported, brought_in
-from tablewright.doors.api.uploads import FOLDER, forget, safe_name, save
+from tablewright.doors.api.uploads import folder_of, forget, safe_name, save
 from tablewright.doors.server.context import Visiting
 from tablewright.table.corpus import Category, Document
 from tablewright.table.model import Noun
@@ -145,7 +145,7 @@ async def add_documents(
 ) -> Json:
     """Reads files into the collection. One that cannot be read is listed with the reason and stops nothing."""
     visit.must_change()
-    folder = visit.tablewright.settings.home_folder / FOLDER
+    folder = folder_of(visit)
     paths = [await kept(file, folder) for file in files]
     done = await visit.tablewright.add_documents(paths)
     places = {str(path) for path in paths}
@@ -188,7 +188,7 @@ async def table_of_documents(visit: Visiting, asked: NewDocumentTable) -> Json:
     """A new table with a row for each document that could be read."""
     visit.must_change()
     made = await visit.tablewright.table_of_documents(asked.name.strip() or "documents", kind=asked.kind)
-    return await brought_in(visit, made)
+    return brought_in(made)
 
 
 @router.get("/documents/{document_id}", response_model=described(DocumentDetail))

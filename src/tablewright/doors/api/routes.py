@@ -10,6 +10,7 @@ from fastapi.security import HTTPBearer
 
 from tablewright.doors.api import (
     asking,
+    auditing,
     cells,
     documents,
     events,
@@ -20,6 +21,7 @@ from tablewright.doors.api import (
     research,
     rows,
     runs,
+    shares,
     shortlists,
     tables,
     upkeep,
@@ -46,6 +48,8 @@ for resource in (
     asking,
     research,
     shortlists,
+    shares,
     users,
+    auditing,
 ):
     router.include_router(resource.router, dependencies=[Depends(TOKEN)])

@@ -1,8 +1,10 @@
-"""What a person may see. Tables are known by their id; what belongs to a table is seen by who sees the table, and to
-everybody else it is not there."""
+"""What a person may see: the store shows each their own and what is shared with them; all else is not there. Tables are
+known by their id."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tablewright.app import ProposalHead, Run
@@ -38,42 +40,39 @@ def seen_field(table: Table, name: str) -> Field:
 
 
 async def seen_run(visit: Visit, run_id: str) -> Run:
-    """Work that is about no table, such as reading documents, is seen by all."""
-    run = await visit.tablewright.jobs.get(run_id)
-    if run.table_id and not visit.person.sees(run.table_id):
-        raise NotFound(f"There is no run {run_id!r}.")
-    return run
+    """Work that is about no table, such as reading documents, is seen by whoever began it."""
+    with not_there(f"run {run_id!r}"):
+        return await visit.tablewright.jobs.get(run_id)
 
 
 async def seen_proposal(visit: Visit, proposal_id: str) -> ProposalHead:
-    head = await visit.tablewright.proposal(proposal_id)
-    if not visit.person.sees(head.table_id):
-        raise NotFound(f"There is no proposal {proposal_id!r}.")
-    return head
+    with not_there(f"proposal {proposal_id!r}"):
+        return await visit.tablewright.proposal(proposal_id)
 
 
 async def seen_research(visit: Visit, research_id: str) -> Research:
-    research = await visit.tablewright.research(research_id)
-    if not visit.person.sees(research.table_id):
-        raise NotFound(f"There is no research {research_id!r}.")
-    return research
+    with not_there(f"research {research_id!r}"):
+        return await visit.tablewright.research(research_id)
 
 
 async def seen_shortlist(visit: Visit, shortlist_id: str) -> ShortlistState:
-    """One that has no table yet is listed for nobody but admins: who has its id goes on with it."""
-    state = await visit.tablewright.shortlist(shortlist_id)
-    if state.table_id and not visit.person.sees(state.table_id):
-        raise NotFound(f"There is no shortlist {shortlist_id!r}.")
-    return state
+    with not_there(f"shortlist {shortlist_id!r}"):
+        return await visit.tablewright.shortlist(shortlist_id)
 
 
 async def seen_document(visit: Visit, document_id: str) -> DocumentReport:
     """By its id only: whoever names one of several of the same name would be told where they lie on the server."""
-    unknown = NotFound(f"There is no document {document_id!r}.")
-    try:
+    with not_there(f"document {document_id!r}"):
         report = await visit.tablewright.document(document_id)
+        if report.document.id != document_id:
+            raise NotFound("")
+        return report
+
+
+@contextmanager
+def not_there(what: str) -> Iterator[None]:
+    """In the words of the API, and the same for what is somebody else's as for what never was."""
+    try:
+        yield
     except NotFound:
-        raise unknown from None
-    if report.document.id != document_id:
-        raise unknown
-    return report
+        raise NotFound(f"There is no {what}.") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -16,6 +15,7 @@ from tablewright.doors.api.described import described
 from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId
 from tablewright.doors.api.once import OnlyOnce
 from tablewright.doors.api.seen import seen_shortlist
+from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
 from tablewright.table.model import Noun
@@ -58,9 +58,10 @@ class AskedTurn(Body):
 
 @router.get("/shortlists", response_model=described(ShortlistPage))
 async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
-    """The newest first. One that has no table yet is listed for admins only."""
-    found = [each for each in await visit.tablewright.shortlists() if visit.person.sees(each.table_id)]
-    some, more = newest_first(found, after, limit, lambda each: (each.created_at, each.id))
+    """The newest first."""
+    some, more = newest_first(
+        await visit.tablewright.shortlists(), after, limit, lambda each: (each.created_at, each.id)
+    )
     heads = [
         ShortlistHead(
             id=each.id,
@@ -88,6 +89,15 @@ async def get_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
     return Json(await seen_shortlist(visit, shortlist_id))
 
 
+@router.delete("/shortlists/{shortlist_id}", response_model=described(Removed))
+async def remove_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
+    """Forgets the conversation; its table stays."""
+    visit.must_change()
+    state = await seen_shortlist(visit, shortlist_id)
+    await visit.tablewright.remove_shortlist(state.id)
+    return Json(Removed(removed=state.id))
+
+
 @router.post("/shortlists/{shortlist_id}/turns", response_model=described(Turn))
 async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn, once: OnlyOnce) -> Response:
     """Says something, or presses a button. Once products are searched for, the reply may take minutes."""
@@ -97,22 +107,11 @@ async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn
     async def work() -> Json:
         folder = exports(visit, before.id)
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            state, reply = await visit.tablewright.shortlist_turn(before.id, asked.message, exports=folder)
-        finally:
-            await own_table(visit, before)
+        state, reply = await visit.tablewright.shortlist_turn(before.id, asked.message, exports=folder)
         named = msgspec.structs.replace(reply, file=Path(reply.file).name)
         return Json(Turn(shortlist=state, reply=named))
 
     return await once.answer(work)
-
-
-async def own_table(visit: Visit, before: ShortlistState) -> None:
-    """The table of whoever began it is theirs, also where the turn that made it failed afterwards."""
-    with suppress(NotFound):  # removed meanwhile
-        table_id = (await visit.tablewright.shortlist(before.id)).table_id
-        if table_id and table_id != before.table_id:
-            await visit.own(table_id)
 
 
 @router.get(

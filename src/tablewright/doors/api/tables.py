@@ -90,8 +90,9 @@ class Renaming(Body):
 @router.get("/tables", response_model=described(TablePage))
 async def list_tables(visit: Visiting, limit: Limit = SOME, after: After = "") -> Json:
     """The tables that you may see, the oldest first."""
-    found = [table for table in await visit.tablewright.tables() if visit.person.sees(table.id)]
-    some, more = oldest_first(found, after, limit, lambda table: (table.created_at, table.id))
+    some, more = oldest_first(
+        await visit.tablewright.tables(), after, limit, lambda table: (table.created_at, table.id)
+    )
     return Json(TablePage(tables=tuple(some), next=more))
 
 
@@ -103,7 +104,7 @@ async def create_table(visit: Visiting, asked: NewTable) -> Json:
         path = Path(folder) / "rows.json"
         path.write_text(json.dumps(asked.rows), encoding="utf-8")
         options = FileOptions(name=asked.name.strip() or "table", key_field=asked.key_field)
-        return await brought_in(visit, await visit.tablewright.import_file(path, options))
+        return brought_in(await visit.tablewright.import_file(path, options))
 
 
 @router.post("/tables/import", status_code=201, response_model=described(TableImported))
@@ -130,12 +131,11 @@ async def import_table(
     with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
         path = Path(folder) / safe_name(file.filename, "table.csv")
         await save(file, path)
-        return await brought_in(visit, await visit.tablewright.import_file(path, options))
+        return brought_in(await visit.tablewright.import_file(path, options))
 
 
-async def brought_in(visit: Visit, imported: Imported) -> Json:
+def brought_in(imported: Imported) -> Json:
     table = imported.table
-    await visit.own(table.id)
     made = TableImported(
         table_id=table.id,
         name=table.name,

@@ -10,10 +10,12 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from fastapi import UploadFile
 
 from tablewright.app import Tablewright
+from tablewright.doors.server.context import Visit
+from tablewright.table.access import OWNER
 from tablewright.table.corpus import Document
 
 FOLDER = "uploads"
-"""In the home folder: the files that were handed in, each in a folder named by its content."""
+"""In the home folder: the files that were handed in, each in a folder of its person and its content."""
 LONGEST = 120
 
 
@@ -28,13 +30,19 @@ def safe_name(given: str | None, instead: str) -> str:
     return f"{stem}{suffix}" if stem else f"{instead}{suffix}"
 
 
+def folder_of(visit: Visit) -> Path:
+    """Each person has their own: who hands in what somebody else has is told nothing of theirs."""
+    folder = visit.tablewright.settings.home_folder / FOLDER
+    return folder if visit.person.id == OWNER.id else folder / visit.person.id
+
+
 async def forget(tablewright: Tablewright, documents: Sequence[Document]) -> None:
     """Removes documents from the collection, and the files that were handed in with them."""
     await tablewright.remove_documents([each.id for each in documents])
     folder = (tablewright.settings.home_folder / FOLDER).absolute()
     for each in documents:
         place = Path(each.path).parent
-        if place.parent == folder:
+        if place != folder and place.is_relative_to(folder):
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
 
 

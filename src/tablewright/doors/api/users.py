@@ -106,7 +106,7 @@ async def grant_table(visit: Visiting, name: UserName, table_id: TableId) -> Jso
     """Lets them see a table."""
     visit.must_administer()
     table = await seen_table(visit, table_id)
-    await visit.tablewright.users.grant(name, table.id)
+    await visit.tablewright.share("table", table.id, [name])
     return Json(await user_called(visit, name))
 
 
@@ -115,5 +115,5 @@ async def revoke_table(visit: Visiting, name: UserName, table_id: TableId) -> Js
     """They see it no longer."""
     visit.must_administer()
     table = await seen_table(visit, table_id)
-    await visit.tablewright.users.revoke(name, table.id)
+    await visit.tablewright.unshare("table", table.id, [name])
     return Json(await user_called(visit, name))

@@ -41,7 +41,7 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
 
     async def run() -> T:
         asyncio.get_running_loop().set_default_executor(Impatient())
-        async with Tablewright.open(load_settings(flags)) as tablewright:
+        async with Tablewright.open(load_settings(flags), door="command line") as tablewright:
             tablewright.on_missing_model = say_how_to_add_a_model
             return await work(tablewright)
 
@@ -82,6 +82,7 @@ def root(
 
 from tablewright.doors.cli import (  # noqa: E402, F401  # they add their commands
     ask,
+    audit,
     demo,
     docs,
     doctor,
@@ -95,6 +96,7 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
     runs,
     schedule,
     serve,
+    share,
     shortlist,
     strategies,
     table,

@@ -10,7 +10,7 @@ import typer
 from tablewright.doors.cli.root import Json, TableName, app, with_app
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.app import Quota, Tablewright
     from tablewright.table.access import Person, Role
 
 commands = typer.Typer(help="See to the users of a server: their roles, tokens and tables.", no_args_is_help=True)
@@ -81,7 +81,7 @@ def grant(name: UserName, table: TableName, json: Json = False) -> None:
     """Let a user see a table (an admin sees all)."""
 
     async def work(tablewright: Tablewright) -> None:
-        await tablewright.users.grant(name, (await tablewright.table(table)).id)
+        await tablewright.share("table", table, [name])
 
     done(name, json, work, "They see it now.")
 
@@ -91,9 +91,52 @@ def revoke(name: UserName, table: TableName, json: Json = False) -> None:
     """Let a user no longer see a table."""
 
     async def work(tablewright: Tablewright) -> None:
-        await tablewright.users.revoke(name, (await tablewright.table(table)).id)
+        await tablewright.unshare("table", table, [name])
 
     done(name, json, work, "They no longer see it.")
+
+
+@commands.command()
+def quota(
+    name: UserName,
+    uploads: Annotated[str, typer.Option(help="Megabytes of files a month; none: as the settings say.")] = "",
+    rows: Annotated[str, typer.Option(help="New rows a month.")] = "",
+    disk: Annotated[str, typer.Option(help="Megabytes of documents and tables.")] = "",
+    dollars: Annotated[str, typer.Option(help="Dollars a month.")] = "",
+    json: Json = False,
+) -> None:
+    """Show what a user may use a month and has used, or set limits of their own."""
+    from tablewright.doors.cli import output
+    from tablewright.table.access import Metered
+
+    given: dict[Metered, str] = {"uploads": uploads, "rows": rows, "disk": disk, "dollars": dollars}
+    limits = {what: limit_in(text, what) for what, text in given.items() if text}
+
+    async def work(tablewright: Tablewright) -> list[Quota]:
+        if limits:
+            await tablewright.limit_user(name, limits)
+        found = [person for person in await tablewright.users.all() if person.name == name]
+        if not found:
+            raise NotFound(f"There is no user {name!r}.")
+        return await tablewright.quotas(found[0])
+
+    from tablewright.errors import NotFound
+
+    quotas = with_app(work)
+    if json:
+        output.print_json({"name": name, "quotas": quotas})
+        return
+    lines = [
+        [each.what, f"{each.used:g}", "no limit" if each.most is None else f"{each.most:g}", each.renews_on]
+        for each in quotas
+    ]
+    output.stdout().print(output.grid("", ["What", "Used", "Limit", "Renews on"], lines))
+
+
+def limit_in(text: str, what: str) -> float | None:
+    from tablewright.settings import number
+
+    return None if text.strip() == "none" else number(text, what)
 
 
 def done(name: str, json: bool, change: Callable[[Tablewright], Awaitable[None]], sentence: str) -> None:

@@ -94,6 +94,8 @@ def described(cell: Cell, name: str) -> list[list[str | Text]]:
         lines.append(["Confidence", Text(f"{cell.confidence:.2f} ({sureness(cell)})", style=STYLES[label])])
     if basis := basis_text(cell):
         lines.append(["Basis", basis])
+    if cell.imported:
+        lines.append(["Imported", "with its sources; nothing of it was checked here"])
     if cell.stale:
         lines.append(["Stale", "an input changed since"])
     for number, evidence in enumerate(cell.evidence, start=1):

@@ -75,6 +75,7 @@ class CellShown(BaseModel):
     basis: Basis | None = Key(description=BASIS)
     note: str | None
     stale: bool
+    imported: bool = Key(description="The sources came with an imported file; nothing of them was checked here.")
     sources: list[Source] = Key(description=f"The first {MOST_SOURCES}; cell_evidence has all.")
     other_values: list[OtherValue]
 
@@ -120,6 +121,7 @@ def cell_shown(cell: Cell, most: int | None = MOST_SOURCES) -> CellShown:
         basis=cell.shown_basis,
         note=cell.error,
         stale=cell.stale,
+        imported=cell.imported,
         sources=[source(each) for each in cell.evidence[:most]],
         other_values=[
             OtherValue(value=shown(other.value), sources=[source(each) for each in other.evidence[:most]])
@@ -147,7 +149,9 @@ def hints(
 
 
 def add_tool(server: MCPServer[Any], function: Callable[..., Awaitable[Answer]], annotations: ToolAnnotations) -> None:
-    """Under the function's own name; its docstring is what assistants read."""
+    """Under the function's own name; its docstring is what assistants read. Who may only look is offered no more."""
+    if not (getattr(server, "may_change", True) or annotations.read_only_hint):
+        return
     server.add_tool(answering(function), description=getdoc(function), annotations=annotations)
 
 

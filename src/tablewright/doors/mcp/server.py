@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
@@ -10,6 +11,7 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp_types import Resource
+from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,9 +29,11 @@ from tablewright.doors.server.entrance import Entrance
 from tablewright.doors.server.errors import TooMany, error_response
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.errors import BadSetting
+from tablewright.table.access import Person, Role
 
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""
+DOOR = "mcp"
 PATH = "/mcp"
 LARGEST_REQUEST = 6 * LONGEST_CSV + 1_000_000
 """Bytes: the longest CSV text fits, even where each character is escaped, which takes six."""
@@ -47,7 +51,9 @@ confidence and sources, then apply_proposal once they agree. Nothing reaches a t
 class TablewrightServer(MCPServer[Any]):
     """The resources that it lists are what is there when it is asked."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, *, may_change: bool = True) -> None:
+        """Without `may_change` it has only the tools that look."""
+        self.may_change = may_change
         super().__init__(
             "tablewright",
             title="Tablewright",
@@ -66,49 +72,99 @@ class TablewrightServer(MCPServer[Any]):
 
 
 def create_server(tablewright: Tablewright, files: Sequence[Path] = ()) -> TablewrightServer:
-    """`files` are the folders that assistants may have read."""
-    return TablewrightServer(Desk(tablewright.acting(ACTOR), Folders(files)))
+    """Of the owner, who sees everything. `files` are the folders that assistants may have read."""
+    return TablewrightServer(Desk(tablewright.acting(ACTOR, door=DOOR), Folders(files)))
+
+
+def server_for(person: Person, tablewright: Tablewright) -> TablewrightServer:
+    """In the name of one person: it sees what they see, does what they may do, and reads no files of the machine."""
+    own = tablewright.acting(person.name, person, door=DOOR)
+    return TablewrightServer(Desk(own, Folders()), may_change=person.may_change)
 
 
 def http_app(server: TablewrightServer, host: str) -> ASGIApp:
     """Under /mcp. On this machine alone without a token, if none is set: then other sites' pages are kept out by the
-    names in their requests. Everywhere else with the token."""
+    names in their requests. Everywhere else with the owner's token, or a user's."""
     token = server.desk.tablewright.settings.token
     if not token and host not in LOOPBACK:
         raise BadSetting(
             f"Without a token the server would be open to everyone who reaches {host}.",
             advice="Set TABLEWRIGHT_TOKEN, or bind to 127.0.0.1.",
         )
-    app = server.streamable_http_app(streamable_http_path=PATH, host=host, max_request_body_size=LARGEST_REQUEST)
-    return BearerGuard(app, Entrance(server.desk.tablewright, trusting=host in LOOPBACK))
+    return BearerGuard(server, host, Entrance(server.desk.tablewright, trusting=host in LOOPBACK))
+
+
+def served_at(server: TablewrightServer, host: str) -> Starlette:
+    return server.streamable_http_app(streamable_http_path=PATH, host=host, max_request_body_size=LARGEST_REQUEST)
 
 
 class BearerGuard:
-    """Assistants see all tables. So, where a token is set or there are users, only the owner and admins get further."""
+    """The owner and admins talk to the server that sees everything. Each other user has a server of their own, which
+    sees what they see: a session that one of them began is unknown to those of the others."""
 
-    def __init__(self, app: ASGIApp, entrance: Entrance) -> None:
-        self._app = app
+    def __init__(self, server: TablewrightServer, host: str, entrance: Entrance) -> None:
+        self._server = server
+        self._app = served_at(server, host)
+        self._host = host
         self._entrance = entrance
+        self._personal: dict[tuple[str, Role], Personal] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             self._entrance.warn_of_short_token()
-        refusal = None if scope["type"] == "lifespan" else await self._refusal(scope)
-        if refusal is None:
             await self._app(scope, receive, send)
-        elif scope["type"] == "http":
-            await refusal(scope, receive, send)
-
-    async def _refusal(self, scope: Scope) -> Response | None:
+            await asyncio.gather(*(each.end() for each in self._personal.values()))
+            return
         try:
             found = await self._entrance.who(HTTPConnection(scope))
         except TooMany as error:
-            return error_response(error)
-        if found is not None and found[0].may_administer:
-            return None
-        told = {"type": "Forbidden", "message": "The token is missing or wrong.", "kept": ""}
-        told["advice"] = "Send the header Authorization: Bearer TOKEN, of the owner or an admin."
-        return JSONResponse({"error": told}, 401, {"WWW-Authenticate": "Bearer"})
+            await error_response(error)(scope, receive, send)
+            return
+        if found is not None:
+            await (await self._app_of(found[0]))(scope, receive, send)
+        elif scope["type"] == "http":
+            await refusal()(scope, receive, send)
+
+    async def _app_of(self, person: Person) -> ASGIApp:
+        if person.may_administer:
+            return self._app
+        key = person.id, person.role
+        if key not in self._personal:
+            server = server_for(person, self._server.desk.tablewright)
+            self._personal[key] = Personal(server, served_at(server, self._host))
+        await self._personal[key].ready.wait()
+        return self._personal[key].app
+
+
+class Personal:
+    """The server of one person, for as long as the guard is there."""
+
+    def __init__(self, server: TablewrightServer, app: Starlette) -> None:
+        self.app = app
+        self.ready = asyncio.Event()
+        self._server = server
+        self._over = asyncio.Event()
+        self._task = asyncio.create_task(self._live())
+
+    async def _live(self) -> None:
+        """In one task from beginning to end: what the SDK opens must be closed where it was opened."""
+        try:
+            async with self.app.router.lifespan_context(self.app):
+                self.ready.set()
+                await self._over.wait()
+        finally:
+            self.ready.set()
+            await self._server.desk.close()
+
+    async def end(self) -> None:
+        self._over.set()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+
+def refusal() -> Response:
+    told = {"type": "Forbidden", "message": "The token is missing or wrong.", "kept": ""}
+    told["advice"] = "Send the header Authorization: Bearer TOKEN, of the owner or a user."
+    return JSONResponse({"error": told}, 401, {"WWW-Authenticate": "Bearer"})
 
 
 async def serve_stdio(server: TablewrightServer) -> None:

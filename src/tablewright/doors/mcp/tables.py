@@ -25,6 +25,7 @@ from tablewright.doors.mcp.answers import (
 )
 from tablewright.doors.mcp.desk import Call, Desk
 from tablewright.errors import NotFound, UsageError
+from tablewright.table.access import Shareable
 from tablewright.table.model import Basis, Cell, Field, Row, Table
 from tablewright.table.text import cell_text
 
@@ -34,6 +35,12 @@ LONGEST_CSV = 4_000_000
 TableName = Annotated[str, Key(description="The table's id, or its name.")]
 RowNumber = Annotated[int, Key(description="The row's number (row_id).", ge=1)]
 Column = Annotated[str, Key(description="The column's name.")]
+
+
+class SharedWith(FromOutside):
+    owner: str
+    people: list[str]
+    everyone: bool
 
 
 class TableListed(BaseModel):
@@ -145,6 +152,18 @@ class TableTools:
         self._desk = desk
         self._tablewright = desk.tablewright
 
+    async def share(
+        self,
+        kind: Annotated[Shareable, Key(description="What it is.")],
+        id: Annotated[str, Key(description="Its id; a table or a document also by its name.")],
+        people: Annotated[list[str], Key(max_length=500, description="Names of users who may see it.")],
+        everyone: Annotated[bool, Key(description="All who may use the server may see it.")] = False,
+    ) -> SharedWith:
+        """Share something of the user's with exactly these people, or with everyone; with an empty list nobody but its
+        owner sees it from then on. Only what the user asked to be shared."""
+        shared = await self._tablewright.share(kind, id, people, everyone=everyone, only=True)
+        return SharedWith(owner=shared.owner, people=list(shared.people), everyone=shared.everyone)
+
     def add_to(self, server: MCPServer[Any]) -> None:
         add_tool(server, self.list_tables, hints(reads=True))
         add_tool(server, self.show_table, hints(reads=True))
@@ -152,6 +171,7 @@ class TableTools:
         add_tool(server, self.cell_evidence, hints(reads=True))
         add_tool(server, self.flag_cell, hints(again=True))
         add_tool(server, self.recheck, hints(again=True, outside=True))
+        add_tool(server, self.share, hints(again=True))
 
     async def list_tables(self) -> Tables:
         """List all tables that are kept, with their ids, names and sizes."""

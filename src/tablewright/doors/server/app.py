@@ -62,6 +62,10 @@ def create_app(
     app.state.tablewright = tablewright
     app.state.telemetry = None
     answer_errors(app)
+    if pages:
+        from tablewright.doors.web.clients import OwnPages
+
+        app.add_middleware(OwnPages)  # the last that is added is the first that is asked
     app.add_middleware(
         Guard, tablewright=tablewright, entrance=entrance, hosts=Hosts(host, public_hosts), limits=limits
     )

@@ -18,19 +18,18 @@ from tablewright.table.model import Table
 class Visit:
     """One request, or one open page: the person, and Tablewright in their name."""
 
-    def __init__(self, person: Person, tablewright: Tablewright) -> None:
+    def __init__(self, person: Person, tablewright: Tablewright, door: str = "api") -> None:
         self.person = person
-        self.tablewright = tablewright.acting(person.name)
+        self.server = tablewright
+        """The same for all who are served: what a server remembers is kept under it."""
+        self.tablewright = tablewright.acting(person.name, person, door=door)
 
     async def table(self, name_or_id: str) -> Table:
         """A table that the person may see; others are not there, not even as namesakes."""
-        if self.person.sees(name_or_id):
+        try:
             return await self.tablewright.table(name_or_id)
-        named = [table.id for table in await self.tablewright.tables() if table.name == name_or_id]
-        seen = [table_id for table_id in named if self.person.sees(table_id)]
-        if len(seen) != 1:
-            raise NotFound(f"There is no table {name_or_id!r}.")
-        return await self.tablewright.table(seen[0])
+        except NotFound:
+            raise NotFound(f"There is no table {name_or_id!r}.") from None
 
     def must_change(self) -> None:
         """Before whatever writes, or costs money."""
@@ -40,11 +39,6 @@ class Visit:
     def must_administer(self) -> None:
         if not self.person.may_administer:
             raise Forbidden("Only an admin may do that.")
-
-    async def own(self, table_id: str) -> None:
-        """A new table is seen by whoever made it."""
-        if self.person.role != "admin":
-            await self.tablewright.users.grant(self.person.name, table_id)
 
 
 async def visit(request: Request) -> Visit:

@@ -92,6 +92,16 @@ class Entrance:
             return OWNER
         return await self._tablewright.users.who(token)
 
+    async def whose(self, session: str) -> Person | None:
+        """Who is logged in by this cookie."""
+        token = self.sessions.token(session)
+        return await self._look_up(token) if token else None
+
+    async def note(self, action: Literal["login", "logout"], person: Person, asked: HTTPConnection) -> None:
+        """In the audit log."""
+        audit = self._tablewright.acting(person.name, person, door="page").audit
+        await audit.note(action, f"user {person.name}", f"from {address(asked)}")
+
     def warn_of_short_token(self) -> None:
         if 0 < len(self._tablewright.settings.token) < SHORT:
             log.warning("The token has fewer than %d characters: it can be guessed.", SHORT)

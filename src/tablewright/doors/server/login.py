@@ -61,16 +61,21 @@ def login_routes(entrance: Entrance, limits: Limits) -> APIRouter:
     async def log_in(request: Request, next: str = "/") -> Response:
         said = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
         token = said.get("token", [""])[0].strip()
-        if await entrance.holder(token, request) is None:
+        person = await entrance.holder(token, request)
+        if person is None:
             await asyncio.sleep(limits.login_delay)
             return page(next, wrong=True)
+        await entrance.note("login", person, request)
         response = RedirectResponse(local(next), 303)
         set_cookie(response, request, entrance.sessions.begin(token), int(LONGEST))
         return response
 
     @router.post(LOGOUT)
     async def log_out(request: Request) -> Response:
-        entrance.sessions.end(request.cookies.get(COOKIE, ""))
+        session = request.cookies.get(COOKIE, "")
+        if person := await entrance.whose(session):
+            await entrance.note("logout", person, request)
+        entrance.sessions.end(session)
         response = RedirectResponse(LOGIN, 303)
         set_cookie(response, request, "", 0)
         return response

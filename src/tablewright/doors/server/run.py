@@ -35,6 +35,7 @@ async def serve(
     await check_bind(tablewright, host, public_hosts)
     bound = bind(host, port)
     set_up(tablewright.settings)
+    await tablewright.note_settings()
     Entrance(tablewright, trusting=False).warn_of_short_token()
     app = create_app(tablewright, host=host, public_hosts=public_hosts)
     config = uvicorn.Config(

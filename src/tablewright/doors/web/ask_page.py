@@ -8,10 +8,11 @@ from nicegui import context, ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_citation, with_numbers
-from tablewright.doors.web.frame import empty_state, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import empty_state, or_missing, visit, visit_now, visit_to_change
 from tablewright.doors.web.live import Undertaking, download, to_the_line, to_the_newest, undertakings
 from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, quiet, row, said, saying
 from tablewright.doors.web.remembered import Remembered
+from tablewright.doors.web.sharing import share_button
 from tablewright.errors import UsageError
 from tablewright.table.reply import Reply, ReplyRow
 from tablewright.table.text import shortened
@@ -64,8 +65,11 @@ def tabs(here: str) -> None:
 
 
 @ui.page("/ask", title="Ask your documents · Tablewright")
+@or_missing
 async def ask_page(conversation: str = "") -> None:
     seen = visit()
+    if conversation:
+        await seen.tablewright.conversation(conversation)
     with journey("Ask your documents", here="/documents"):
         tabs("/ask")
         if not await seen.tablewright.documents(readable=True):
@@ -76,6 +80,8 @@ async def ask_page(conversation: str = "") -> None:
         if not seen.person.may_change:
             quiet("You may look, but not ask: answers can cost money. Ask an admin for the role of an editor.")
             return
+        if conversation:
+            await share_button("conversation", conversation)
         Conversation(seen, conversation).show()
 
 

@@ -28,7 +28,8 @@ from tablewright.doors.web.plain import (
     said,
     when,
 )
-from tablewright.doors.web.uploads import KEY, file_drop, receive
+from tablewright.doors.web.sharing import share_button
+from tablewright.doors.web.uploads import file_drop, reading_key, receive
 from tablewright.table.corpus import Document
 from tablewright.table.text import plural
 
@@ -86,13 +87,13 @@ def upload() -> Callable[[], None]:
 
 
 def reading(then: Callable[[], Awaitable[None]]) -> None:
-    """How far the reading of new files is, whoever handed them in; what came of it stays until the next."""
-    under_way = undertakings(visit())
-    seen = {"known": under_way.get(KEY), "ended": not under_way.under_way(KEY)}
+    """How far the reading of new files is; what came of it stays until the next."""
+    under_way, key = undertakings(visit()), reading_key(visit())
+    seen = {"known": under_way.get(key), "ended": not under_way.under_way(key)}
 
     @ui.refreshable
     def progress() -> None:
-        known = under_way.get(KEY)
+        known = under_way.get(key)
         if known is None:
             return
         with card("What was handed in").props("aria-live=polite"):
@@ -105,7 +106,7 @@ def reading(then: Callable[[], Awaitable[None]]) -> None:
                 came_to(known.result)
 
     async def look() -> None:
-        now = {"known": under_way.get(KEY), "ended": not under_way.under_way(KEY)}
+        now = {"known": under_way.get(key), "ended": not under_way.under_way(key)}
         if now["ended"] and now == seen:
             return
         seen.update(now)
@@ -231,6 +232,7 @@ async def document_page(document_id: str) -> None:
         with row():
             ui.link("← All documents", "/documents")
             ui.space()
+            await share_button("document", document.id)
             if seen.person.may_change:
                 ui.button("Remove", icon="delete_outline", on_click=lambda: ask_to_remove(document)).props(
                     "flat color=negative"

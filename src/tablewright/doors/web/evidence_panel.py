@@ -99,6 +99,8 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
         show_chip(cell)
         if proposed:
             ui.label("Proposed, not in the table yet").classes("tw-chip")
+        if cell.imported:
+            ui.label("Imported with its sources, not checked here").classes("tw-chip")
         if cell.stale:
             ui.label("↻ Stale: an input changed since").classes("tw-chip tw-medium")
         if cell.conflict:

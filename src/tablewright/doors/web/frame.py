@@ -44,7 +44,7 @@ def visit() -> Visit:
     """Whoever has the page open, as they were when they opened it."""
     server: FastAPI = pages.state.server
     request = context.client.request
-    return Visit(request.state.person, server.state.tablewright)
+    return Visit(request.state.person, server.state.tablewright, "page")
 
 
 async def visit_now() -> Visit:
@@ -55,7 +55,7 @@ async def visit_now() -> Visit:
     known = {person.id: person for person in await seen.tablewright.users.all()}
     if seen.person.id not in known:
         raise NotFound("You are no longer a user of this server.", advice="Ask an admin for a new token.")
-    return Visit(known[seen.person.id], pages.state.server.state.tablewright)
+    return Visit(known[seen.person.id], pages.state.server.state.tablewright, "page")
 
 
 async def visit_to_change() -> Visit:

@@ -277,6 +277,8 @@ def note(cell: Cell, proposed: bool = False) -> str:
             parts.append(basis[:1].lower() + basis[1:])
     elif cell.value is not None:
         parts.append(cell.error or "given")
+    if cell.imported:
+        parts.append("imported with its sources, not checked here")
     if cell.conflict:
         parts.append("sources disagree")
     if cell.stale:

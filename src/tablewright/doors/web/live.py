@@ -81,8 +81,8 @@ _of_servers: WeakKeyDictionary[Any, Undertakings] = WeakKeyDictionary()
 
 
 def undertakings(visit: Visit) -> Undertakings:
-    """All whom a server serves see the same."""
-    return _of_servers.setdefault(visit.tablewright.jobs, Undertakings())
+    """Of the server that serves them."""
+    return _of_servers.setdefault(visit.server, Undertakings())
 
 
 def with_page(work: Coroutine[Any, Any, None]) -> None:

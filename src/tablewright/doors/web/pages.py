@@ -14,6 +14,7 @@ from nicegui import ui
 from starlette.types import Receive, Scope, Send
 
 from tablewright.doors.web import frame, page_data
+from tablewright.doors.web.clients import bind_events
 from tablewright.doors.web.grid_rows import RowOrders
 from tablewright.errors import TablewrightError
 
@@ -44,6 +45,7 @@ def mount(app: FastAPI) -> None:
     pages.remove_route("/page-files/{path:path}")
     pages.add_static_files("/page-files", frame.FILES)
     pages.on_page_exception(frame.show_page_error)
+    bind_events()
     logging.getLogger("nicegui").addFilter(is_unforeseen)
     ui.run_with(
         app,

@@ -21,11 +21,11 @@ class Remembered(Generic[T]):
         self._of_servers: WeakKeyDictionary[Any, OrderedDict[Hashable, T]] = WeakKeyDictionary()
 
     def of(self, seen: Visit, key: Hashable) -> T:
-        known = self._of_servers.setdefault(seen.tablewright.jobs, OrderedDict())
+        known = self._of_servers.setdefault(seen.server, OrderedDict())
         return self.put(seen, key, known[key] if key in known else self._make())
 
     def put(self, seen: Visit, key: Hashable, thing: T) -> T:
-        known = self._of_servers.setdefault(seen.tablewright.jobs, OrderedDict())
+        known = self._of_servers.setdefault(seen.server, OrderedDict())
         known[key] = thing
         known.move_to_end(key)
         while len(known) > self._most:

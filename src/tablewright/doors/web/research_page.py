@@ -26,7 +26,7 @@ from tablewright.doors.web.plain import (
     when,
 )
 from tablewright.doors.web.report_view import show_answered, show_report, show_round
-from tablewright.errors import NotFound
+from tablewright.doors.web.sharing import share_button
 from tablewright.table.research import DEFAULT_TASKS, Research, ResearchStatus
 
 LONGEST = 2_000
@@ -53,7 +53,7 @@ async def researches_page() -> None:
     with journey("Research", here="/research"):
         if seen.person.may_change:
             question_form()
-        known = [each for each in await seen.tablewright.researches() if seen.person.sees(each.table_id)]
+        known = await seen.tablewright.researches()
         if not known:
             with empty_state("No research yet", "travel_explore"):
                 ui.label(
@@ -91,7 +91,6 @@ def question_form() -> None:
                 items=int(items.value) if items.value else None,
                 max_tasks=int(tasks.value or DEFAULT_TASKS),
             )
-            await now.own(research.table_id)
             await start(now, research, minutes.value)
         finally:
             button.enable()
@@ -132,16 +131,10 @@ async def start(now: Visit, research: Research, minutes: float | None = None) ->
 @or_missing
 async def research_page(research_id: str) -> None:
     seen = visit()
-    research = await visible(await visit_now(), research_id)
+    research = await (await visit_now()).tablewright.research(research_id)
     with journey(research.brief.question, here="/research"):
+        await share_button("research", research.id)
         await OpenResearch(seen, research).show()
-
-
-async def visible(seen: Visit, research_id: str) -> Research:
-    research = await seen.tablewright.research(research_id)
-    if not seen.person.sees(research.table_id):
-        raise NotFound(f"There is no research {research_id!r}.")
-    return research
 
 
 class OpenResearch:
@@ -247,19 +240,19 @@ class OpenResearch:
 
     async def stop(self) -> None:
         now = await visit_to_change()
-        await visible(now, self.research.id)
+        await now.tablewright.research(self.research.id)
         if self.run is not None:
             await now.tablewright.jobs.cancel(self.run.id)
             say("It stops; whole rounds are kept.")
 
     async def go_on(self) -> None:
         now = await visit_to_change()
-        await start(now, await visible(now, self.research.id))
+        await start(now, await now.tablewright.research(self.research.id))
         ui.navigate.reload()
 
     async def download(self, ending: str) -> None:
         now = await visit_now()
-        research_id = (await visible(now, self.research.id)).id
+        research_id = (await now.tablewright.research(self.research.id)).id
         await download(lambda path: now.tablewright.write_report(research_id, path), f"research-{research_id}.{ending}")
 
     def show_rounds(self) -> None:
@@ -293,7 +286,7 @@ class OpenResearch:
 
     async def ask_further(self, words: str) -> None:
         now = await visit_to_change()
-        research = await visible(now, self.research.id)
+        research = await now.tablewright.research(self.research.id)
 
         async def refine(_: Undertaking) -> None:
             await now.tablewright.refine_research(research.id, words)

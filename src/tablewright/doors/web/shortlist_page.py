@@ -13,8 +13,9 @@ from tablewright.doors.web.frame import about, empty_state, heading, or_missing,
 from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
 from tablewright.doors.web.living_table import LivingTable
 from tablewright.doors.web.plain import Shown, bar, card, chip, grid, journey, quiet, row, safe, said, saying, when
+from tablewright.doors.web.sharing import share_button
 from tablewright.doors.web.talks import Talk, talk_of
-from tablewright.errors import NotFound, UsageError
+from tablewright.errors import UsageError
 from tablewright.table.feed import Progress
 from tablewright.table.model import Step
 from tablewright.table.shortlist import Phase, ShortlistState
@@ -55,7 +56,7 @@ async def shortlists_page() -> None:
                 quiet(
                     "You confirm what was understood before anything is searched for, and again before it is compared."
                 )
-        known = [each for each in await seen.tablewright.shortlists() if is_seen(seen, each)]
+        known = await seen.tablewright.shortlists()
         if not known:
             with empty_state("No shortlist yet", "checklist"):
                 ui.label(
@@ -80,25 +81,14 @@ def line(state: ShortlistState) -> list[Shown]:
     return [wanted, phase, when(state.created_at)]
 
 
-def is_seen(seen: Visit, state: ShortlistState) -> bool:
-    return seen.person.sees(state.table_id)
-
-
 @ui.page("/shortlist/{shortlist_id}", title="Shortlist · Tablewright")
 @or_missing
 async def shortlist_page(shortlist_id: str) -> None:
     seen = await visit_now()
-    state = await visible(seen, shortlist_id)
-    with journey("Shortlist", here="/shortlist"):
-        await Advice(seen, state).show()
-
-
-async def visible(seen: Visit, shortlist_id: str) -> ShortlistState:
-    """Before it has a table, a conversation is known only to whoever has its address."""
     state = await seen.tablewright.shortlist(shortlist_id)
-    if state.table_id and not is_seen(seen, state):
-        raise NotFound(f"There is no shortlist {shortlist_id!r}.")
-    return state
+    with journey("Shortlist", here="/shortlist"):
+        await share_button("shortlist", state.id)
+        await Advice(seen, state).show()
 
 
 def key_of(shortlist_id: str) -> str:
@@ -122,8 +112,6 @@ def send(now: Visit, shortlist_id: str, words: str) -> Undertaking:
                 shortlist_id, words, watch=watch, tell=tell, exports=Path(folder)
             )
             talk.keep(len(state.messages) - 1, reply)
-        if state.table_id:
-            await now.own(state.table_id)
 
     talk.asked = words
     return undertakings(now).begin(key_of(shortlist_id), "Thinking", turn)
@@ -203,7 +191,7 @@ class Advice:
 
     async def say(self, words: str) -> None:
         now = await visit_to_change()
-        await visible(now, self.state.id)
+        await now.tablewright.shortlist(self.state.id)
         if self.is_busy:
             raise UsageError(
                 f"“{shortened(words, 80)}” was not said: the last message is still being answered.",

@@ -25,7 +25,7 @@ KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
 @ui.page("/", title="Tables · Tablewright")
 async def tables_page() -> None:
     visit = await visit_now()
-    tables = [table for table in await visit.tablewright.tables() if visit.person.sees(table.id)]
+    tables = await visit.tablewright.tables()
     with frame("Tables", here="/"):
         if tables:
             show_tables(tables)
@@ -79,7 +79,6 @@ async def bring_sample() -> None:
     visit = await visit_to_change()
     with as_file(files("tablewright.sample") / "companies.csv") as path:
         imported = await visit.tablewright.import_file(path, FileOptions(name="Sample companies"))
-    await visit.own(imported.table.id)
     ui.navigate.to(f"/tables/{imported.table.id}")
 
 
@@ -97,14 +96,12 @@ async def import_upload(file: FileUpload) -> None:
         await file.save(path)
         options = FileOptions(name=path.stem)
         imported = await visit.tablewright.import_file(path, options)
-        await visit.own(imported.table.id)
         while (answer := await show_understood(imported, options)) != options:
             await visit.tablewright.remove_table(imported.table.id)
             if answer is None:
                 return
             options = answer
             imported = await visit.tablewright.import_file(path, options)
-            await visit.own(imported.table.id)
     ui.navigate.to(f"/tables/{imported.table.id}")
 
 

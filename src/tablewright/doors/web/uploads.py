@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from nicegui import events, ui
 from nicegui.elements.upload_files import FileUpload
 
-from tablewright.doors.api.uploads import FOLDER, safe_name
+from tablewright.doors.api.uploads import folder_of, safe_name
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import say
 from tablewright.doors.web.live import Undertaking, undertakings
@@ -22,7 +22,6 @@ from tablewright.doors.web.plain import inline
 if TYPE_CHECKING:
     from tablewright.app import Ingested
 
-KEY = "ingest"
 ON_THEIR_WAY = """
 <div><div v-for="file in props.files" :key="file.__key" class="tw-file">
   <span>{{ file.name }}</span>
@@ -72,13 +71,18 @@ def file_drop(
 
 # ── for the collection ───────────────────────────────────────────────────────────────────────────────────────────────
 
-_waiting: WeakKeyDictionary[Any, list[Path]] = WeakKeyDictionary()
+_waiting: WeakKeyDictionary[Any, dict[str, list[Path]]] = WeakKeyDictionary()
+"""Of each server, by person."""
+
+
+def reading_key(visit: Visit) -> str:
+    return f"ingest {visit.person.id}"
 
 
 async def receive(visit: Visit, file: FileUpload) -> Undertaking:
     """Keeps the file and has it read; files that come meanwhile are read after it."""
-    waiting = _waiting.setdefault(visit.tablewright.jobs, [])
-    waiting.append(await keep(visit.tablewright.settings.home_folder / FOLDER, file))
+    waiting = _waiting.setdefault(visit.server, {}).setdefault(visit.person.id, [])
+    waiting.append(await keep(folder_of(visit), file))
 
     async def read(undertaking: Undertaking) -> list[Ingested]:
         results: list[Ingested] = []
@@ -92,7 +96,7 @@ async def receive(visit: Visit, file: FileUpload) -> Undertaking:
             results.append(await visit.tablewright.add_documents(paths, watch=watch))
         return results
 
-    return undertakings(visit).begin(KEY, "Reading", read)
+    return undertakings(visit).begin(reading_key(visit), "Reading", read)
 
 
 async def keep(folder: Path, file: FileUpload) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from tablewright.table.files.json_stream import JsonStream
 from tablewright.table.files.json_writer import RowDocument, as_stored
 from tablewright.table.files.limits import BATCH_CELLS, MAX_COLUMNS
 from tablewright.table.files.native_column import NativeColumn, header_text, is_empty
-from tablewright.table.model import PENDING, Cell, Field
+from tablewright.table.model import PENDING, Cell, Evidence, Field
 
 
 def read_json(text: Text) -> Incoming:
@@ -168,4 +168,24 @@ def _own_cells(file: str, at: int, thing: Any) -> dict[str, Cell]:
         cells = msgspec.convert(thing, RowDocument).cells
     except msgspec.ValidationError as error:
         raise BadFile(f"{file}: row {at:,} is not a row as Tablewright exports it ({error}).") from None
-    return {name: as_stored(cell) for name, cell in cells.items()}
+    return {name: as_imported(as_stored(cell)) for name, cell in cells.items()}
+
+
+def as_imported(cell: Cell) -> Cell:
+    """What a file says of runs and stored texts is about another installation, or made up: the quotes stay, marked, and
+    nothing here points to a run or a text that it could not have known."""
+    if cell.run_id is None and not cell.evidence and not cell.conflict:
+        return cell
+    return msgspec.structs.replace(
+        cell,
+        run_id=None,
+        attempt=0,
+        cost=0.0,
+        imported=True,
+        evidence=unlinked(cell.evidence),
+        conflict=tuple(msgspec.structs.replace(each, evidence=unlinked(each.evidence)) for each in cell.conflict),
+    )
+
+
+def unlinked(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    return tuple(msgspec.structs.replace(each, content_hash="", start=None, end=None) for each in evidence)

@@ -1,0 +1,38 @@
+"""`tablewright audit`: who did what, when, through which door."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import AuditEntry, Tablewright
+
+
+@app.command()
+def audit(
+    action: Annotated[str, typer.Option(help="Only these, e.g. login, share, export, remove, settings.")] = "",
+    who: Annotated[str, typer.Option(help="Only what this user did.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 50,
+    before: Annotated[int | None, typer.Option(help="Only entries before the one of this number.")] = None,
+    json: Json = False,
+) -> None:
+    """Show the audit log, the newest first: logins, shares, exports, removals, users and their limits."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> list[AuditEntry]:
+        return await tablewright.audit.entries(before=before, limit=limit, action=action, who=who)
+
+    found = with_app(work)
+    if json:
+        output.print_json({"entries": found})
+    elif not found:
+        output.say("Nothing of that kind has been done yet.")
+    else:
+        lines = [
+            [str(each.number), each.at, each.who, each.door, each.action, each.thing, each.detail] for each in found
+        ]
+        output.stdout().print(output.grid("", ["No.", "When", "Who", "Door", "What", "To", "Detail"], lines))

@@ -1,0 +1,51 @@
+"""`tablewright share`: who sees a table, a document, a conversation, a result, a research or a shortlist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+    from tablewright.table.access import Shareable, Shared
+
+
+@app.command()
+def share(
+    kind: Annotated[str, typer.Argument(help="table, document, conversation, result, research or shortlist.")],
+    name: Annotated[str, typer.Argument(metavar="ID", help="Its id; a table or a document also by its name.")],
+    people: Annotated[list[str] | None, typer.Option("--with", metavar="USER", help="A user who may see it.")] = None,
+    everyone: Annotated[bool, typer.Option("--everyone", help="All who may use the server may see it.")] = False,
+    private: Annotated[bool, typer.Option("--private", help="First take it back from all it is shared with.")] = False,
+    json: Json = False,
+) -> None:
+    """Show who may see something, or share it with people or with everyone. Its owner and admins always see it."""
+    from tablewright.doors.cli import output
+
+    what = checked(kind)
+
+    async def work(tablewright: Tablewright) -> Shared:
+        if people or everyone or private:
+            return await tablewright.share(what, name, people or [], everyone=everyone, only=private)
+        return await tablewright.shared(what, name)
+
+    found = with_app(work)
+    if json:
+        output.print_json(found)
+        return
+    seen = ["everyone"] if found.everyone else list(found.people)
+    output.say(f"Owner: {found.owner or 'this installation'}. Shared with: {', '.join(seen) or 'nobody'}.")
+
+
+def checked(kind: str) -> Shareable:
+    from typing import get_args
+
+    from tablewright.errors import UsageError
+    from tablewright.table.access import Shareable
+
+    if kind not in get_args(Shareable):
+        raise UsageError(f"{kind!r} cannot be shared.", advice=f"Say one of: {', '.join(get_args(Shareable))}.")
+    return kind  # type: ignore[return-value]

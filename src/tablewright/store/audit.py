@@ -1,0 +1,79 @@
+"""The audit log: who did what, when, through which door. Rows are only added: the database itself refuses to change or
+delete one. It outlives the things that it is about.
+
+An entry is written in the transaction of what it tells, so that neither is there without the other.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from sqlalchemy import Connection, insert, select
+
+from tablewright.store import schema
+from tablewright.store.database import Database, acting_in
+from tablewright.store.records import now, printable
+from tablewright.table.model import Noun
+
+Action: TypeAlias = Literal[
+    "login", "logout", "share", "unshare", "export", "remove", "user", "role", "token", "settings"
+]
+
+
+class Entry(Noun, frozen=True):
+    """`thing` says what of which kind, e.g. "table companies-x7k2"; `detail` the rest, in words."""
+
+    number: int
+    at: str
+    who: str
+    door: str
+    action: Action
+    thing: str
+    detail: str = ""
+
+
+def note(connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
+    acting = acting_in(connection)
+    connection.execute(
+        insert(schema.audit).values(
+            at=now(),
+            who=printable(who or acting.actor),
+            door=acting.door,
+            action=action,
+            thing=printable(thing),
+            detail=printable(detail),
+        )
+    )
+
+
+class Audit:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
+        """What is done outside the database, such as an export."""
+        await self._database.write(lambda connection: note(connection, action, thing, detail, who=who))
+
+    async def entries(
+        self, *, before: int | None = None, limit: int = 100, action: str = "", who: str = ""
+    ) -> list[Entry]:
+        """The newest first, on from before the one of that number."""
+        audit = schema.audit
+        query = select(audit).order_by(audit.c.no.desc()).limit(limit)
+        for column, wanted in ((audit.c.action, action), (audit.c.who, who)):
+            query = query.where(column == wanted) if wanted else query
+        if before is not None:
+            query = query.where(audit.c.no < before)
+        found = await self._database.read(lambda connection: connection.execute(query).all())
+        return [
+            Entry(
+                number=each.no,
+                at=each.at,
+                who=each.who,
+                door=each.door,
+                action=each.action,
+                thing=each.thing,
+                detail=each.detail,
+            )
+            for each in found
+        ]

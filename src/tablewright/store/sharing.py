@@ -1,0 +1,193 @@
+"""Whose things are: who made a thing owns it, and others see it only once it is shared with them.
+
+A store that is `seen_by` a person has that person in each of its transactions. What looks something up asks `visible`
+here, so that the things of others are not there: not by id, not by name, not in a list. A store that nobody in
+particular looks into, such as a command's or a worker's own, sees everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, delete, literal, select, true
+
+from tablewright.errors import Forbidden, NotFound
+from tablewright.store import schema
+from tablewright.store.audit import note
+from tablewright.store.database import Database, acting_in
+from tablewright.store.dialect import upsert
+from tablewright.table.access import EVERYONE, OWNER, Person, Shareable, Shared
+
+KEYS: dict[Shareable, ColumnElement[Any]] = {
+    "table": schema.tables.c.id,
+    "document": schema.documents.c.id,
+    "conversation": schema.conversations.c.id,
+    "result": schema.results.c.id,
+    "research": schema.researches.c.id,
+    "shortlist": schema.shortlists.c.id,
+}
+
+
+def person_of(connection: Connection) -> Person | None:
+    """None for the installation's own."""
+    person = acting_in(connection).person
+    return None if person is None or person.id == OWNER.id else person
+
+
+def owner_of(connection: Connection) -> str:
+    person = person_of(connection)
+    return person.id if person else ""
+
+
+def sees_all(connection: Connection) -> bool:
+    person = person_of(connection)
+    return person is None or person.may_administer
+
+
+def visible(connection: Connection, kind: Shareable, column: ColumnElement[Any] | None = None) -> ColumnElement[bool]:
+    """The condition that a thing is there for whoever asks; `column` has its id."""
+    if sees_all(connection):
+        return true()
+    shares = schema.shares
+    theirs = shares.c.user_id.in_((owner_of(connection), EVERYONE))
+    return (KEYS[kind] if column is None else column).in_(
+        select(shares.c.thing_id).where(shares.c.kind == kind, theirs)
+    )
+
+
+def claim(connection: Connection, kind: Shareable, ids: Collection[str], *, owns: bool = True) -> None:
+    """New things belong to whoever makes them. Without `owns` they only see it from now on."""
+    owner = owner_of(connection)
+    records = [{"kind": kind, "thing_id": id, "user_id": owner, "owns": owns} for id in ids] if owner else []
+    if records:
+        connection.execute(upsert(connection, schema.shares).on_conflict_do_nothing(), records)
+
+
+def release(connection: Connection, kind: Shareable, ids: Collection[str]) -> None:
+    """What is removed is nobody's."""
+    shares = schema.shares
+    connection.execute(delete(shares).where(shares.c.kind == kind, shares.c.thing_id.in_(list(ids))))
+
+
+def share_alike(connection: Connection, of: tuple[Shareable, str], with_it: tuple[Shareable, str]) -> None:
+    """What is part of something is seen by whoever sees that: the table of a research, the rows of an answer."""
+    shares = schema.shares
+    own = (shares.c.kind == of[0]) & (shares.c.thing_id == of[1])
+    rows = select(literal(with_it[0]), literal(with_it[1]), shares.c.user_id, shares.c.owns).where(own)
+    columns = ["kind", "thing_id", "user_id", "owns"]
+    connection.execute(upsert(connection, shares).from_select(columns, rows).on_conflict_do_nothing())
+
+
+def must_own(connection: Connection, kind: Shareable, id: str) -> None:
+    """Before whatever removes or shares it, or goes on with it. Whoever may not even see it is told nothing."""
+    if sees_all(connection):
+        return
+    shares = schema.shares
+    own = (shares.c.kind == kind) & (shares.c.thing_id == id) & (shares.c.user_id == owner_of(connection))
+    if not connection.execute(select(shares.c.owns).where(own)).scalar():
+        raise Forbidden(
+            f"This {kind} is somebody else's; you may only look at it.", advice="Ask whoever shared it with you."
+        )
+
+
+class Sharing:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of(self, kind: Shareable, id: str) -> Shared:
+        """Who may see it; for whoever owns it."""
+
+        def work(connection: Connection) -> Shared:
+            must_be_there(connection, kind, id)
+            must_own(connection, kind, id)
+            return read_shared(connection, kind, id)
+
+        return await self._database.read(work)
+
+    async def share(
+        self, kind: Shareable, id: str, people: Sequence[str] = (), *, everyone: bool = False, only: bool = False
+    ) -> Shared:
+        """Lets these people see it too, by name, or everyone; with `only`, nobody but them and its owner."""
+
+        def work(connection: Connection) -> Shared:
+            must_be_there(connection, kind, id)
+            must_own(connection, kind, id)
+            users = [user_id(connection, name) for name in people] + [EVERYONE] * everyone
+            for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
+                if only:
+                    take_back(connection, part_kind, part_id, keep=users)
+                records = [{"kind": part_kind, "thing_id": part_id, "user_id": each, "owns": False} for each in users]
+                if records:
+                    connection.execute(upsert(connection, schema.shares).on_conflict_do_nothing(), records)
+            seen = [*people, *["everyone"] * everyone]
+            note(connection, "share", f"{kind} {id}", f"{'only ' * only}with {', '.join(seen) or 'nobody'}")
+            return read_shared(connection, kind, id)
+
+        return await self._database.write(work, repeatable=True)
+
+    async def unshare(self, kind: Shareable, id: str, people: Sequence[str]) -> Shared:
+        """These see it no longer. From its owner only an admin takes it: then it is the installation's."""
+
+        def work(connection: Connection) -> Shared:
+            must_be_there(connection, kind, id)
+            must_own(connection, kind, id)
+            users = [user_id(connection, name) for name in people]
+            for part_kind, part_id in [(kind, id), *parts_of(connection, kind, id)]:
+                shares = schema.shares
+                theirs = (shares.c.kind == part_kind) & (shares.c.thing_id == part_id) & shares.c.user_id.in_(users)
+                taken = theirs if sees_all(connection) else theirs & ~shares.c.owns
+                connection.execute(delete(shares).where(taken))
+            note(connection, "unshare", f"{kind} {id}", f"from {', '.join(people)}")
+            return read_shared(connection, kind, id)
+
+        return await self._database.write(work, repeatable=True)
+
+
+def take_back(connection: Connection, kind: Shareable, id: str, *, keep: Collection[str]) -> None:
+    shares = schema.shares
+    own = (shares.c.kind == kind) & (shares.c.thing_id == id) & ~shares.c.owns
+    connection.execute(delete(shares).where(own, shares.c.user_id.not_in(list(keep))))
+
+
+def must_be_there(connection: Connection, kind: Shareable, id: str) -> None:
+    column = KEYS[kind]
+    if connection.execute(select(column).where(column == id, visible(connection, kind))).scalar() is None:
+        raise NotFound(f"There is no {kind} {id!r}.")
+
+
+def parts_of(connection: Connection, kind: Shareable, id: str) -> list[tuple[Shareable, str]]:
+    """What is shared with it, because it cannot be read without."""
+    if kind in ("research", "shortlist"):
+        head = schema.researches if kind == "research" else schema.shortlists
+        table_id = connection.execute(select(head.c.table_id).where(head.c.id == id)).scalar()
+        return [("table", table_id)] if table_id else []
+    if kind == "conversation":
+        turns = schema.turns
+        kept = connection.execute(select(turns.c.turn).where(turns.c.conversation_id == id)).scalars()
+        return [("result", each) for turn in kept if (each := msgspec.json.decode(turn).get("result_id"))]
+    return []
+
+
+def read_shared(connection: Connection, kind: Shareable, id: str) -> Shared:
+    shares, users = schema.shares, schema.users
+    found = connection.execute(
+        select(shares.c.user_id, shares.c.owns, users.c.name)
+        .outerjoin(users, users.c.id == shares.c.user_id)
+        .where(shares.c.kind == kind, shares.c.thing_id == id)
+    ).all()
+    return Shared(
+        kind=kind,
+        id=id,
+        owner=next((each.name or "" for each in found if each.owns), ""),
+        people=tuple(sorted(each.name for each in found if each.name and not each.owns)),
+        everyone=any(each.user_id == EVERYONE for each in found),
+    )
+
+
+def user_id(connection: Connection, name: str) -> str:
+    found = connection.execute(select(schema.users.c.id).where(schema.users.c.name == name)).scalar()
+    if found is None:
+        raise NotFound(f"There is no user {name!r}.")
+    return str(found)

@@ -1,0 +1,137 @@
+"""Two people and their assistants: no tool, and no resource, has anything of the one for the other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+
+from tablewright.app import Tablewright
+from tablewright.doors.mcp.server import create_server, http_app, server_for
+from tablewright.settings import Settings
+from tests.doors.server.test_two_people import SECRET, everything, one_of_each, person
+
+from .talking import SAMPLE, listening, over_http
+
+NAMES = {
+    "table": "table_id",
+    "run_id": "run_id",
+    "proposal_id": "proposal_id",
+    "research_id": "research_id",
+    "shortlist_id": "shortlist_id",
+    "conversation": "conversation_id",
+    "id": "table_id",
+}
+"""Parameters that name a thing, and which."""
+REQUIRED: dict[str, Any] = {
+    "row_id": 1,
+    "column": "Company",
+    "columns": [{"name": "Founded", "question": "When was {Company} founded?"}],
+    "kind": "table",
+    "people": [],
+    "paths": ["/"],
+    "question": "Which leases end in 2027?",
+    "query": "lease",
+    "message": "A kettle",
+    "aggregate": "count",
+}
+MAKES = {"import_table", "research"}
+
+
+@pytest.fixture
+async def tablewright(tmp_path: Path) -> AsyncIterator[Tablewright]:
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"), **SAMPLE)) as opened:
+        for name in ("ann", "bob"):
+            await opened.users.add(name, "editor")
+        await opened.users.add("vic", "viewer")
+        yield opened
+
+
+async def test_no_tool_tells_or_changes_anything_of_somebody_else(tablewright: Tablewright, tmp_path: Path) -> None:
+    known = await one_of_each(tablewright, tmp_path)
+    before = await everything(tablewright)
+    invented = {key: "x" * len(each) for key, each in known.items()}
+    bob = await person(tablewright, "bob")
+    barn = tmp_path / "barn.txt"
+    barn.write_text("Lease\n\nTenant: Barnacle Ltd\nEnds: 4 June 2027\n")
+    await tablewright.acting("bob", bob).add_documents([barn])
+    server = server_for(bob, tablewright)
+    async with Client(server, mode="auto") as client:
+        tools = (await client.list_tools()).tools
+        assert len(tools) > 25
+        for tool in tools:
+            if tool.name in MAKES:
+                continue
+            schema = tool.input_schema
+            things = [name for name in schema["properties"] if name in NAMES]
+            needed = {name: REQUIRED[name] for name in schema.get("required", ()) if name not in NAMES}
+            said = []
+            for ids in (known, invented):
+                result = await client.call_tool(tool.name, needed | {name: ids[NAMES[name]] for name in things})
+                text = "".join(part.text for part in result.content)  # type: ignore[union-attr]
+                assert SECRET not in text, tool.name
+                if things:
+                    assert result.is_error, tool.name
+                    text = text.replace(ids[NAMES[things[0]]], "…")
+                    assert not [each for each in ids.values() if each in text], tool.name
+                    said.append(text)
+            assert len(set(said)) <= 1, tool.name
+        listed = (await client.list_resources()).resources
+        assert SECRET not in repr(listed)
+        assert len(listed) == 1
+        for uri in ("tables/{table_id}", "tables/{table_id}/json", "research/{research_id}", "documents/{document_id}"):
+            with pytest.raises(Exception, match="There is no"):
+                await client.read_resource("tablewright://" + uri.format(**known))
+    await server.desk.close()
+    assert await everything(tablewright) == before
+
+
+async def test_a_viewer_is_offered_only_what_looks(tablewright: Tablewright) -> None:
+    server = server_for(await person(tablewright, "vic"), tablewright)
+    async with Client(server, mode="auto") as client:
+        tools = (await client.list_tools()).tools
+        assert {"list_tables", "show_table", "list_documents"} <= {tool.name for tool in tools}
+        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+        assert not {"enrich", "ask", "apply_proposal", "share", "import_table"} & {tool.name for tool in tools}
+
+
+async def test_over_http_each_user_has_tables_and_sessions_of_their_own(tmp_path: Path) -> None:
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"), **SAMPLE)) as tablewright:
+        tokens = {name: (await tablewright.users.add(name, "editor"))[1] for name in ("ann", "bob")}
+        tokens["ada"] = (await tablewright.users.add("ada", "admin"))[1]
+        app = http_app(create_server(tablewright), "127.0.0.1")
+        headers = {name: {"Authorization": f"Bearer {token}"} for name, token in tokens.items()}
+        async with listening(app) as address:
+            async with over_http(address, headers["ann"], mode="legacy") as ann:
+                await ann("import_table", csv="Company\nHalden\n", name="firms")
+                table = (await ann("list_tables"))["tables"][0]["id"]
+                async with over_http(address, headers["bob"], mode="legacy") as bob:
+                    assert (await bob("list_tables"))["tables"] == []
+                    assert (await bob.refused("show_table", table=table))["type"] == "NotFound"
+                    await ann("share", kind="table", id=table, people=["bob"])
+                    assert (await bob("show_table", table="firms"))["rows"]
+            async with over_http(address, headers["ada"], mode="legacy") as ada:
+                assert len((await ada("list_tables"))["tables"]) == 1
+            async with httpx2.AsyncClient(timeout=30) as http:
+                accepted = {"Accept": "application/json, text/event-stream"}
+                begin = {
+                    "jsonrpc": "2.0",
+                    "id": 1,
+                    "method": "initialize",
+                    "params": {
+                        "protocolVersion": "2025-06-18",
+                        "capabilities": {},
+                        "clientInfo": {"name": "test", "version": "1"},
+                    },
+                }
+                begun = await http.post(address, json=begin, headers=headers["ann"] | accepted)
+                session = {"mcp-session-id": begun.headers["mcp-session-id"]}
+                call = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+                taken = await http.post(address, json=call, headers=headers["bob"] | accepted | session)
+                assert taken.status_code == 404
+                own = await http.post(address, json=call, headers=headers["ann"] | accepted | session)
+                assert own.status_code == 200

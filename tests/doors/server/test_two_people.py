@@ -1,0 +1,272 @@
+"""Two people on one server: nothing of the one is there for the other, whatever route they take.
+
+The routes come from the application itself. One that is new, with a parameter or a body that this walk does not know,
+fails it until it is told here what to send.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.table.access import Person
+from tablewright.table.model import Field
+from tests.doors.server.serving import TOKEN, Served, served
+from tests.doors.server.test_routes import routes
+
+SECRET = "Quietwater"
+THINGS = (
+    "table_id",
+    "run_id",
+    "proposal_id",
+    "document_id",
+    "conversation_id",
+    "result_id",
+    "research_id",
+    "shortlist_id",
+    "thing_id",
+)
+BESIDE = {"row_id": "1", "field": "Company", "file": "report.csv", "kind": "table", "name": "ann"}
+"""Parameters that name nothing by themselves."""
+REQUIRED: dict[str, Any] = {
+    "name": "Founded",
+    "value": "1",
+    "rows": [{"Company": "Elsewhere"}],
+    "fields": [{"name": "Founded", "question": "When was {Company} founded?"}],
+    "every": "day",
+    "question": "Which leases end in May?",
+    "message": "A kettle",
+    "role": "admin",
+}
+"""What bodies must have, by key."""
+MAKES = {
+    "/api/v1/tables",
+    "/api/v1/tables/import",
+    "/api/v1/documents",
+    "/api/v1/documents/table",
+    "/api/v1/ask",
+    "/api/v1/research",
+    "/api/v1/shortlists",
+    "/api/v1/users",
+}
+"""Writes that name no thing in their address: they make new ones."""
+
+
+class World:
+    def __init__(self, server: Served, known: dict[str, str], tokens: dict[str, str]) -> None:
+        self.server = server
+        self.known = known
+        self.tokens = tokens
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with served(tmp_path_factory.mktemp("home"), token=TOKEN, pages=True) as server:
+        tokens = {name: server.add_user(name, "editor") for name in ("ann", "bob")}
+        tokens["vic"] = server.add_user("vic", "viewer")
+        folder = tmp_path_factory.mktemp("files")
+        known = server.do(lambda tablewright: one_of_each(tablewright, folder))
+        yield World(server, known, tokens)
+
+
+async def one_of_each(tablewright: Tablewright, folder: Path) -> dict[str, str]:
+    """Of Ann's things."""
+    ann = tablewright.acting("ann", await person(tablewright, "ann"))
+    rows = folder / "companies.csv"
+    rows.write_text(f"Company,Price\n{SECRET} Ltd,2\n")
+    lease = folder / f"{SECRET} lease.txt"
+    lease.write_text(f"Lease\n\nTenant: {SECRET} Ltd\nEnds: 3 May 2027\n")
+    table = (await ann.import_file(rows, FileOptions(name=SECRET))).table
+    fill = await ann.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
+    run = await fill.run()
+    await ann.add_documents([lease])
+    reply = await ann.ask("Which leases end in 2027?")
+    research = await ann.begin_research(f"Which towns are near {SECRET}?")
+    shortlist = await ann.begin_shortlist()
+    await ann.shortlist_turn(shortlist.id, f"A kettle for {SECRET}", exports=folder)
+    return {
+        "table_id": table.id,
+        "run_id": run.run_id,
+        "proposal_id": run.proposal_id,
+        "document_id": (await ann.documents())[0].id,
+        "conversation_id": reply.conversation,
+        "result_id": reply.result_id or await ann._store.results.keep(SECRET, ["Lease"], []),
+        "research_id": research.id,
+        "shortlist_id": shortlist.id,
+        "thing_id": table.id,
+    }
+
+
+async def person(tablewright: Tablewright, name: str) -> Person:
+    return next(each for each in await tablewright.users.all() if each.name == name)
+
+
+async def everything(tablewright: Tablewright) -> list[Any]:
+    """All that Ann has, to be compared afterwards."""
+    ann = tablewright.acting("ann", await person(tablewright, "ann"))
+    tables = await ann.tables()
+    return [
+        tables,
+        [await ann.load(each.id) for each in tables],
+        await ann.proposals(),
+        await ann.jobs.all(),
+        await ann.documents(),
+        [await ann.conversation(each.id) for each in await ann.conversations()],
+        [await ann.research(each.id) for each in await ann.researches()],
+        await ann.shortlists(),
+    ]
+
+
+def body_for(app: FastAPI, method: str, path: str) -> Any:
+    """The least that a route takes."""
+    spec = app.openapi()
+    operation = spec["paths"].get(re.sub(r":\w+}", "}", path), {}).get(method.lower(), {})
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if content is None:
+        return None
+    schema = content["schema"]
+    schema = spec["components"]["schemas"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return {key: REQUIRED[key] for key in schema.get("required", ())}
+
+
+def filled(path: str, values: dict[str, str]) -> str:
+    return re.sub(r"{(\w+)(?::\w+)?}", lambda match: values[match[1]], path)
+
+
+def ours(app: FastAPI) -> list[tuple[str, str]]:
+    """All but the files of the page's own libraries, which are the same for everybody."""
+    found = [each for each in routes(app) if each[0] not in ("HEAD", "WEBSOCKET")]
+    return [each for each in found if not each[1].startswith(("/_nicegui", "/page-files"))]
+
+
+def test_the_walk_knows_what_every_route_is_about(world: World) -> None:
+    walked = ours(world.server.app)
+    assert len(walked) > 90
+    named = {name for _, path in walked for name in re.findall(r"{(\w+)", path)}
+    assert named - {"path"} <= set(THINGS) | set(BESIDE)
+    makes = {path for method, path in walked if method != "GET" and path.startswith("/api/") and "{" not in path}
+    assert makes - {"/api/{path:path}"} == MAKES
+    for method, path in walked:
+        body_for(world.server.app, method, path)
+
+
+@pytest.mark.parametrize("name", ["bob", "vic"])
+def test_what_is_anns_is_to_others_as_if_it_never_was(world: World, name: str) -> None:
+    server, known = world.server, world.known
+    before = server.do(everything)
+    invented = {key: "x" * len(each) for key, each in known.items()}
+    with server.client(world.tokens[name]) as other:
+        for method, path in ours(server.app):
+            if not path.startswith(("/api/", "/page-data/")) or (path in MAKES and method != "GET") or "{path" in path:
+                continue
+            body = body_for(server.app, method, path)
+            theirs, nobodys = [
+                other.request(method, filled(path, BESIDE | values), json=body) for values in (known, invented)
+            ]
+            assert SECRET not in theirs.text, (method, path)
+            if not any("{" + thing + "}" in path for thing in THINGS):
+                assert not [each for each in known.values() if each in theirs.text], (method, path)
+                continue
+            assert theirs.status_code == nobodys.status_code, (method, path)
+            refused = (403,) if "/users/" in path or (name == "vic" and method != "GET") else (404,)
+            assert theirs.status_code in refused, (method, path, theirs.text)
+            said = theirs.text
+            for key, each in known.items():
+                said = said.replace(each, invented[key])
+            assert said == nobodys.text, (method, path)
+        for path in ("/api/v1/runs", "/api/v1/proposals"):
+            assert other.get(path, params={"table": known["table_id"]}).status_code == 404, path
+    assert server.do(everything) == before
+
+
+def test_what_is_anns_is_there_for_her(world: World) -> None:
+    server, known = world.server, world.known
+    with server.client(world.tokens["ann"]) as ann:
+        for method, path in ours(server.app):
+            about = [thing for thing in THINGS if "{" + thing + "}" in path]
+            if method == "GET" and about and path.startswith("/api/") and not re.search("events|files|report", path):
+                answer = ann.get(filled(path, BESIDE | known))
+                assert answer.status_code == 200, (path, answer.text)
+
+
+@pytest.mark.parametrize("name", ["bob", "vic"])
+def test_no_page_shows_anything_of_hers(world: World, name: str) -> None:
+    server, known = world.server, world.known
+    with server.browser(world.tokens[name]) as other:
+        for method, path in ours(server.app):
+            if method != "GET" or path.startswith("/api/") or "{path" in path:
+                continue
+            shown = other.get(filled(path, BESIDE | known), follow_redirects=True).text
+            assert SECRET not in shown, path
+        for address in (f"/ask?conversation={known['conversation_id']}", f"/runs?table={known['table_id']}"):
+            assert SECRET not in other.get(address, follow_redirects=True).text, address
+    with server.browser(world.tokens["ann"]) as ann:
+        shown = ann.get(f"/tables/{known['table_id']}").text
+        assert SECRET in shown
+        assert "group_add" in shown  # the button to share it
+        assert SECRET in ann.get(f"/documents/{known['document_id']}").text
+
+
+def test_a_question_is_answered_from_ones_own_documents_alone(world: World) -> None:
+    asked = {"question": "Which leases end in 2027?"}
+    with world.server.client(world.tokens["bob"]) as bob:
+        assert SECRET not in bob.post("/api/v1/ask", json=asked).text
+        gone_on = asked | {"conversation": world.known["conversation_id"]}
+        files = {"files": ("barn.txt", b"Lease\n\nTenant: Barnacle Ltd\nEnds: 4 June 2027\n")}
+        assert bob.post("/api/v1/documents", files=files).status_code == 201
+        told = bob.post("/api/v1/ask", json=asked)
+        assert (told.status_code, SECRET in told.text, "barn.txt" in told.text) == (200, False, True)
+        assert bob.post("/api/v1/ask", json=gone_on).status_code == 404
+        table = bob.post("/api/v1/documents/table", json={"name": "mine"}).json()
+        assert table["rows"] == 1
+        asked_of_all = {"fields": [{"name": "Tenant", "question": "Who is the tenant?"}], "strategy": "documents"}
+        run = bob.post(f"/api/v1/tables/{table['table_id']}/runs", json=asked_of_all)
+        assert run.status_code == 202, run.text
+        with bob.stream("GET", f"/api/v1/runs/{run.json()['run_id']}/events") as events:
+            assert SECRET not in "".join(events.iter_text())
+        proposal = bob.get("/api/v1/proposals").json()["proposals"][0]["id"]
+        assert SECRET not in bob.get(f"/api/v1/proposals/{proposal}/operations").text
+
+
+def test_who_hands_in_the_same_file_learns_nothing_of_the_others(world: World) -> None:
+    with world.server.client(world.tokens["bob"]) as bob:
+        text = f"Lease\n\nTenant: {SECRET} Ltd\nEnds: 3 May 2027\n".encode()
+        added = bob.post("/api/v1/documents", files={"files": (f"{SECRET} lease.txt", text)}).json()
+        assert (added["added"], added["same"], added["unchanged"]) == (1, [], 0)
+        (own,) = added["documents"]
+        assert bob.delete(f"/api/v1/documents/{own['id']}").status_code == 200
+    with world.server.client(world.tokens["ann"]) as ann:
+        assert ann.get(f"/api/v1/documents/{world.known['document_id']}").status_code == 200
+
+
+def test_what_ann_shares_is_seen_by_those_she_names_and_by_no_one_else(world: World) -> None:
+    server, known = world.server, world.known
+    places = {
+        "table": f"/api/v1/tables/{known['table_id']}",
+        "document": f"/api/v1/documents/{known['document_id']}",
+        "conversation": f"/api/v1/conversations/{known['conversation_id']}",
+        "research": f"/api/v1/research/{known['research_id']}",
+        "shortlist": f"/api/v1/shortlists/{known['shortlist_id']}",
+    }
+    ann, bob, vic = (server.client(world.tokens[name]) for name in ("ann", "bob", "vic"))
+    with ann, bob, vic:
+        for kind, place in places.items():
+            sharing = f"/api/v1/shares/{kind}/{known[f'{kind}_id']}"
+            assert ann.put(sharing, json={"people": ["vic"]}).json()["people"] == ["vic"]
+            assert (vic.get(place).status_code, bob.get(place).status_code) == (200, 404), kind
+            assert vic.put(sharing, json={"everyone": True}).status_code == 403
+            assert ann.put(sharing, json={"people": ["bob"]}).json()["people"] == ["bob"]
+            assert (vic.get(place).status_code, bob.get(place).status_code) == (404, 200), kind
+            assert bob.put(sharing, json={"everyone": True}).status_code == 403
+            assert bob.delete(place).status_code == 403, kind
+            assert ann.put(sharing, json={"everyone": True}).json()["everyone"] is True
+            assert (vic.get(place).status_code, bob.get(place).status_code) == (200, 200), kind
+            assert ann.put(sharing, json={}).json()["people"] == []
+            assert (vic.get(place).status_code, bob.get(place).status_code) == (404, 404), kind
+            assert ann.put(sharing, json={"people": ["nobody"]}).status_code == 404
