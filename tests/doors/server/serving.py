@@ -38,7 +38,7 @@ class Served:
         async def run() -> T:
             return await work(self._tablewright)
 
-        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(300)
 
     def add_user(self, name: str, role: Role) -> str:
         return self.do(lambda tablewright: tablewright.users.add(name, role))[1]
@@ -47,7 +47,7 @@ class Served:
         """A program, with a token or without."""
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        return httpx2.Client(base_url=self.url, headers=headers, trust_env=False, timeout=30)
+        return httpx2.Client(base_url=self.url, headers=headers, trust_env=False, timeout=120)
 
     @contextlib.contextmanager
     def browser(self, token: str = "") -> Iterator[httpx2.Client]:
