@@ -12,7 +12,7 @@ from tablewright.doors.web.frame import empty_state, or_missing, visit, visit_no
 from tablewright.doors.web.live import Undertaking, download, to_the_line, to_the_newest, undertakings
 from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, quiet, row, said, saying
 from tablewright.doors.web.remembered import Remembered
-from tablewright.doors.web.sharing import share_button
+from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.errors import UsageError
 from tablewright.table.reply import Reply, ReplyRow
 from tablewright.table.text import shortened
@@ -80,8 +80,8 @@ async def ask_page(conversation: str = "") -> None:
         if not seen.person.may_change:
             quiet("You may look, but not ask: answers can cost money. Ask an admin for the role of an editor.")
             return
-        if conversation:
-            await share_button("conversation", conversation)
+        if conversation and await may_share():
+            share_button("conversation", conversation)
         Conversation(seen, conversation).show()
 
 

@@ -28,7 +28,7 @@ from tablewright.doors.web.plain import (
     said,
     when,
 )
-from tablewright.doors.web.sharing import share_button
+from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.uploads import file_drop, reading_key, receive
 from tablewright.table.corpus import Document
 from tablewright.table.text import plural
@@ -232,7 +232,8 @@ async def document_page(document_id: str) -> None:
         with row():
             ui.link("← All documents", "/documents")
             ui.space()
-            await share_button("document", document.id)
+            if await may_share():
+                share_button("document", document.id)
             if seen.person.may_change:
                 ui.button("Remove", icon="delete_outline", on_click=lambda: ask_to_remove(document)).props(
                     "flat color=negative"

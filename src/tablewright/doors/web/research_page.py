@@ -26,7 +26,7 @@ from tablewright.doors.web.plain import (
     when,
 )
 from tablewright.doors.web.report_view import show_answered, show_report, show_round
-from tablewright.doors.web.sharing import share_button
+from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.table.research import DEFAULT_TASKS, Research, ResearchStatus
 
 LONGEST = 2_000
@@ -133,7 +133,8 @@ async def research_page(research_id: str) -> None:
     seen = visit()
     research = await (await visit_now()).tablewright.research(research_id)
     with journey(research.brief.question, here="/research"):
-        await share_button("research", research.id)
+        if await may_share():
+            share_button("research", research.id)
         await OpenResearch(seen, research).show()
 
 

@@ -9,12 +9,13 @@ from tablewright.doors.web.plain import row, said
 from tablewright.table.access import Shareable, Shared
 
 
-async def share_button(kind: Shareable, id: str) -> None:
-    """For those who own it, where there is anybody to share it with."""
+async def may_share() -> bool:
+    """Whether there is anybody to share things with, and this is no viewer."""
     seen = await visit_now()
-    if not seen.person.may_change or not await seen.tablewright.users.all():
-        return
+    return seen.person.may_change and bool(await seen.tablewright.users.all())
 
+
+def share_button(kind: Shareable, id: str) -> None:
     async def opened() -> None:
         window(await (await visit_to_change()).tablewright.shared(kind, id))
 

@@ -13,7 +13,7 @@ from tablewright.doors.web.frame import about, empty_state, heading, or_missing,
 from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
 from tablewright.doors.web.living_table import LivingTable
 from tablewright.doors.web.plain import Shown, bar, card, chip, grid, journey, quiet, row, safe, said, saying, when
-from tablewright.doors.web.sharing import share_button
+from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.talks import Talk, talk_of
 from tablewright.errors import UsageError
 from tablewright.table.feed import Progress
@@ -87,7 +87,8 @@ async def shortlist_page(shortlist_id: str) -> None:
     seen = await visit_now()
     state = await seen.tablewright.shortlist(shortlist_id)
     with journey("Shortlist", here="/shortlist"):
-        await share_button("shortlist", state.id)
+        if await may_share():
+            share_button("shortlist", state.id)
         await Advice(seen, state).show()
 
 

@@ -13,7 +13,7 @@ from tablewright.doors.web import ask_column, table_history, table_paste
 from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
 from tablewright.doors.web.frame import empty_state, frame, or_missing, say, text, visit_now, what_next
 from tablewright.doors.web.grid_rows import ONLY, Wanted, block, is_over, operation_of, status_of
-from tablewright.doors.web.sharing import share_button
+from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.table_edit import ask_reason, ask_value, sure, visit_to_write
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.table_paste import Pasted
@@ -65,13 +65,14 @@ class TablePage:
 
     async def build(self) -> None:
         await self._read()
+        self._may_share = await may_share()
         with ui.right_drawer(value=False, bordered=True, fixed=True) as self._drawer:
             self._panel = ui.element("aside").classes("tw-panel").props('aria-label="Evidence of the cell"')
         self._panel.on("keydown.esc", self._close)
         self._drawer.props("width=440 breakpoint=900 no-swipe-open").classes("tw-drawer")
         with frame(self._table.name, here="/", wide=True):
             self._main = context.slot.parent
-            await self._build_bar()
+            self._build_bar()
             self._run = RunBar(self._table.id, on_cells=self._show_live, on_end=self._sync, may_change=self._may_change)
             self._waiting = ui.element("section").classes("tw-waiting").props('aria-label="Open proposal"')
             self._build_filters()
@@ -90,7 +91,7 @@ class TablePage:
 
     # ── what is around the grid ──────────────────────────────────────────────────────────────────────────────────────
 
-    async def _build_bar(self) -> None:
+    def _build_bar(self) -> None:
         with ui.element("div").classes("tw-bar"):
             with ui.element("div").classes("tw-grow tw-title"):
                 ui.link("Tables", "/").classes("tw-small")
@@ -102,7 +103,8 @@ class TablePage:
                         "tw-brief"
                     )
                 ui.button("History", icon="history", on_click=self._show_history).props("outline").classes("tw-brief")
-                await share_button("table", self._table.id)
+                if self._may_share:
+                    share_button("table", self._table.id)
                 with ui.button("Export", icon="download").props("outline").classes("tw-brief"), ui.menu():
                     for label, query in EXPORTS:
                         url = f"/page-data/tables/{self._table.id}/file?format={query}"
