@@ -119,7 +119,7 @@ class Tour:
         expect(self.page.locator("canvas").first).to_be_visible()
 
     def health(self) -> None:
-        self.go("/health")
+        self.go("/status")
         expect(self.page.get_by_text("Database").first).to_be_visible()
 
 

@@ -138,6 +138,7 @@ __all__ = [
 DEFAULT_OPTIONS = FileOptions()
 SERVER, ALL_USUAL = "server", "all as they come"
 """In the audit log: what the settings are of, and where none is set."""
+READY_SECONDS = 5.0
 PATIENCE = 300.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
@@ -192,6 +193,10 @@ class Tablewright:
         other.jobs = self.jobs.seen_by(other._store)
         other.changes = Changes(other._store, actor)
         return other
+
+    async def check_ready(self) -> None:
+        """Fails unless the database answers."""
+        await self._store.database.probe(READY_SECONDS)
 
     @property
     def users(self) -> Users:
@@ -510,11 +515,11 @@ class Tablewright:
         """With the rows of its answers."""
         await self._store.conversations.remove(conversation_id)
 
-    async def export_result(self, result_id: str, path: Path) -> int:
-        """All rows of a reply; how many."""
+    async def export_result(self, result_id: str, path: Path, *, folders: bool = False) -> int:
+        """All rows of a reply; how many. `folders`: with where each document lies, not only its name."""
         from tablewright.journeys import documents
 
-        count = await documents.export_result(self._store, result_id, path)
+        count = await documents.export_result(self._store, result_id, path, folders=folders)
         await self._store.audit.note("export", f"result {result_id}", f"{count:,} rows as {path.suffix or 'text'}")
         return count
 

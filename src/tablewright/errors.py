@@ -85,7 +85,10 @@ class RunError(TablewrightError):
 
 
 class StoreError(RunError):
-    pass
+    def __init__(self, what: str, *, kept: str = "", advice: str = "", public: str = "") -> None:
+        """`public` says it to those who need not know where the database is."""
+        super().__init__(what, kept=kept, advice=advice)
+        self.public = public
 
 
 class Superseded(RunError):

@@ -20,6 +20,7 @@ from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
 
 PREFIX = "TABLEWRIGHT_"
 FILE = Path("tablewright.toml")
+JOBS_FILE = "jobs.db"
 ROWS_AT_ONCE = 8
 """What most strategies do, unless told otherwise."""
 SECRET = frozenset({"database_url", "model_api_key", "search_api_key", "embedder_api_key", "token"})
@@ -168,7 +169,7 @@ class Settings:
     @property
     def jobs_database(self) -> str:
         """Where the queue of durable runs is kept."""
-        return self.database_url or f"sqlite:///{self.home_folder / 'jobs.db'}"
+        return self.database_url or f"sqlite:///{self.home_folder / JOBS_FILE}"
 
     @property
     def shown(self) -> dict[str, str]:

@@ -15,7 +15,8 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.jobs.report import run_report
-from tablewright.settings import Settings
+from tablewright.settings import JOBS_FILE, Settings
+from tablewright.store.home import make_private_file
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.store.workers import HERE, Worker, WorkerKind, is_alive, is_gone
@@ -198,9 +199,7 @@ class Jobs:
         from tablewright.jobs.worker import work
 
         everywhere = self._settings.slices_everywhere
-        await work(
-            self._store, await self._conduct(), self._settings.jobs_database, stop, kind=kind, everywhere=everywhere
-        )
+        await work(self._store, await self._conduct(), self._queue, stop, kind=kind, everywhere=everywhere)
 
     async def schedule(self, table_id: str, routine: Routine, every: str, spec: dict[str, Any]) -> Schedule:
         """What a run of the routine is to do, whenever it is time and a worker is up."""
@@ -217,7 +216,14 @@ class Jobs:
     def _schedules(self) -> Schedules:
         from tablewright.jobs.schedules import Schedules
 
-        return Schedules(self._settings.jobs_database)
+        return Schedules(self._queue)
+
+    @property
+    def _queue(self) -> str:
+        """The address of its database; a file is private before the queue's library makes it."""
+        if not self._settings.database_url:
+            make_private_file(self._settings.home_folder / JOBS_FILE)
+        return self._settings.jobs_database
 
     @property
     def serves_others(self) -> bool:
@@ -243,7 +249,7 @@ class Jobs:
             return False
         from tablewright.jobs.queue import submit
 
-        await submit(self._settings.jobs_database, run_id, instead_of)
+        await submit(self._queue, run_id, instead_of)
         return True
 
     async def _up_to_date(self, run: Run) -> Run:

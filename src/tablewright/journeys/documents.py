@@ -187,13 +187,14 @@ async def as_table(store: Store, name: str, *, kind: str, actor: str) -> Importe
     return Imported(table=table, rows=len(found))
 
 
-async def export_result(store: Store, result_id: str, path: Path) -> int:
-    """The rows of an answer as a file, with the document, its path and the page of each."""
+async def export_result(store: Store, result_id: str, path: Path, *, folders: bool) -> int:
+    """The rows of an answer as a file, with the document, its path or its name, and the page of each."""
     if not result_id:
         raise NotFound("The answer has no rows to export.", advice="Ask for a list or a count.")
     format = target_format(path)
     result = await store.results.get(result_id)
-    documents = {each.id: each for each in await store.documents.find({row.document_id for row in result.rows})}
+    found = await store.documents.find({row.document_id for row in result.rows})
+    places = {each.id: each.path if folders else Path(each.path).name for each in found}
     with replacing(path, kept="The result is safe.") as stream:
         table = table_of(result)
         writer = open_writer(stream, format, table)
@@ -206,14 +207,14 @@ async def export_result(store: Store, result_id: str, path: Path) -> int:
                         column: given(value)
                         for column, value in zip(
                             names,
-                            (*row.values, row.page or "", documents[row.document_id].path, row.document_id),
+                            (*row.values, row.page or "", places[row.document_id], row.document_id),
                             strict=True,
                         )
                         if value != ""
                     },
                 )
                 for number, row in enumerate(result.rows, start=1)
-                if row.document_id in documents
+                if row.document_id in places
             ]
         )
         writer.close()

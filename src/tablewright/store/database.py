@@ -19,13 +19,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from enum import IntEnum
+from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, literal, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 
 from tablewright.errors import BadSetting, Cancelled, StoreError
 from tablewright.secrets import masked
+from tablewright.store.home import make_private_file
 from tablewright.store.migrations import migrate
 from tablewright.table.access import Acting
 
@@ -36,6 +38,7 @@ READERS = 4
 STREAMERS = 2
 """Threads for who reads a whole table and hands it on: however many do, short reads do not wait for them."""
 POSTGRES_WRITERS = 8
+ONE = select(literal(1))
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 GONE = frozenset({"57P01", "57P02", "57P03", "53300"})
 """What a server says that stops, crashed, starts, or has no connection left; as do all states that begin with 08."""
@@ -48,6 +51,7 @@ DEAD_AFTER = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count
 class Stage(IntEnum):
     """How far a transaction has come."""
 
+    NOWHERE = 0
     CONNECTING = 1
     WORKING = 2
     COMMITTING = 3
@@ -67,6 +71,8 @@ class Database:
         self._writers = ThreadPoolExecutor(writers, thread_name_prefix="store-write")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self._streamers = ThreadPoolExecutor(STREAMERS, thread_name_prefix="store-stream")
+        self._prober = ThreadPoolExecutor(1, thread_name_prefix="store-probe")
+        self._probe: asyncio.Future[None] | None = None
 
     @classmethod
     async def open(cls, url: str, *, patience: float = 0.0) -> Database:
@@ -99,6 +105,7 @@ class Database:
         self._writers.shutdown(cancel_futures=True)
         self._readers.shutdown(cancel_futures=True)
         self._streamers.shutdown(cancel_futures=True)
+        self._prober.shutdown(cancel_futures=True)
         self.engine.dispose()
 
     def check_open(self) -> None:
@@ -123,6 +130,18 @@ class Database:
         time."""
         redo = Stage.CONNECTING if once else Stage.COMMITTING if repeatable else Stage.WORKING
         return await self._run(self._writers, work, True, redo)
+
+    async def probe(self, seconds: float) -> None:
+        """Fails unless the database answers now: nobody waits for a server that is away, and all who ask meanwhile
+        share one question."""
+        if self._probe is None or self._probe.done():
+            asked = self._run(self._prober, lambda connection: connection.execute(ONE).close(), False, Stage.NOWHERE)
+            self._probe = asyncio.ensure_future(asked)
+        await asyncio.wait([self._probe], timeout=seconds)
+        if not self._probe.done():
+            silent = f"{self.location} did not answer in {seconds:.0f} s."
+            raise StoreError(silent, advice=REACHABLE, public=silent.replace(self.location, "The database"))
+        self._probe.result()
 
     async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Connection], T], write: bool, redo: Stage) -> T:
         return await asyncio.get_running_loop().run_in_executor(executor, self._transact, work, write, redo)
@@ -182,6 +201,8 @@ def make_engine(url: str) -> Engine:
             "The database address cannot be understood.", advice="Use postgresql://user@host/name or sqlite:///FILE."
         ) from None
     if parsed.get_backend_name() == "sqlite":
+        if parsed.database:
+            make_private_file(Path(parsed.database))
         engine = create_engine(
             parsed.set(drivername="sqlite+pysqlite"), pool_size=READERS + STREAMERS + 2, max_overflow=2
         )
@@ -241,6 +262,7 @@ def safe_location(url: str) -> str:
         return "the database"
 
 
+UNREACHABLE = "The database cannot be reached."
 REACHABLE = "Check the address and that the server is running."
 OPENABLE = "Check that its folder exists and that you may write there: SQLite puts two more files beside its own."
 NOTHING_WRITTEN = "Nothing of the unfinished change was written."
@@ -254,6 +276,7 @@ def unreachable(error: DBAPIError, location: str, waited: float, *, in_doubt: bo
         f"{lost}{so_long} ({first_line(error)}).",
         kept=IN_DOUBT if in_doubt else NOTHING_WRITTEN,
         advice="Look whether it is there before you repeat it." if in_doubt else REACHABLE,
+        public="The connection to the database was lost." if error.connection_invalidated else UNREACHABLE,
     )
 
 
@@ -274,8 +297,9 @@ def explain(error: DBAPIError, location: str, *, in_doubt: bool = False) -> Stor
         ("connection", f"{location} cannot be reached ({text}).", REACHABLE),
     ):
         if sign in told:
-            return StoreError(what, kept=kept, advice=advice)
-    return StoreError(f"The database refused: {text}", kept=kept)
+            public = UNREACHABLE if sign == "connection" else what.replace(location, "The database")
+            return StoreError(what, kept=kept, advice=advice, public=public)
+    return StoreError(f"The database refused: {text}", kept=kept, public="The database refused it.")
 
 
 def first_line(error: DBAPIError) -> str:

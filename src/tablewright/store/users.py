@@ -16,9 +16,10 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.audit import Action, note
 from tablewright.store.database import Database
-from tablewright.store.dialect import upsert
+from tablewright.store.dialect import take_turns, upsert
 from tablewright.store.records import new_id, now
 from tablewright.table.access import EVERYONE, Person, Role
+from tablewright.table.naming import check_user_name, look_alike
 
 RESERVED = frozenset({"owner", "assistant"})
 REMEMBERED = timedelta(days=2)
@@ -64,15 +65,17 @@ class Users:
         """The person, and the token: it is shown once and kept nowhere."""
         token = secrets.token_urlsafe(24)
         name = name.strip()
-        if not name or len(name) > 80:
-            raise UsageError("A user needs a name of at most 80 characters.")
-        if name.casefold() in RESERVED:
+        check_user_name(name)
+        if any(look_alike(name, taken) for taken in RESERVED):
             raise UsageError(f"Nobody can be called {name!r}: that stands for somebody else in the history.")
 
         def work(connection: Connection) -> Person:
             users = schema.users
-            if connection.execute(select(users.c.id).where(users.c.name == name)).scalar():
-                raise UsageError(f"There is a user {name!r} already.")
+            take_turns(connection, "tablewright users")  # of two who look alike and come at once, one
+            for taken in connection.execute(select(users.c.name)).scalars():
+                if look_alike(name, taken):
+                    same = "already" if name == taken else f"who would look like {name!r}"
+                    raise UsageError(f"There is a user {taken!r} {same}.", advice="Choose a name of its own.")
             user_id = new_id("u")
             connection.execute(
                 insert(users).values(id=user_id, name=name, role=role, token_hash=hashed(token), created_at=now())

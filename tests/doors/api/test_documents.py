@@ -28,7 +28,7 @@ def hand_in(api: Api, *files: tuple[str, bytes]) -> Any:
 
 def test_documents_are_handed_in_asked_and_forgotten(api: Api) -> None:
     notes = [("note.txt", b"Nothing to see."), ("note.txt", b"Nothing here either.")]
-    done = hand_in(api, ("../../receipt.txt", RECEIPT), *notes, ("broken.pdf", b"%PDF-1.7"))
+    done = hand_in(api, ("receipt.txt", RECEIPT), *notes, ("broken.pdf", b"%PDF-1.7"))
     assert (done["added"], [each["name"] for each in done["unreadable"]]) == (3, ["broken.pdf"])
     assert sorted(each["name"] for each in done["documents"]) == ["broken.pdf", "note.txt", "note.txt", "receipt.txt"]
     receipt = next(each for each in done["documents"] if each["name"] == "receipt.txt")

@@ -153,21 +153,39 @@ def test_what_is_no_table_is_refused_and_leaves_nothing(api: Api) -> None:
     assert api.get("/tables")["tables"] == []
 
 
-def test_a_file_may_be_called_anything(api: Api) -> None:
-    for name in (
-        "../../../etc/passwd.csv",
-        "..\\..\\boot.csv",
-        "\u202eevil.csv",
-        "n" * 400 + ".csv",
-        ".csv",
-        "<b>.csv",
+def test_a_file_whose_name_has_folders_or_unseen_characters_is_refused_with_a_sentence(api: Api) -> None:
+    for name, why in (
+        ("../../../etc/passwd.csv", "folders"),
+        ("..\\..\\boot.csv", "folders"),
+        ("..", "folders"),
+        ("\u202evsc.evil", "U+202E"),
+        ("a\x1b[2J.csv", "U+001B"),
+        ("a\u2028b.csv", "U+2028"),
     ):
+        refused = api.refused(400, "POST", "/tables/import", files={"file": (name, COMPANIES)})
+        assert why in refused["message"], name
+    assert api.get("/tables")["tables"] == []
+
+
+def test_the_name_of_a_table_has_no_unseen_characters(api: Api) -> None:
+    table_id = api.bring_in(COMPANIES)
+    for name in ("\u202eseinapmoc", "a\nb", "a\x00b", "a\u2066b"):
+        refused = [
+            api.refused(400, "POST", "/tables", json={"name": name, "rows": [{"A": "x"}]}),
+            api.refused(400, "PATCH", f"/tables/{table_id}", json={"name": name}),
+            api.refused(400, "POST", "/tables/import", files={"file": ("a.csv", COMPANIES)}, data={"name": name}),
+        ]
+        assert all("cannot be seen" in each["message"] for each in refused), name
+    for name in ("Größen 2024", "می\u200cخواهم", "表/二", "👩\u200d🔬"):
+        api.post("/tables", {"name": name, "rows": [{"A": "x"}]}, 201)
+
+
+def test_a_file_may_be_called_anything_else(api: Api) -> None:
+    for name in ("n" * 400 + ".csv", ".csv", "<b>.csv"):
         table_id = api.bring_in(COMPANIES, name=name)
         assert not {"/", "\\"} & set(api.get(f"/tables/{table_id}")["name"])
         answer = api.send("GET", f"/tables/{table_id}/export")
         assert answer.status_code == 200
-    homes = [each.name for each in api.server.do(home).rglob("*") if "passwd" in each.name or "boot" in each.name]
-    assert homes == []
 
 
 async def home(tablewright: Any) -> Any:

@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from tablewright.app import Tablewright
 from tablewright.doors.server.app import create_app
 from tablewright.doors.server.limits import Limits
+from tablewright.doors.server.run import configured
 from tablewright.settings import Settings
 from tablewright.table.access import Role
 
@@ -79,8 +80,7 @@ def served(
         async with Tablewright.open(settings) as tablewright:
             app = create_app(tablewright, public_hosts=public_hosts, limits=limits, pages=pages, works=works)
             more(app)
-            config = uvicorn.Config(app, port=0, log_config=None, access_log=False, timeout_graceful_shutdown=1)
-            server = uvicorn.Server(config)
+            server = uvicorn.Server(configured(app, limits, proxied=bool(public_hosts), grace=1))
             servers.append(server)
             serving = asyncio.create_task(server.serve())
             while not server.started and not serving.done():  # noqa: ASYNC110  # uvicorn has no event for it

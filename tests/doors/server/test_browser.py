@@ -81,7 +81,7 @@ async def test_a_login_leads_to_pages_that_work_under_the_policy(address: str, b
     await page.get_by_label("Your token").fill(TOKEN)
     await page.get_by_role("button", name="Log in").click()
     await page.wait_for_url(address + "/runs")
-    for path in ("/runs", "/", "/documents", "/research", "/shortlist", "/health"):
+    for path in ("/runs", "/", "/documents", "/research", "/shortlist", "/status"):
         await page.goto(address + path)
         await page.wait_for_function("window.socket && window.socket.connected")
     assert await page.evaluate("document.cookie") == ""

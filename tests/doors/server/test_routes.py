@@ -19,6 +19,7 @@ from tablewright.table.model import Field
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 
 OPEN = {("GET", "/login"), ("HEAD", "/login"), ("POST", "/login"), ("POST", "/logout"), ("GET", "/api/v1/health")}
+OPEN |= {("GET", "/health"), ("GET", "/ready")}
 SECRET = "Quietwater"
 HIDDEN = "Hush Ltd"
 

@@ -53,7 +53,7 @@ async def furnish(site: Site, folder: Path) -> dict[str, str]:
             "review": f"/review/{proposed.proposal_id}",
             "runs": "/runs",
             "run": f"/runs/{filled.run_id}",
-            "health": "/health",
+            "health": "/status",
             "documents": "/documents",
             "document": f"/documents/{await add_document(tablewright, folder)}",
             "ask": "/ask",

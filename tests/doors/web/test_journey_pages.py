@@ -248,7 +248,7 @@ async def test_hostile_names_and_domains_are_drawn_as_text(place: Site, browser:
 
 async def test_health_says_what_works_and_shows_no_secret(place: Site, browser: NewPage) -> None:
     async with browser() as page:
-        await go(page, f"{place.url}/health")
+        await go(page, f"{place.url}/status")
         await expect(page.get_by_text("Database:")).to_be_visible()
         await expect(page.get_by_role("region", name="Processes at work")).to_contain_text("server")
         await page.get_by_text("All settings").click()

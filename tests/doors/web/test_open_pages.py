@@ -142,7 +142,7 @@ async def test_runs_of_others_do_not_hide_ones_own_and_the_list_fills_by_itself(
         await page.reload()
         await expect(page.get_by_role("link", name="Of Eve")).to_be_visible()
         await expect(page.get_by_text("Of others")).to_have_count(0)
-        await page.goto(f"{server.url}/health")
+        await page.goto(f"{server.url}/status")
         await expect(page.get_by_role("region", name="Schedules")).to_contain_text("Nothing is scheduled")
 
 

@@ -13,7 +13,7 @@ from fastapi import APIRouter, File, Query, UploadFile
 from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import EXAMPLES
-from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name
+from tablewright.doors.api.inputs import SOME, After, Body, DocumentId, Limit, Name, TableName
 from tablewright.doors.api.seen import seen_document
 from tablewright.doors.api.tables import Removed, TableImported, brought_in
 from tablewright.doors.api.uploads import folder_of, forget, safe_name, save
@@ -113,7 +113,7 @@ EXAMPLES[DocumentShown] = {
 class NewDocumentTable(Body):
     """A table with a row for each document, to be filled by the strategy `documents`."""
 
-    name: Name = "documents"
+    name: TableName = "documents"
     kind: Name = ""
 
 
@@ -169,13 +169,14 @@ async def add_documents(
 
 async def kept(file: UploadFile, folder: Path) -> Path:
     """In a folder named by the content, so that nobody's file takes the place of another of the same name."""
+    name = safe_name(file.filename, "document")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".incoming-", dir=folder) as incoming:
         arrived = Path(incoming) / "file"
         await save(file, arrived)
         place = folder / (await asyncio.to_thread(digest, arrived))[:16]
         place.mkdir(exist_ok=True)
-        return arrived.replace(place / safe_name(file.filename, "document")).absolute()
+        return arrived.replace(place / name).absolute()
 
 
 def digest(path: Path) -> str:

@@ -11,6 +11,7 @@ from tablewright.app import Kind, Parameter, Strategy, doctor
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.described import described
 from tablewright.doors.server.context import Visit, Visiting
+from tablewright.doors.server.paths import hider_for
 from tablewright.errors import UsageError
 from tablewright.table.access import Role
 from tablewright.table.model import Noun
@@ -92,7 +93,7 @@ class Models(Noun, frozen=True):
 
 @open_to_all.get("/health", response_model=described(Alive))
 async def get_health() -> Json:
-    """Whether the server answers. This is the only route that needs no token."""
+    """Whether the process lives; it needs no token and asks no database. `/ready`, outside the API, asks it."""
     return Json(Alive(status="ok"))
 
 
@@ -115,7 +116,8 @@ def check_shown(visit: Visit, check: Check) -> CheckShown:
     """What is wrong with the database names tables, which not everybody may know of."""
     if check.name == DATABASE and not check.ok and not visit.person.may_administer:
         return CheckShown(name=check.name, ok=False, detail="not all is sound", advice="Ask an admin, who sees what.")
-    return CheckShown(name=check.name, ok=check.ok, detail=check.detail, advice=check.advice)
+    hide = hider_for(visit.person, visit.tablewright.settings)
+    return CheckShown(name=check.name, ok=check.ok, detail=hide(check.detail), advice=hide(check.advice))
 
 
 @router.get("/strategies", response_model=described(Strategies))
@@ -152,4 +154,5 @@ async def list_models(visit: Visiting) -> Json:
         ModelShown(name=each.name, size=each.size, licence=each.licence, about=each.about, pulled=pulled)
         for each, pulled in await visit.tablewright.models()
     ]
-    return Json(Models(model=visit.tablewright.settings.model, catalog=tuple(catalog)))
+    settings = visit.tablewright.settings
+    return Json(Models(model=hider_for(visit.person, settings)(settings.model), catalog=tuple(catalog)))

@@ -9,6 +9,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
 from tablewright.table.coerce import LONGEST_TYPED
+from tablewright.table.naming import check_name
 
 MOST_ROWS = 2**31 - 1
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
@@ -33,7 +34,13 @@ def an_id(of: str) -> Any:
     return Path(max_length=200, pattern=r"^[^\x00/]+$", description=f"The id of the {of}.")
 
 
+def readable(name: str) -> str:
+    check_name(name, "a table")
+    return name
+
+
 Name = Annotated[str, StringConstraints(max_length=300), AfterValidator(writable)]
+TableName = Annotated[str, StringConstraints(max_length=300), AfterValidator(readable)]
 Written = Annotated[str, AfterValidator(writable)]
 Text = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(writable)]
 Typed = Annotated[str, StringConstraints(max_length=LONGEST_TYPED), AfterValidator(writable)]

@@ -20,6 +20,7 @@ from tablewright.doors.api.inputs import Text as LongText
 from tablewright.doors.api.once import OnlyOnce
 from tablewright.doors.api.seen import seen_run, seen_table
 from tablewright.doors.server.context import Visit, Visiting
+from tablewright.doors.server.paths import hider_for
 from tablewright.errors import UsageError
 from tablewright.settings import number
 from tablewright.table.attempts import Attempt
@@ -239,6 +240,7 @@ async def list_runs(visit: Visiting, limit: Limit = SOME, after: After = "", tab
 async def run_shown(visit: Visit, run: Run, *, reasons: bool = False) -> dict[str, Any]:
     report = await visit.tablewright.jobs.report(run, reasons=reasons)
     report["spec"] = without_inside(report["spec"])
+    report["error"] = report["error"] and hider_for(visit.person, visit.tablewright.settings)(report["error"])
     del report["owner"]
     return report
 

@@ -16,7 +16,7 @@ from tablewright.app import FileOptions, Imported, TableSummary
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, oldest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import COMPANY, EXAMPLES
-from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, TableId, Written
+from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, TableId, TableName, Written
 from tablewright.doors.api.seen import seen_table
 from tablewright.doors.api.uploads import safe_name, save
 from tablewright.doors.server.context import Visit, Visiting
@@ -71,7 +71,7 @@ EXAMPLES[TableImported] = {
 class NewTable(Body):
     """Rows as objects; the columns are their keys, the types are found out from the values."""
 
-    name: Name
+    name: TableName
     rows: list[dict[Name, Scalar | list[Written]]] = Value(min_length=1, max_length=100_000)
     key_field: Name = Value("", description="The column that names a row; else the first column of texts.")
 
@@ -84,7 +84,7 @@ class NewTable(Body):
 
 
 class Renaming(Body):
-    name: Name = Value(min_length=1)
+    name: TableName = Value(min_length=1)
 
 
 @router.get("/tables", response_model=described(TablePage))
@@ -111,7 +111,7 @@ async def create_table(visit: Visiting, asked: NewTable) -> Json:
 async def import_table(
     visit: Visiting,
     file: Annotated[UploadFile, File(description="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet.")],
-    name: Annotated[Name, Form(description="What to call the table; else as the file.")] = "",
+    name: Annotated[TableName, Form(description="What to call the table; else as the file.")] = "",
     key_field: Annotated[Name, Form(description="The column that names a row; else the first of texts.")] = "",
     header: Annotated[bool, Form(description="Whether the first row has the names of the columns.")] = True,
     sheet: Annotated[Name, Form(description="Which sheet of a workbook; else the first with data.")] = "",

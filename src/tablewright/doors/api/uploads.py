@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 from fastapi import UploadFile
 
 from tablewright.app import Tablewright
 from tablewright.doors.server.context import Visit
+from tablewright.errors import UsageError
 from tablewright.table.access import OWNER
 from tablewright.table.corpus import Document
+from tablewright.table.naming import check_name
 
 FOLDER = "uploads"
 """In the home folder: the files that were handed in, each in a folder of its person and its content."""
@@ -20,10 +22,15 @@ LONGEST = 120
 
 
 def safe_name(given: str | None, instead: str) -> str:
-    """The last part of a file's name, whatever its sender called it: no folders, no control characters."""
-    last = PureWindowsPath(PurePosixPath(given or "").name).name
-    clean = "".join(each if each.isprintable() else "_" for each in last).encode("utf-8", "replace").decode()
-    clean = clean.strip().lstrip(".")
+    """A file's name as its sender gave it, cut where it is long. One with folders in it is refused, and one with
+    characters that cannot be seen."""
+    name = given or ""
+    check_name(name, "a file")
+    if "/" in name or "\\" in name or name in (".", ".."):
+        raise UsageError(
+            "The name of a file has no folders in it.", kept="Nothing was kept.", advice="Send the file's name alone."
+        )
+    clean = name.strip().lstrip(".")
     stem, suffix = Path(clean).stem[:LONGEST], Path(clean).suffix[:20]
     while len((stem + suffix).encode()) > 2 * LONGEST:
         stem = stem[:-1]

@@ -88,7 +88,7 @@ async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None
 
     target = wanted or (Path(reply.export).expanduser() if reply.export else None)
     if target is not None:
-        count = await tablewright.export_result(reply.result_id, target)
+        count = await tablewright.export_result(reply.result_id, target, folders=True)
         output.say(f"Wrote {output.many(count, 'row')} to {target}.")
 
 

@@ -13,6 +13,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel
 from pydantic import Field as Key
 
+from tablewright.doors.mcp.desk import Desk
 from tablewright.errors import TablewrightError
 from tablewright.table.document import document
 from tablewright.table.model import Basis, Cell, Evidence, Value
@@ -148,20 +149,22 @@ def hints(
     )
 
 
-def add_tool(server: MCPServer[Any], function: Callable[..., Awaitable[Answer]], annotations: ToolAnnotations) -> None:
+def add_tool(
+    server: MCPServer[Any], desk: Desk, function: Callable[..., Awaitable[Answer]], annotations: ToolAnnotations
+) -> None:
     """Under the function's own name; its docstring is what assistants read. Who may only look is offered no more."""
     if not (getattr(server, "may_change", True) or annotations.read_only_hint):
         return
-    server.add_tool(answering(function), description=getdoc(function), annotations=annotations)
+    server.add_tool(answering(function, desk), description=getdoc(function), annotations=annotations)
 
 
-def answering(function: Callable[P, Awaitable[Answer]]) -> Callable[P, Awaitable[CallToolResult]]:
+def answering(function: Callable[P, Awaitable[Answer]], desk: Desk) -> Callable[P, Awaitable[CallToolResult]]:
     @wraps(function)
     async def call(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
         try:
             return said(await function(*args, **kwargs))
         except TablewrightError as error:
-            return refused(error)
+            return refused(error, desk.hide)
 
     return call
 
@@ -173,8 +176,9 @@ def said(answer: Answer) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=whole)
 
 
-def refused(error: TablewrightError) -> CallToolResult:
-    parts = {"type": type(error).__name__, "what": error.what, "kept": error.kept, "advice": error.advice}
+def refused(error: TablewrightError, hide: Callable[[str], str]) -> CallToolResult:
+    said = {"what": error.what, "kept": error.kept, "advice": error.advice}
+    parts = {"type": type(error).__name__} | {name: hide(text) for name, text in said.items()}
     return CallToolResult(
-        content=[TextContent(type="text", text=str(error))], structured_content={"error": parts}, is_error=True
+        content=[TextContent(type="text", text=hide(str(error)))], structured_content={"error": parts}, is_error=True
     )

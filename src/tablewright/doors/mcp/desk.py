@@ -63,6 +63,8 @@ class Desk:
     def __init__(self, tablewright: Tablewright, folders: Folders) -> None:
         self.tablewright = tablewright
         self.folders = folders
+        self.hide: Callable[[str], str] = str
+        """What is done with texts that may say where things lie on this machine; over HTTP others read them."""
         self._begun: set[str] = set()
         self._handed_over: set[str] = set()
         self._apart: set[asyncio.Future[Any]] = set()

@@ -86,9 +86,9 @@ class DocumentTools:
         self._tablewright = desk.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        add_tool(server, self.list_documents, hints(reads=True))
-        add_tool(server, self.add_documents, hints(again=True))
-        add_tool(server, self.ask, hints(outside=True))
+        add_tool(server, self._desk, self.list_documents, hints(reads=True))
+        add_tool(server, self._desk, self.add_documents, hints(again=True))
+        add_tool(server, self._desk, self.ask, hints(outside=True))
 
     async def list_documents(
         self,
@@ -104,7 +104,7 @@ class DocumentTools:
             DocumentListed(
                 id=each.id,
                 name=each.name,
-                path=each.path,
+                path=self._desk.hide(each.path),
                 title=each.title,
                 kind=each.kind or each.media,
                 pages=each.pages,
@@ -161,10 +161,10 @@ class DocumentTools:
             watch(Progress(stage="working", detail="looking in the documents"))
             return await self._tablewright.ask(question, conversation=conversation, tell=step_by_step(watch))
 
-        return asked(await self._desk.telling(call, answer))
+        return asked(await self._desk.telling(call, answer), self._desk.hide)
 
 
-def asked(reply: Reply) -> Asked:
+def asked(reply: Reply, hide: Callable[[str], str]) -> Asked:
     return Asked(
         answer=reply.answer,
         citations=[
@@ -172,7 +172,7 @@ def asked(reply: Reply) -> Asked:
                 number=each.number,
                 document_id=each.document_id,
                 title=each.title,
-                path=each.path,
+                path=hide(each.path),
                 page=each.page,
                 quote=each.quote,
             )

@@ -168,16 +168,16 @@ class FillingTools:
         self._tablewright = desk.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        add_tool(server, self.estimate_enrich, hints(reads=True))
-        add_tool(server, self.enrich, hints(outside=True))
-        add_tool(server, self.list_runs, hints(reads=True))
-        add_tool(server, self.run_status, hints(reads=True))
-        add_tool(server, self.cancel_run, hints(again=True))
-        add_tool(server, self.resume_run, hints(outside=True))
-        add_tool(server, self.list_proposals, hints(reads=True))
-        add_tool(server, self.show_proposal, hints(reads=True))
-        add_tool(server, self.apply_proposal, hints(destroys=True))
-        add_tool(server, self.reject_proposal, hints(destroys=True))
+        add_tool(server, self._desk, self.estimate_enrich, hints(reads=True))
+        add_tool(server, self._desk, self.enrich, hints(outside=True))
+        add_tool(server, self._desk, self.list_runs, hints(reads=True))
+        add_tool(server, self._desk, self.run_status, hints(reads=True))
+        add_tool(server, self._desk, self.cancel_run, hints(again=True))
+        add_tool(server, self._desk, self.resume_run, hints(outside=True))
+        add_tool(server, self._desk, self.list_proposals, hints(reads=True))
+        add_tool(server, self._desk, self.show_proposal, hints(reads=True))
+        add_tool(server, self._desk, self.apply_proposal, hints(destroys=True))
+        add_tool(server, self._desk, self.reject_proposal, hints(destroys=True))
 
     async def estimate_enrich(
         self,

@@ -94,9 +94,9 @@ class JourneyTools:
         self._tablewright = desk.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        add_tool(server, self.research, hints(outside=True))
-        add_tool(server, self.refine_research, hints(outside=True))
-        add_tool(server, self.shortlist_turn, hints(outside=True))
+        add_tool(server, self._desk, self.research, hints(outside=True))
+        add_tool(server, self._desk, self.refine_research, hints(outside=True))
+        add_tool(server, self._desk, self.shortlist_turn, hints(outside=True))
 
     async def research(
         self,

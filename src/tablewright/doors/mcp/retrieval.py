@@ -125,15 +125,16 @@ class CsvText(FromOutside):
 
 class RetrievalTools:
     def __init__(self, desk: Desk) -> None:
+        self._desk = desk
         self._tablewright = desk.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
         looks = hints(reads=True, outside=self._tablewright.settings.embedder.strip() != HERE)
-        add_tool(server, self.search_text, hints(reads=True))
-        add_tool(server, self.search_vector, looks)
-        add_tool(server, self.annotations_search, looks)
-        add_tool(server, self.annotations_aggregate, looks)
-        add_tool(server, self.export_annotations_csv, looks)
+        add_tool(server, self._desk, self.search_text, hints(reads=True))
+        add_tool(server, self._desk, self.search_vector, looks)
+        add_tool(server, self._desk, self.annotations_search, looks)
+        add_tool(server, self._desk, self.annotations_aggregate, looks)
+        add_tool(server, self._desk, self.export_annotations_csv, looks)
 
     async def search_text(self, query: Query, limit: Hits = 10, documents: Names = None) -> Passages:
         """Find passages of the documents by their words; those with many and rare ones come first."""

@@ -27,7 +27,9 @@ from tablewright.doors.mcp.retrieval import RetrievalTools
 from tablewright.doors.mcp.tables import LONGEST_CSV, TableTools
 from tablewright.doors.server.entrance import Entrance
 from tablewright.doors.server.errors import TooMany, error_response
+from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.origin import LOOPBACK
+from tablewright.doors.server.paths import hider
 from tablewright.errors import BadSetting
 from tablewright.table.access import Person, Role
 
@@ -95,6 +97,7 @@ def http_app(server: TablewrightServer, host: str) -> ASGIApp:
 
 
 def served_at(server: TablewrightServer, host: str) -> Starlette:
+    server.desk.hide = hider(server.desk.tablewright.settings)
     return server.streamable_http_app(streamable_http_path=PATH, host=host, max_request_body_size=LARGEST_REQUEST)
 
 
@@ -179,8 +182,16 @@ async def serve_http(server: TablewrightServer, host: str, port: int) -> None:
     """Until SIGINT or SIGTERM."""
     import uvicorn
 
+    from tablewright.doors.server.connections import LARGEST_HEAD, connections
+
     config = uvicorn.Config(
-        http_app(server, host), host=host, port=port, log_level="warning", timeout_graceful_shutdown=2
+        http_app(server, host),
+        host=host,
+        port=port,
+        http=connections(Limits()),
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        log_level="warning",
+        timeout_graceful_shutdown=2,
     )
     try:
         with suppress(KeyboardInterrupt):

@@ -165,13 +165,13 @@ class TableTools:
         return SharedWith(owner=shared.owner, people=list(shared.people), everyone=shared.everyone)
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        add_tool(server, self.list_tables, hints(reads=True))
-        add_tool(server, self.show_table, hints(reads=True))
-        add_tool(server, self.import_table, hints())
-        add_tool(server, self.cell_evidence, hints(reads=True))
-        add_tool(server, self.flag_cell, hints(again=True))
-        add_tool(server, self.recheck, hints(again=True, outside=True))
-        add_tool(server, self.share, hints(again=True))
+        add_tool(server, self._desk, self.list_tables, hints(reads=True))
+        add_tool(server, self._desk, self.show_table, hints(reads=True))
+        add_tool(server, self._desk, self.import_table, hints())
+        add_tool(server, self._desk, self.cell_evidence, hints(reads=True))
+        add_tool(server, self._desk, self.flag_cell, hints(again=True))
+        add_tool(server, self._desk, self.recheck, hints(again=True, outside=True))
+        add_tool(server, self._desk, self.share, hints(again=True))
 
     async def list_tables(self) -> Tables:
         """List all tables that are kept, with their ids, names and sizes."""

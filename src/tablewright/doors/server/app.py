@@ -23,6 +23,8 @@ from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.login import login_routes
 from tablewright.doors.server.metrics import router as metrics
 from tablewright.doors.server.origin import Hosts, is_loopback
+from tablewright.doors.server.paths import hider
+from tablewright.doors.server.probes import probe_routes
 from tablewright.errors import NotFound, UsageError
 
 log = logging.getLogger("tablewright.server")
@@ -61,7 +63,7 @@ def create_app(
     )
     app.state.tablewright = tablewright
     app.state.telemetry = None
-    answer_errors(app)
+    answer_errors(app, hider(tablewright.settings))
     if pages:
         from tablewright.doors.web.clients import OwnPages
 
@@ -70,6 +72,7 @@ def create_app(
         Guard, tablewright=tablewright, entrance=entrance, hosts=Hosts(host, public_hosts), limits=limits
     )
     app.include_router(metrics)
+    app.include_router(probe_routes(tablewright))
     app.include_router(login_routes(entrance, limits))
     app.include_router(api, prefix="/api/v1")
     if pages:

@@ -6,11 +6,14 @@ UsageError
 ├── NotLoggedIn     no token, or one that is nobody's (401)
 ├── Misdirected     a request to a host that this server does not answer for (421)
 ├── TooLarge        more than a request may bring (413)
+├── TooSlow         a request that did not arrive in time (408)
+├── BadEncoding     a text that is not UTF-8 (415)
 └── TooMany         more requests, or more open streams, than one person may have (429)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from starlette.responses import JSONResponse
@@ -48,6 +51,14 @@ class TooLarge(UsageError):
     pass
 
 
+class TooSlow(UsageError):
+    pass
+
+
+class BadEncoding(UsageError):
+    pass
+
+
 class TooMany(UsageError):
     def __init__(self, what: str, *, kept: str = "", advice: str = "", retry_after: float = 1) -> None:
         super().__init__(what, kept=kept, advice=advice)
@@ -58,6 +69,8 @@ STATUS: tuple[tuple[type[TablewrightError], int], ...] = (
     (NotLoggedIn, 401),
     (Misdirected, 421),
     (TooLarge, 413),
+    (TooSlow, 408),
+    (BadEncoding, 415),
     (TooMany, 429),
     (Forbidden, 403),
     (NotFound, 404),
@@ -90,12 +103,18 @@ def status_of(error: TablewrightError) -> int:
     return next(status for kind, status in STATUS if isinstance(error, kind))
 
 
-def error_body(error: TablewrightError, name: str = "") -> dict[str, Any]:
+def error_body(error: TablewrightError, name: str = "", hide: Callable[[str], str] = str) -> dict[str, Any]:
     kind = name or type(error).__name__
-    return {"error": {"type": kind, "message": error.what, "kept": error.kept, "advice": error.advice}}
+    what, kept, advice = (hide(text) for text in (public_words(error), error.kept, error.advice))
+    return {"error": {"type": kind, "message": what, "kept": kept, "advice": advice}}
 
 
-def error_response(error: TablewrightError) -> JSONResponse:
+def public_words(error: TablewrightError) -> str:
+    return (error.public if isinstance(error, StoreError) else "") or error.what
+
+
+def error_response(error: TablewrightError, hide: Callable[[str], str] = str) -> JSONResponse:
+    """`hide` takes out what is not for others."""
     if error is UNEXPECTED:
         return JSONResponse(error_body(error, "InternalError"), 500)
     headers = {}
@@ -103,4 +122,4 @@ def error_response(error: TablewrightError) -> JSONResponse:
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(max(1, round(error.retry_after)))
-    return JSONResponse(error_body(error), status_of(error), headers)
+    return JSONResponse(error_body(error, hide=hide), status_of(error), headers)

@@ -10,6 +10,7 @@ import logging
 import re
 import time
 import traceback
+from collections.abc import Callable
 from urllib.parse import quote, urlencode
 
 from starlette.datastructures import MutableHeaders
@@ -18,19 +19,21 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tablewright.app import Tablewright
+from tablewright.doors.server.encoding import NOT_UTF_8, Utf8, check_headers
 from tablewright.doors.server.entrance import Entrance, How
 from tablewright.doors.server.errors import UNEXPECTED, Misdirected, NotLoggedIn, TooLarge, TooMany, error_response
 from tablewright.doors.server.headers import API, is_library, protect
 from tablewright.doors.server.limits import Buckets, Limits, Streams
 from tablewright.doors.server.login import LOGIN, LOGOUT
 from tablewright.doors.server.origin import READS, Hosts, address, is_embedded_elsewhere
+from tablewright.doors.server.paths import hider
+from tablewright.doors.server.probes import PROBES
 from tablewright.errors import Forbidden, TablewrightError
 from tablewright.table.access import Person
 
 log = logging.getLogger("tablewright.server")
 
-HEALTH = "/api/v1/health"
-OPEN = frozenset({LOGIN, LOGOUT, HEALTH})
+OPEN = frozenset({LOGIN, LOGOUT})
 """What whoever has no token may see."""
 NOBODY = Person(id="nobody", name="nobody", role="viewer")
 UPLOADS = re.compile(r"/api/v1/(tables/import|documents)|/_nicegui/client/[^/]+/upload/[^/]+")
@@ -51,13 +54,14 @@ class Guard:
         self._limits = limits
         self._paces = Buckets(limits.requests_per_second, limits.burst)
         self._streams = Streams(limits.streams)
+        self._hide = hider(tablewright.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         asked, begun = HTTPConnection(scope), time.perf_counter()
-        answer = Answer(scope, send)
+        answer = Answer(scope, send, self._hide)
         person = NOBODY
         try:
             person, how = await self._identify(asked)
@@ -71,9 +75,13 @@ class Guard:
             level = logging.DEBUG if is_library(scope["path"]) else logging.INFO
             milliseconds = (time.perf_counter() - begun) * 1000
             line = "%s %s %s %s %.0f ms"
-            log.log(level, line, address(asked), who(person), what(scope), answer.status, milliseconds)
+            repeats = {"repeats": f"{address(asked)} {person.id} {answer.status}"}
+            log.log(level, line, address(asked), who(person), what(scope), answer.status, milliseconds, extra=repeats)
 
     async def _identify(self, asked: HTTPConnection) -> tuple[Person, How | None]:
+        if asked.scope["path"] in PROBES and asked.scope.get("method") in READS:
+            self._check_pace(f"address {address(asked)}")  # by nothing that the database would have to tell
+            return NOBODY, None
         if not self._hosts.answers(asked):
             raise Misdirected(
                 "This server does not answer for that host.",
@@ -124,8 +132,10 @@ class Guard:
                 self._streams.leave(person.id)
 
     def _measured(self, asked: HTTPConnection, receive: Receive, answer: Answer) -> Receive:
+        check_headers(asked.headers)
         kind = asked.headers.get("content-type", "").partition(";")[0].strip().lower()
         brings_files = kind == "multipart/form-data" and UPLOADS.fullmatch(asked.scope["path"])
+        text = None if kind == "multipart/form-data" else Utf8()
         most = self._limits.upload if brings_files else self._limits.body
         if asked.state.person is NOBODY:
             most = self._limits.login
@@ -138,11 +148,13 @@ class Guard:
         async def measured() -> Message:
             nonlocal left
             message = await receive()
-            left -= len(message.get("body", b""))
+            body = message.get("body", b"")
+            left -= len(body)
             if left < 0:
                 answer.refusal = error
-                return {"type": "http.disconnect"}
-            return message
+            elif text and not text.accepts(body, last=not message.get("more_body", False)):
+                answer.refusal = NOT_UTF_8
+            return {"type": "http.disconnect"} if answer.refusal else message
 
         return measured
 
@@ -186,9 +198,10 @@ class Over(OSError):
 class Answer:
     """What goes back, with the headers that protect, and a word of refusal instead where one is due."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, hide: Callable[[str], str]) -> None:
         self._scope = scope
         self._send = send
+        self._hide = hide
         self.status = 0
         self.refusal: TablewrightError | None = None
         self.streams: Streams | None = None
@@ -233,7 +246,7 @@ class Answer:
         elif isinstance(error, NotLoggedIn) and wants_page(asked):
             await self._refuse(RedirectResponse(f"{LOGIN}?{urlencode({'next': wanted(asked)})}", 303))
         else:
-            await self._refuse(error_response(error))
+            await self._refuse(error_response(error, self._hide))
 
     async def _refuse(self, response: Response) -> None:
         if self._scope["type"] == "http":

@@ -3,6 +3,7 @@ need not wait for the framework."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
@@ -14,16 +15,16 @@ from tablewright.doors.server.errors import error_body, error_response
 from tablewright.errors import TablewrightError, UsageError
 
 
-def answer_errors(app: FastAPI) -> None:
+def answer_errors(app: FastAPI, hide: Callable[[str], str]) -> None:
     """Whatever a route raises becomes an answer of the one shape."""
+
+    async def answer_ours(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, TablewrightError)
+        return error_response(error, hide)
+
     app.add_exception_handler(TablewrightError, answer_ours)
     app.add_exception_handler(RequestValidationError, answer_invalid)
     app.add_exception_handler(HTTPException, answer_http)
-
-
-async def answer_ours(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, TablewrightError)
-    return error_response(error)
 
 
 async def answer_invalid(_: Request, error: Exception) -> JSONResponse:

@@ -29,6 +29,16 @@ class Limits(Noun, frozen=True):
     """Wrong tokens from one address, at the login or with any other request."""
     login_delay: float = 0.5
     """Seconds that whoever tried a wrong token waits for the answer."""
+    connections: int = 2_000
+    """Open at once, of everybody together; websockets are counted as streams."""
+    connections_per_address: int = 256
+    head_seconds: float = 20
+    """From the first byte of a request, or from the connection, until its headers are whole."""
+    body_seconds: float = 30
+    """For the body, and a second more for each `body_rate` bytes that have arrived."""
+    body_rate: float = 1_000
+    read_answer_seconds: float = 60
+    """For which a client may leave our answer unread."""
     check_again: float = 3.0
     """Seconds after which an open stream is looked at again: may the person still see this?"""
 

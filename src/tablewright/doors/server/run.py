@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 import signal
 import socket
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from tablewright.app import Tablewright
-from tablewright.doors.server.app import check_bind, create_app
+from tablewright.doors.server.app import DEFAULT_LIMITS, check_bind, create_app
+from tablewright.doors.server.connections import LARGEST_HEAD, connections
 from tablewright.doors.server.entrance import Entrance
-from tablewright.doors.server.limits import MEGABYTE
+from tablewright.doors.server.limits import MEGABYTE, Limits
+from tablewright.doors.server.log_limit import Unrepeated
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import UsageError
 from tablewright.logs import set_up
@@ -21,6 +26,7 @@ from tablewright.telemetry import telemetry
 
 GRACE = 3
 """Seconds that open streams have to end once the server is told to."""
+OPEN_FILES = 8_192
 
 
 async def serve(
@@ -34,22 +40,40 @@ async def serve(
     """Until SIGTERM or Ctrl-C. `said` is told the address."""
     await check_bind(tablewright, host, public_hosts)
     bound = bind(host, port)
-    set_up(tablewright.settings)
+    set_up(tablewright.settings).addFilter(Unrepeated())
     await tablewright.note_settings()
     Entrance(tablewright, trusting=False).warn_of_short_token()
+    raise_open_files()
+    os.umask(0o077)  # whatever this process keeps is for its owner alone
     app = create_app(tablewright, host=host, public_hosts=public_hosts)
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(public_hosts),
-        ws_max_size=2 * MEGABYTE,
-        timeout_graceful_shutdown=GRACE,
-    )
+    config = configured(app, DEFAULT_LIMITS, proxied=bool(public_hosts))
     async with telemetry(tablewright.settings, tablewright.jobs.depth) as app.state.telemetry:
         said(address_of(bound, host))
         await Server(config).serve(sockets=[bound])
+
+
+def configured(app: ASGIApp, limits: Limits, *, proxied: bool = False, grace: int = GRACE) -> uvicorn.Config:
+    """h11, because it bounds the size of a request's head; httptools does not."""
+    return uvicorn.Config(
+        app,
+        port=0,
+        http=connections(limits, proxied=proxied),
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=proxied,
+        ws_max_size=2 * MEGABYTE,
+        timeout_graceful_shutdown=grace,
+    )
+
+
+def raise_open_files() -> None:
+    """Many systems allow a process 1,024 open files, fewer than the connections that are allowed here."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 class Server(uvicorn.Server):

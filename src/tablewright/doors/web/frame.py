@@ -23,6 +23,8 @@ from nicegui import Client, context, ui
 from nicegui import app as pages
 
 from tablewright.doors.server.context import Visit
+from tablewright.doors.server.errors import public_words
+from tablewright.doors.server.paths import hider
 from tablewright.errors import NotFound, TablewrightError
 
 P = ParamSpec("P")
@@ -36,7 +38,7 @@ PLACES = (
     ("Research", "/research", "travel_explore"),
     ("Shortlist", "/shortlist", "checklist"),
     ("Runs", "/runs", "directions_run"),
-    ("Health", "/health", "monitor_heart"),
+    ("Health", "/status", "monitor_heart"),
 )
 
 
@@ -151,7 +153,7 @@ def tell(error: Exception) -> None:
     """What went wrong, what was kept, what to do. Of an error that nobody foresaw, only that there was one: its text
     is for the log."""
     if isinstance(error, TablewrightError):
-        lines = [error.what, *what_next(error)]
+        lines = [hidden(public_words(error)), *what_next(error)]
     else:
         lines = ["Something went wrong on the server.", "The log says what. What was saved before is kept."]
     ui.notification(
@@ -161,7 +163,13 @@ def tell(error: Exception) -> None:
 
 def what_next(error: TablewrightError) -> list[str]:
     """What was kept and what to do; advice that names a command is for those who sit at a terminal."""
-    return [line for line in (error.kept, error.advice) if line and "`tablewright " not in line]
+    return [hidden(line) for line in (error.kept, error.advice) if line and "`tablewright " not in line]
+
+
+def hidden(text: str) -> str:
+    """Without the folders of the server's disk."""
+    server: FastAPI = pages.state.server
+    return hider(server.state.tablewright.settings)(text)
 
 
 def say(message: str, *, good: bool = True) -> None:
@@ -180,7 +188,7 @@ def show_page_error(error: Exception) -> None:
     """In place of a page that could not be built."""
     with frame("This did not work", here="", tells=False), ui.element("section").classes("tw-empty"):
         if isinstance(error, TablewrightError):
-            ui.label(error.what).classes("tw-h2")
+            ui.label(hidden(public_words(error))).classes("tw-h2")
             for line in what_next(error):
                 ui.label(line)
         else:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from nicegui import ui
 
 from tablewright.app import doctor
+from tablewright.doors.server.paths import hider_for
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.plain import Shown, card, chip, grid, journey, quiet, row, safe, said, when
 from tablewright.settings import Settings
@@ -16,10 +18,10 @@ from tablewright.settings import Settings
 if TYPE_CHECKING:
     from tablewright.app import Check, Schedule
 
-"""What the name of a setting ends with whose value may hold a secret."""
+PATH = "/status"
 
 
-@ui.page("/health", title="Health · Tablewright")
+@ui.page(PATH, title="Health · Tablewright")
 async def health_page() -> None:
     seen = await visit_now()
     found: list[Check] = []
@@ -31,14 +33,16 @@ async def health_page() -> None:
         if seen.person.may_administer:
             button.disable()
             try:
-                found[:] = await doctor(seen.tablewright.settings)
+                hide = hider_for(seen.person, seen.tablewright.settings)
+                checks_made = await doctor(seen.tablewright.settings)
+                found[:] = [replace(each, detail=hide(each.detail), advice=hide(each.advice)) for each in checks_made]
             finally:
                 button.enable()
             checks.refresh()
         await workers.refresh()
         await schedules.refresh(looked=True)
 
-    with journey("Health", here="/health"):
+    with journey("Health", here=PATH):
         with card("Checks"):
             with row():
                 heading("What is configured and what works").classes("tw-grow")
@@ -55,7 +59,7 @@ async def health_page() -> None:
             heading("Schedules")
             await schedules(looked=False)
         if seen.person.may_administer:
-            show_settings(seen.tablewright.settings)
+            show_settings(seen.tablewright.settings, hider_for(seen.person, seen.tablewright.settings))
     ui.timer(0.1, look, once=True)
 
 
@@ -105,12 +109,12 @@ def schedule_line(schedule: Schedule, names: dict[str, str]) -> list[Shown]:
     return [table, schedule.routine, f"{schedule.cron} (UTC)", when(schedule.last_at) or "not yet"]
 
 
-def show_settings(settings: Settings) -> None:
+def show_settings(settings: Settings, hide: Callable[[str], str]) -> None:
     """What differs from the defaults first; of a secret only whether it is there."""
     lines: list[list[Shown]] = []
     shown = settings.shown
     for each in sorted(fields(settings), key=lambda each: getattr(settings, each.name) == each.default):
-        lines.append([each.name, shown[each.name] or "—", each.metadata["help"]])
+        lines.append([each.name, hide(shown[each.name]) or "—", each.metadata["help"]])
     with card("Settings"):
         heading("Settings")
         with ui.expansion("All settings; they are read from the environment and tablewright.toml").props("dense"):

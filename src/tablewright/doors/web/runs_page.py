@@ -11,7 +11,7 @@ from nicegui.element import Element
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.charts import MOST_ROWS, cost_chart, coverage_chart, domains_chart, figures_of
-from tablewright.doors.web.frame import about, empty_state, heading, or_missing, say, visit_now, visit_to_change
+from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, say, visit_now, visit_to_change
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.plain import (
     Shown,
@@ -293,7 +293,7 @@ class OpenRun:
         report = self.report
         with ui.element("div").classes("tw-column"):
             if report["error"]:
-                said(report["error"])
+                said(hidden(report["error"]))
             if report["total"]:
                 bar(report["done"] / report["total"], "How far it is")
                 said(so_far(report)).props("aria-live=polite")

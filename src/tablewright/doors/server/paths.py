@@ -1,0 +1,30 @@
+"""Where things lie on the server's disk is for whoever sits at it: others are told names of files, not folders."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tablewright.errors import PACKAGE
+from tablewright.settings import Settings
+from tablewright.table.access import OWNER, Person
+
+SHORTEST = 3
+"""Parts of an address that everybody has, such as "/", are no secret."""
+
+
+def hider(settings: Settings) -> Callable[[str], str]:
+    """Cuts the folders off each path in a text that leads to where this process keeps, or finds, its files."""
+    folders = (settings.home_folder, Path.home(), Path.cwd(), Path(tempfile.gettempdir()), Path(sys.prefix), PACKAGE)
+    roots = {str(each) for folder in folders for each in (folder.absolute(), folder.resolve())}
+    longest_first = sorted((root for root in roots if len(root) >= SHORTEST), key=len, reverse=True)
+    path = re.compile(rf"(?:{'|'.join(map(re.escape, longest_first))})(?:/[^\s\"'<>,;:()]*)?(?![\w-])")
+    return lambda text: path.sub(lambda found: found[0].rstrip("/").rpartition("/")[2] or "…", text)
+
+
+def hider_for(person: Person, settings: Settings) -> Callable[[str], str]:
+    """The owner, who sits at the machine or has its token, sees all."""
+    return str if person.id == OWNER.id else hider(settings)
