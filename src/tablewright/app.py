@@ -49,6 +49,7 @@ from tablewright.store.runs import PERSON, Run
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
+from tablewright.store.tokens import Tokens
 from tablewright.store.users import Users
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
@@ -202,6 +203,11 @@ class Tablewright:
     def users(self) -> Users:
         """Who may use a server, and which tables they see."""
         return self._store.users
+
+    @property
+    def tokens(self) -> Tokens:
+        """What users show to be let in."""
+        return self._store.tokens
 
     async def import_file(
         self,

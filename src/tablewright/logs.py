@@ -56,8 +56,6 @@ class Discreet(logging.Formatter):
         text = record.getMessage()
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
-        if len(text) > LONGEST:
-            text = f"{text[:LONGEST]}… ({len(text) - LONGEST:,} characters more)"
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
         text = BEARER.sub(rf"\1{HIDDEN}", masked(text)).rstrip("\n")

@@ -11,6 +11,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,13 +22,24 @@ from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
 PREFIX = "TABLEWRIGHT_"
 FILE = Path("tablewright.toml")
 JOBS_FILE = "jobs.db"
+LONGEST_DAYS = 36_500
 ROWS_AT_ONCE = 8
 """What most strategies do, unless told otherwise."""
-SECRET = frozenset({"database_url", "model_api_key", "search_api_key", "embedder_api_key", "token"})
+SECRET = frozenset(
+    {"database_url", "model_api_key", "search_api_key", "embedder_api_key", "token", "oidc_client_secret"}
+)
 """Settings that are never shown."""
-OWN = SECRET | {"home", "trusted_hosts", "log_format", "log_level", "telemetry"}
+OIDC = frozenset(
+    {"oidc_issuer", "oidc_client_id", "oidc_name", "oidc_scopes", "oidc_accounts", "oidc_role", "oidc_roles"}
+)
+OWN = SECRET | OIDC | {"home", "trusted_hosts", "token_days", "log_format", "log_level", "telemetry"}
 """Settings of a process that it shares with no other."""
-SENT_TO = {"model_base_url": "model_api_key", "embedder_base_url": "embedder_api_key", "search": "search_api_key"}
+SENT_TO = {
+    "model_base_url": "model_api_key",
+    "embedder_base_url": "embedder_api_key",
+    "search": "search_api_key",
+    "oidc_issuer": "oidc_client_secret",
+}
 """Settings with an address, and the key that is sent there."""
 KEYS_OF = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
 """Providers' own variables that are used where `model_api_key` is not set, also with `model_base_url`."""
@@ -130,6 +142,25 @@ class Settings:
         "", "Dollars that a person may spend on models and searches a month. Default: no limit."
     )
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
+    token_days: str = setting("90", "Days after which a new token of a user expires, unless asked otherwise; 0: never.")
+    oidc_issuer: str = setting("", "The address of an OpenID Connect provider with which people sign in at the server.")
+    oidc_client_id: str = setting("", "What the provider calls this server.")
+    oidc_client_secret: str = setting("", "The secret that the provider gave this server; empty where it gave none.")
+    oidc_name: str = setting("", "What the login calls the provider. Default: its host name.")
+    oidc_scopes: str = setting("profile email", "What is asked of the provider beside openid, separated by blanks.")
+    oidc_accounts: str = setting(
+        "match",
+        "Who gets in: match (only users who were added here, by their user name or e-mail address at the provider) or "
+        "create (whomever the provider signs in; their account is made when they first come).",
+    )
+    oidc_role: str = setting(
+        "viewer", "The role of accounts that are made at the first login: viewer, editor or admin."
+    )
+    oidc_roles: str = setting(
+        "",
+        "Roles by what the provider says of a person, as claim=value:role with commas between, e.g. groups=it:admin; "
+        "they hold from each login on.",
+    )
     trusted_hosts: str = setting(
         "",
         "Hosts that the `tablewright.toml` of a folder may send your keys to, separated by commas. Not read from that "
@@ -142,6 +173,12 @@ class Settings:
         if self.home:
             return Path(self.home).expanduser()
         return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tablewright"
+
+    def token_expiry(self, days: int | None = None) -> str:
+        """When a token that is made now expires; empty: never."""
+        given = number(self.token_days, "token_days") if days is None else days
+        at = datetime.now(UTC) + timedelta(days=min(given or 0, LONGEST_DAYS))
+        return at.isoformat(timespec="seconds").replace("+00:00", "Z") if given else ""
 
     @property
     def rows_at_once(self) -> int | None:

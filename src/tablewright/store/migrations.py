@@ -266,6 +266,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
         *append_only("audit"),
     ),
+    (
+        """CREATE TABLE tokens (
+            id TEXT PRIMARY KEY, user_id TEXT NOT NULL, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE,
+            scopes TEXT NOT NULL, created_at TEXT NOT NULL, expires_at TEXT NOT NULL, last_used_at TEXT NOT NULL
+        )""",
+        "CREATE INDEX tokens_by_user ON tokens (user_id)",
+        """INSERT INTO tokens (id, user_id, name, hash, scopes, created_at, expires_at, last_used_at)
+            SELECT 'k' || substr(id, 2), id, '', token_hash, 'read write run admin', created_at, '', '' FROM users""",
+        # SQLite drops no column that must be unique.
+        """CREATE TABLE people (
+            id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL, created_at TEXT NOT NULL
+        )""",
+        "INSERT INTO people (id, name, role, created_at) SELECT id, name, role, created_at FROM users",
+        "DROP TABLE users",
+        "ALTER TABLE people RENAME TO users",
+        """CREATE TABLE identities (
+            issuer TEXT NOT NULL, subject TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (issuer, subject)
+        )""",
+    ),
 )
 
 

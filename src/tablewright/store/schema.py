@@ -421,8 +421,26 @@ users = Table(
     Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
     Column("role", Text, nullable=False),
-    Column("token_hash", Text, nullable=False),
     Column("created_at", Text, nullable=False),
+)
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Column("last_used_at", Text, nullable=False),
+)
+identities = Table(
+    "identities",
+    metadata,
+    Column("issuer", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    Column("user_id", Text, nullable=False),
 )
 shares = Table(
     "shares",

@@ -27,6 +27,7 @@ from tablewright.store.sharing import Sharing
 from tablewright.store.shortlists import Shortlists
 from tablewright.store.slices import Slices
 from tablewright.store.tables import Tables
+from tablewright.store.tokens import Tokens
 from tablewright.store.users import Users
 from tablewright.store.workers import Workers
 from tablewright.table.access import Acting
@@ -47,6 +48,7 @@ class Store:
         self.feed = Feed(database)
         self.workers = Workers(database)
         self.users = Users(database)
+        self.tokens = Tokens(database)
         self.sharing = Sharing(database)
         self.audit = Audit(database)
         self.quotas = Quotas(database)

@@ -1,24 +1,23 @@
-"""Users of a server: their tokens (as hashes only), their roles, and the tables they may see.
+"""Users of a server: their roles, and how they are let in.
 
 And what was answered to a request that must not be done twice."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from tablewright.errors import NotFound, UsageError
+from tablewright.errors import UsageError
 from tablewright.store import schema
 from tablewright.store.audit import Action, note
 from tablewright.store.database import Database
 from tablewright.store.dialect import take_turns, upsert
+from tablewright.store.persons import as_person, find
 from tablewright.store.records import new_id, now
-from tablewright.table.access import EVERYONE, Person, Role
+from tablewright.store.tokens import new_secret, put
+from tablewright.table.access import Person, Role
 from tablewright.table.naming import check_user_name, look_alike
 
 RESERVED = frozenset({"owner", "assistant"})
@@ -31,19 +30,6 @@ CLAIMED = timedelta(minutes=10)
 class Users:
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    async def who(self, token: str) -> Person | None:
-        """Whose token it is. What is compared are hashes, in a time that tells nothing of them."""
-        wanted = hashed(token)
-
-        def work(connection: Connection) -> Person | None:
-            users = schema.users
-            record = connection.execute(select(users).where(users.c.token_hash == wanted)).one_or_none()
-            if record is None or not hmac.compare_digest(record.token_hash, wanted):
-                return None
-            return as_person(connection, record)
-
-        return await self._database.read(work)
 
     async def by_id(self, user_id: str) -> Person:
         """Who began something; one who is a user no longer may do and see nothing of their own any more."""
@@ -61,9 +47,24 @@ class Users:
 
         return await self._database.read(work)
 
-    async def add(self, name: str, role: Role) -> tuple[Person, str]:
-        """The person, and the token: it is shown once and kept nowhere."""
-        token = secrets.token_urlsafe(24)
+    async def add(self, name: str, role: Role, *, expires_at: str = "") -> tuple[Person, str]:
+        """The person, and a token: it is shown once and kept nowhere."""
+        token = new_secret()
+
+        def let_in(connection: Connection, user_id: str, name: str) -> None:
+            put(connection, user_id, name, token, expires_at=expires_at)
+
+        return await self._add(name, role, let_in), token
+
+    async def add_signed_in(self, name: str, role: Role, issuer: str, subject: str) -> Person:
+        """Somebody for whom a provider vouches; they have no token until they make one."""
+
+        def let_in(connection: Connection, user_id: str, name: str) -> None:
+            link(connection, user_id, name, issuer, subject)
+
+        return await self._add(name, role, let_in)
+
+    async def _add(self, name: str, role: Role, let_in: Callable[[Connection, str, str], None]) -> Person:
         name = name.strip()
         check_user_name(name)
         if any(look_alike(name, taken) for taken in RESERVED):
@@ -77,27 +78,48 @@ class Users:
                     same = "already" if name == taken else f"who would look like {name!r}"
                     raise UsageError(f"There is a user {taken!r} {same}.", advice="Choose a name of its own.")
             user_id = new_id("u")
-            connection.execute(
-                insert(users).values(id=user_id, name=name, role=role, token_hash=hashed(token), created_at=now())
-            )
+            connection.execute(insert(users).values(id=user_id, name=name, role=role, created_at=now()))
+            let_in(connection, user_id, name)
             note(connection, "user", f"user {name}", f"added as {role}")
             return Person(id=user_id, name=name, role=role)
 
-        return await self._database.write(work), token
+        return await self._database.write(work)
+
+    async def signed_in(self, issuer: str, subject: str) -> Person | None:
+        """Whom a provider vouched for before."""
+
+        def work(connection: Connection) -> Person | None:
+            users, known = schema.users, schema.identities
+            wanted = select(users).join(known, known.c.user_id == users.c.id)
+            wanted = wanted.where(known.c.issuer == issuer, known.c.subject == subject)
+            record = connection.execute(wanted).one_or_none()
+            return as_person(connection, record) if record else None
+
+        return await self._database.read(work)
+
+    async def link(self, name: str, issuer: str, subject: str) -> Person | None:
+        """The user of that name, from now on let in by what the provider says; None where there is none, or where they
+        are somebody else to this provider."""
+
+        def work(connection: Connection) -> Person | None:
+            take_turns(connection, "tablewright users")
+            users, known = schema.users, schema.identities
+            record = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+            theirs = (known.c.user_id == record.id) & (known.c.issuer == issuer) if record else None
+            if record is None or theirs is None or connection.execute(select(known).where(theirs)).first():
+                return None
+            link(connection, record.id, name, issuer, subject)
+            return as_person(connection, record)
+
+        return await self._database.write(work)
 
     async def change_role(self, name: str, role: Role) -> None:
         await self._change(name, "role", f"now {role}", role=role)
 
-    async def renew_token(self, name: str) -> str:
-        """The old one is worth nothing from now on."""
-        token = secrets.token_urlsafe(24)
-        await self._change(name, "token", "renewed", token_hash=hashed(token))
-        return token
-
     async def remove(self, name: str) -> None:
         def work(connection: Connection) -> None:
             user_id = find(connection, name)
-            for theirs in (schema.shares, schema.quotas, schema.spent):
+            for theirs in (schema.shares, schema.quotas, schema.spent, schema.tokens, schema.identities):
                 connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
             connection.execute(delete(schema.users).where(schema.users.c.id == user_id))
             note(connection, "user", f"user {name}", "removed")
@@ -159,31 +181,9 @@ class Users:
         await self._database.write(work, repeatable=True)
 
 
-def hashed(token: str) -> str:
-    """Tokens are long and random, so a plain hash is enough."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def find(connection: Connection, name: str) -> str:
-    user_id = connection.execute(select(schema.users.c.id).where(schema.users.c.name == name)).scalar()
-    if user_id is None:
-        raise NotFound(f"There is no user {name!r}.")
-    return str(user_id)
-
-
-def as_person(connection: Connection, record: Any) -> Person:
-    shares = schema.shares
-    theirs = shares.c.user_id.in_((record.id, EVERYONE))
-    tables = connection.execute(select(shares.c.thing_id).where(shares.c.kind == "table", theirs)).scalars()
-    quotas = schema.quotas
-    limits = connection.execute(select(quotas.c.what, quotas.c.most).where(quotas.c.user_id == record.id)).all()
-    return Person(
-        id=record.id,
-        name=record.name,
-        role=record.role,
-        tables=frozenset(tables),
-        limits={each.what: each.most for each in limits},
-    )
+def link(connection: Connection, user_id: str, name: str, issuer: str, subject: str) -> None:
+    connection.execute(insert(schema.identities).values(issuer=issuer, subject=subject, user_id=user_id))
+    note(connection, "user", f"user {name}", f"signs in with {issuer}")
 
 
 def before(age: timedelta) -> str:

@@ -15,6 +15,12 @@ Role: TypeAlias = Literal["viewer", "editor", "admin"]
 RANKS: tuple[Role, ...] = ("viewer", "editor", "admin")
 """Each may do all that those before it may."""
 
+Scope: TypeAlias = Literal["read", "write", "run", "admin"]
+"""What a token allows, of what its user may do: see; change tables and documents; start, resume and stop what asks
+models and searches; see to users. Each token reads."""
+SCOPES: tuple[Scope, ...] = ("read", "write", "run", "admin")
+EVERY_SCOPE: frozenset[Scope] = frozenset(SCOPES)
+
 Shareable: TypeAlias = Literal["table", "document", "conversation", "result", "research", "shortlist"]
 """What belongs to somebody."""
 
@@ -35,13 +41,17 @@ class Person(Noun, frozen=True):
     tables: frozenset[str] = frozenset()
     limits: dict[Metered, float] = field(default_factory=dict)
     """Those that an admin gave them; the settings have those of all others."""
+    scopes: frozenset[Scope] = EVERY_SCOPE
+    """What the token allows by which they came."""
+    expires_at: str = ""
+    """When it ends; empty where it does not."""
 
     def sees(self, table_id: str) -> bool:
         return self.role == "admin" or table_id in self.tables
 
     def may_all_of(self, before: Person) -> bool:
         """Whether they may do all that they could, whatever they see."""
-        return RANKS.index(self.role) >= RANKS.index(before.role)
+        return RANKS.index(self.role) >= RANKS.index(before.role) and self.scopes >= before.scopes
 
     def has_all_of(self, before: Person) -> bool:
         """Whether they may do and see all that they could."""
@@ -49,12 +59,37 @@ class Person(Noun, frozen=True):
 
     @property
     def may_change(self) -> bool:
-        """Write, and start what costs money."""
-        return self.role != "viewer"
+        """Write."""
+        return self.role != "viewer" and "write" in self.scopes
+
+    @property
+    def may_run(self) -> bool:
+        """Start what costs money."""
+        return self.role != "viewer" and "run" in self.scopes
 
     @property
     def may_administer(self) -> bool:
-        return self.role == "admin"
+        return self.role == "admin" and "admin" in self.scopes
+
+
+class Token(Noun, frozen=True):
+    """What is known of a token; the token itself is kept nowhere. Times are empty where it never expires, or was never
+    used."""
+
+    id: str
+    user: str
+    name: str
+    scopes: tuple[Scope, ...]
+    created_at: str
+    expires_at: str = ""
+    last_used_at: str = ""
+
+
+class Holder(Noun, frozen=True):
+    """Who came with a token, and by which."""
+
+    person: Person
+    token: Token
 
 
 class Acting(Noun, frozen=True):

@@ -87,7 +87,7 @@ def test_a_viewer_looks_at_what_was_granted_and_changes_nothing(api: Api, ids: d
         if method == "GET":
             if "{table_id}" in path:
                 assert vic.send(method, fill(path, ids)).status_code == 200, path
-        else:
+        elif not path.startswith("/tokens"):  # their own
             assert vic.refused(403, method, fill(path, ids), json={})["type"] == "Forbidden"
     assert vic.get(f"/runs/{ids['run_id']}")["status"] == "done"
     api.send("PATCH", f"/tables/{ids['table_id']}", json={"name": "Firms"})

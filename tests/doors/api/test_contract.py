@@ -57,6 +57,10 @@ def seeded(api: Api) -> dict[str, Any]:
         "research_id": researched(api),
         "shortlist_id": api.post("/shortlists", {}, 201)["id"],
         "name": "ann",
+        "token_id": api.post("/users/ann/tokens", {}, 201)["token"]["id"],
+        "conversation_id": reply["conversation"],
+        "kind": "table",
+        "thing_id": table_id,
     }
 
 

@@ -70,8 +70,9 @@ def served(
     public_hosts: Collection[str] = (),
     pages: bool = False,
     works: bool = False,
+    **more_settings: str,
 ) -> Iterator[Served]:
-    settings = Settings(home=str(home), search="sample", fetch_delay="0", token=token)
+    settings = Settings(home=str(home), search="sample", fetch_delay="0", token=token, **more_settings)
     started: list[Served] = []
     ready = threading.Event()
     failed: list[BaseException] = []

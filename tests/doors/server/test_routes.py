@@ -175,6 +175,8 @@ def test_a_viewer_cannot_write_or_start_anything(server: Served, known: dict[str
     assert len(walked) > 30
     with server.client(token) as viewer:
         for method, path in walked:
+            if path.startswith("/api/v1/tokens"):  # their own
+                continue
             answer = viewer.request(method, filled(path, known), json={})
             assert (answer.status_code, error_of(answer)["type"]) == (403, "Forbidden"), (method, path)
         assert viewer.get(f"/api/v1/tables/{known['table_id']}").status_code == 200

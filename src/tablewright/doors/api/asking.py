@@ -58,7 +58,7 @@ class AskedQuestion(Body):
 async def ask(visit: Visiting, asked: AskedQuestion, once: OnlyOnce) -> Response:
     """An answer with its citations. One that counts or lists has all that match, and its `ledger` says what could not
     be decided or read. Follow-ups work on the last result: "only 2024", "show the rest"."""
-    visit.must_change()
+    visit.must_run()
 
     async def work() -> Json:
         reply = await visit.tablewright.ask(asked.question, conversation=asked.conversation)

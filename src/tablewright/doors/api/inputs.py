@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import Field as Value
 
 from tablewright.table.coerce import LONGEST_TYPED
 from tablewright.table.naming import check_name
@@ -45,6 +46,10 @@ Written = Annotated[str, AfterValidator(writable)]
 Text = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(writable)]
 Typed = Annotated[str, StringConstraints(max_length=LONGEST_TYPED), AfterValidator(writable)]
 Question = Annotated[str, StringConstraints(min_length=1, max_length=4_000), AfterValidator(writable)]
+
+Days = Annotated[
+    int | None, Value(ge=0, le=36_500, description="Days until the token expires; 0: never. Else as the server is set.")
+]
 
 TableId = Annotated[str, an_id("table")]
 RunId = Annotated[str, an_id("run")]

@@ -122,7 +122,7 @@ async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "")
 async def start_research(visit: Visiting, asked: AskedResearch, once: OnlyOnce) -> Response:
     """Understands the question, and begins to research it in the background: discovery, gap-filling, verification,
     then a report."""
-    visit.must_change()
+    visit.must_run()
 
     async def work() -> Json:
         begun = await visit.tablewright.begin_research(
@@ -184,7 +184,7 @@ async def get_report(
 @router.post("/research/{research_id}/questions", response_model=described(Answered))
 async def refine_research(visit: Visiting, research_id: ResearchId, asked: FollowUp, once: OnlyOnce) -> Response:
     """A follow-up question, answered from what is stored or, where that does not say, from a search."""
-    visit.must_change()
+    visit.must_run()
     research = await seen_research(visit, research_id)
 
     async def work() -> Json:

@@ -24,6 +24,7 @@ from tablewright.doors.api import (
     shares,
     shortlists,
     tables,
+    tokens,
     upkeep,
     users,
 )
@@ -50,6 +51,7 @@ for resource in (
     shortlists,
     shares,
     users,
+    tokens,
     auditing,
 ):
     router.include_router(resource.router, dependencies=[Depends(TOKEN)])

@@ -213,7 +213,7 @@ async def estimate_run(visit: Visiting, table_id: TableId, asked: AskedRun) -> J
 @router.post("/tables/{table_id}/runs", status_code=202, response_model=described(Started))
 async def start_run(visit: Visiting, table_id: TableId, asked: AskedRun, once: OnlyOnce) -> Response:
     """Fills columns in the background. What is found is a proposal: nothing changes before it is applied."""
-    visit.must_change()
+    visit.must_run()
     table = await seen_table(visit, table_id)
 
     async def work() -> Json:
@@ -258,7 +258,7 @@ async def get_run(visit: Visiting, run_id: RunId) -> Json:
 @router.post("/runs/{run_id}/cancel", status_code=202, response_model=described(RunShown))
 async def cancel_run(visit: Visiting, run_id: RunId) -> Json:
     """Whoever works on it stops within a second; what was found by then is kept."""
-    visit.must_change()
+    visit.must_run()
     await seen_run(visit, run_id)
     await visit.tablewright.jobs.cancel(run_id)
     return Json(await run_shown(visit, await visit.tablewright.jobs.get(run_id)), 202)
@@ -267,7 +267,7 @@ async def cancel_run(visit: Visiting, run_id: RunId) -> Json:
 @router.post("/runs/{run_id}/resume", status_code=202, response_model=described(RunShown))
 async def resume_run(visit: Visiting, run_id: RunId) -> Json:
     """Goes on with a run that was interrupted, stopped or failed; what it bought is not bought again."""
-    visit.must_change()
+    visit.must_run()
     await seen_run(visit, run_id)
     await visit.tablewright.jobs.resume_in_background(run_id)
     return Json(await run_shown(visit, await visit.tablewright.jobs.get(run_id)), 202)

@@ -79,7 +79,7 @@ async def list_shortlists(visit: Visiting, limit: Limit = SOME, after: After = "
 @router.post("/shortlists", status_code=201, response_model=described(ShortlistState))
 async def start_shortlist(visit: Visiting) -> Json:
     """A new conversation; keep its id."""
-    visit.must_change()
+    visit.must_run()
     return Json(await visit.tablewright.begin_shortlist(), 201)
 
 
@@ -101,7 +101,7 @@ async def remove_shortlist(visit: Visiting, shortlist_id: ShortlistId) -> Json:
 @router.post("/shortlists/{shortlist_id}/turns", response_model=described(Turn))
 async def take_turn(visit: Visiting, shortlist_id: ShortlistId, asked: AskedTurn, once: OnlyOnce) -> Response:
     """Says something, or presses a button. Once products are searched for, the reply may take minutes."""
-    visit.must_change()
+    visit.must_run()
     before = await seen_shortlist(visit, shortlist_id)
 
     async def work() -> Json:

@@ -97,7 +97,7 @@ class AskedSchedule(Body):
 @router.post("/tables/{table_id}/recheck", status_code=202, response_model=described(Started))
 async def start_recheck(visit: Visiting, table_id: TableId, asked: AskedRecheck, once: OnlyOnce) -> Response:
     """Asks for the cited pages again, and flags the cells whose quotes are gone. A page that refuses proves nothing."""
-    visit.must_change()
+    visit.must_run()
     table = await seen_table(visit, table_id)
     fields = [seen_field(table, name).name for name in asked.fields]
 
@@ -112,7 +112,7 @@ async def start_recheck(visit: Visiting, table_id: TableId, asked: AskedRecheck,
 async def start_refresh(visit: Visiting, table_id: TableId, asked: AskedRefresh, once: OnlyOnce) -> Response:
     """Fills the stale cells again, and only those, each in the way it was filled before. What is found is a proposal
     for each run; columns that depend on stale ones wait until those are applied."""
-    visit.must_change()
+    visit.must_run()
     table = await seen_table(visit, table_id)
     for name in asked.fields:
         seen_field(table, name)
@@ -176,7 +176,7 @@ async def list_schedules(visit: Visiting, table_id: TableId) -> Json:
 @router.put("/tables/{table_id}/schedules", response_model=described(ScheduleList))
 async def set_schedule(visit: Visiting, table_id: TableId, asked: AskedSchedule) -> Json:
     """Rechecks or refreshes the table again and again; it has at most one schedule of each routine."""
-    visit.must_change()
+    visit.must_run()
     table = await seen_table(visit, table_id)
     await visit.tablewright.schedule(table.id, asked.routine, asked.every, apply=asked.apply)
     return await scheduled(visit, table.id)

@@ -10,7 +10,7 @@ from pydantic import StringConstraints
 
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.described import described
-from tablewright.doors.api.inputs import Body, TableId, UserName
+from tablewright.doors.api.inputs import Body, Days, TableId, UserName
 from tablewright.doors.api.seen import seen_table
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting
@@ -43,6 +43,7 @@ class UserWithToken(Noun, frozen=True):
 class NewUser(Body):
     name: Annotated[str, StringConstraints(min_length=1, max_length=80)] = Value(examples=["ann"])
     role: Role = "viewer"
+    days: Days = None
 
 
 class NewRole(Body):
@@ -71,7 +72,8 @@ async def list_users(visit: Visiting) -> Json:
 async def add_user(visit: Visiting, asked: NewUser) -> Json:
     """Somebody new, with a token."""
     visit.must_administer()
-    person, token = await visit.tablewright.users.add(asked.name, asked.role)
+    expiry = visit.tablewright.settings.token_expiry(asked.days)
+    person, token = await visit.tablewright.users.add(asked.name, asked.role, expires_at=expiry)
     return Json(UserWithToken(user=user_shown(person), token=token), 201)
 
 
@@ -93,9 +95,10 @@ async def remove_user(visit: Visiting, name: UserName) -> Json:
 
 @router.post("/users/{name}/token", response_model=described(UserWithToken))
 async def renew_token(visit: Visiting, name: UserName) -> Json:
-    """A new token; the old one is worth nothing any more."""
+    """A new token; all that they had are worth nothing any more."""
     visit.must_administer()
-    token = await visit.tablewright.users.renew_token(name)
+    expiry = visit.tablewright.settings.token_expiry()
+    _, token = await visit.tablewright.tokens.renew(name, expires_at=expiry)
     return Json(UserWithToken(user=await user_called(visit, name), token=token))
 
 

@@ -100,5 +100,6 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
     shortlist,
     strategies,
     table,
+    tokens,
     users,
 )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 commands = typer.Typer(help="See to the users of a server: their roles, tokens and tables.", no_args_is_help=True)
 app.add_typer(commands, name="users")
 
+DaysOption = Annotated[
+    int | None, typer.Option("--days", min=0, help="Days until the token expires; 0: never. Default: token_days.")
+]
 UserName = Annotated[str, typer.Argument(metavar="NAME", help="A user's name.")]
 RoleName = Annotated[
     str, typer.Option("--role", help="viewer: look. editor: also change and spend. admin: everything.")
@@ -23,12 +26,12 @@ RoleName = Annotated[
 
 
 @commands.command()
-def add(name: UserName, role: RoleName = "viewer", json: Json = False) -> None:
+def add(name: UserName, role: RoleName = "viewer", days: DaysOption = None, json: Json = False) -> None:
     """Add a user, and print their token: once, it is kept nowhere."""
     wanted = checked(role)
 
     async def work(tablewright: Tablewright) -> tuple[Person, str]:
-        return await tablewright.users.add(name, wanted)
+        return await tablewright.users.add(name, wanted, expires_at=tablewright.settings.token_expiry(days))
 
     person, token = with_app(work)
     show_token({**as_document(person), "token": token}, json)
@@ -70,9 +73,14 @@ def change_role(
 
 
 @commands.command("token")
-def renew_token(name: UserName, json: Json = False) -> None:
-    """Make a new token for a user, and print it once. The old one and its logins end at once."""
-    token = with_app(lambda tablewright: tablewright.users.renew_token(name))
+def renew_token(name: UserName, days: DaysOption = None, json: Json = False) -> None:
+    """Make a new token for a user, and print it once. All that they had, and their logins, end at once."""
+
+    async def work(tablewright: Tablewright) -> str:
+        _, secret = await tablewright.tokens.renew(name, expires_at=tablewright.settings.token_expiry(days))
+        return secret
+
+    token = with_app(work)
     show_token({"name": name, "token": token}, json)
 
 

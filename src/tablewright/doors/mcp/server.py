@@ -26,12 +26,12 @@ from tablewright.doors.mcp.resources import Resources
 from tablewright.doors.mcp.retrieval import RetrievalTools
 from tablewright.doors.mcp.tables import LONGEST_CSV, TableTools
 from tablewright.doors.server.entrance import Entrance
-from tablewright.doors.server.errors import TooMany, error_response
+from tablewright.doors.server.errors import NotLoggedIn, TooMany, error_response
 from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.doors.server.paths import hider
 from tablewright.errors import BadSetting
-from tablewright.table.access import Person, Role
+from tablewright.table.access import EVERY_SCOPE, Person, Role
 
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""
@@ -81,7 +81,7 @@ def create_server(tablewright: Tablewright, files: Sequence[Path] = ()) -> Table
 def server_for(person: Person, tablewright: Tablewright) -> TablewrightServer:
     """In the name of one person: it sees what they see, does what they may do, and reads no files of the machine."""
     own = tablewright.acting(person.name, person, door=DOOR)
-    return TablewrightServer(Desk(own, Folders()), may_change=person.may_change)
+    return TablewrightServer(Desk(own, Folders()), may_change=person.may_change and person.may_run)
 
 
 def http_app(server: TablewrightServer, host: str) -> ASGIApp:
@@ -110,7 +110,7 @@ class BearerGuard:
         self._app = served_at(server, host)
         self._host = host
         self._entrance = entrance
-        self._personal: dict[tuple[str, Role], Personal] = {}
+        self._personal: dict[tuple[str, Role, frozenset[str]], Personal] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -120,7 +120,7 @@ class BearerGuard:
             return
         try:
             found = await self._entrance.who(HTTPConnection(scope))
-        except TooMany as error:
+        except (TooMany, NotLoggedIn) as error:
             await error_response(error)(scope, receive, send)
             return
         if found is not None:
@@ -129,9 +129,9 @@ class BearerGuard:
             await refusal()(scope, receive, send)
 
     async def _app_of(self, person: Person) -> ASGIApp:
-        if person.may_administer:
+        if person.may_administer and person.scopes == EVERY_SCOPE:
             return self._app
-        key = person.id, person.role
+        key = person.id, person.role, person.scopes
         if key not in self._personal:
             server = server_for(person, self._server.desk.tablewright)
             self._personal[key] = Personal(server, served_at(server, self._host))

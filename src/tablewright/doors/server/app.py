@@ -22,9 +22,11 @@ from tablewright.doors.server.headers import API
 from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.login import login_routes
 from tablewright.doors.server.metrics import router as metrics
+from tablewright.doors.server.oidc import OidcLogin
 from tablewright.doors.server.origin import Hosts, is_loopback
 from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import probe_routes
+from tablewright.doors.server.signing_in import oidc_routes
 from tablewright.errors import NotFound, UsageError
 
 log = logging.getLogger("tablewright.server")
@@ -43,6 +45,7 @@ def create_app(
 ) -> FastAPI:
     """`host` is the address it will be bound to, `public_hosts` the names that a reverse proxy before it has. Without
     `pages` it is the API alone (a process can have the pages once only); without `works` others do the runs."""
+    names = Hosts(host, public_hosts)
     entrance = Entrance(tablewright, trusting=is_loopback(host) and not public_hosts, limits=limits)
 
     @asynccontextmanager
@@ -68,12 +71,15 @@ def create_app(
         from tablewright.doors.web.clients import OwnPages
 
         app.add_middleware(OwnPages)  # the last that is added is the first that is asked
-    app.add_middleware(
-        Guard, tablewright=tablewright, entrance=entrance, hosts=Hosts(host, public_hosts), limits=limits
-    )
+    app.add_middleware(Guard, tablewright=tablewright, entrance=entrance, hosts=names, limits=limits)
     app.include_router(metrics)
     app.include_router(probe_routes(tablewright))
-    app.include_router(login_routes(entrance, limits))
+    if tablewright.settings.oidc_issuer:
+        login = OidcLogin(tablewright.settings)
+        app.include_router(login_routes(entrance, limits, login.name))
+        app.include_router(oidc_routes(tablewright, entrance, names, login))
+    else:
+        app.include_router(login_routes(entrance, limits))
     app.include_router(api, prefix="/api/v1")
     if pages:
         from tablewright.doors.web.pages import mount  # what the pages stand on takes seconds to import

@@ -11,8 +11,17 @@ from fastapi import Depends, Request
 
 from tablewright.app import Tablewright
 from tablewright.errors import Forbidden, NotFound
-from tablewright.table.access import Person
+from tablewright.table.access import Person, Scope
 from tablewright.table.model import Table
+
+ONLY_LOOK = "You may look, but not change anything."
+
+
+def advice_for(person: Person, scope: Scope) -> str:
+    """Whether it is the role or the token that does not allow it."""
+    if person.role == "viewer":
+        return "Ask an admin for the role of an editor."
+    return f"Use a token that has the scope {scope}."
 
 
 class Visit:
@@ -32,9 +41,14 @@ class Visit:
             raise NotFound(f"There is no table {name_or_id!r}.") from None
 
     def must_change(self) -> None:
-        """Before whatever writes, or costs money."""
+        """Before whatever writes."""
         if not self.person.may_change:
-            raise Forbidden("You may look, but not change anything.", advice="Ask an admin for the role of an editor.")
+            raise Forbidden(ONLY_LOOK, advice=advice_for(self.person, "write"))
+
+    def must_run(self) -> None:
+        """Before whatever starts, or stops, work that costs money."""
+        if not self.person.may_run:
+            raise Forbidden("You may not start or stop work.", advice=advice_for(self.person, "run"))
 
     def must_administer(self) -> None:
         if not self.person.may_administer:

@@ -19,12 +19,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tablewright.app import Tablewright
+from tablewright.doors.server.context import ONLY_LOOK, advice_for
 from tablewright.doors.server.encoding import NOT_UTF_8, Utf8, check_headers
 from tablewright.doors.server.entrance import Entrance, How
 from tablewright.doors.server.errors import UNEXPECTED, Misdirected, NotLoggedIn, TooLarge, TooMany, error_response
 from tablewright.doors.server.headers import API, is_library, protect
 from tablewright.doors.server.limits import Buckets, Limits, Streams
 from tablewright.doors.server.login import LOGIN, LOGOUT
+from tablewright.doors.server.oidc import BEGIN, CALLBACK
 from tablewright.doors.server.origin import READS, Hosts, address, is_embedded_elsewhere
 from tablewright.doors.server.paths import hider
 from tablewright.doors.server.probes import PROBES
@@ -33,11 +35,14 @@ from tablewright.table.access import Person
 
 log = logging.getLogger("tablewright.server")
 
-OPEN = frozenset({LOGIN, LOGOUT})
+OPEN = frozenset({LOGIN, LOGOUT, BEGIN, CALLBACK})
 """What whoever has no token may see."""
 NOBODY = Person(id="nobody", name="nobody", role="viewer")
 UPLOADS = re.compile(r"/api/v1/(tables/import|documents)|/_nicegui/client/[^/]+/upload/[^/]+")
 """What takes files, and keeps them on the disk meanwhile. All else is read into memory."""
+
+OWN_TOKENS = re.compile(r"/api/v1/tokens(/[^/]+)?")
+"""Which everybody sees to themselves."""
 
 AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>Tablewright</title>'
 """For whoever follows a link from another site: the browser keeps the cookie back, but not when our own page asks."""
@@ -109,8 +114,9 @@ class Guard:
             unsaid = own is None and how != "cookie" and not websocket
             if ((writes or websocket) and not own and not unsaid) or is_embedded_elsewhere(asked):
                 raise Forbidden("This request comes from another site's page.")
-        if writes and not person.may_change and asked.scope["path"].startswith(API):
-            raise Forbidden("You may look, but not change anything.", advice="Ask an admin for the role of an editor.")
+        path, may_some = asked.scope["path"], person.may_change or person.may_run or person.may_administer
+        if writes and not may_some and path.startswith(API) and not OWN_TOKENS.fullmatch(path):
+            raise Forbidden(ONLY_LOOK, advice=advice_for(person, "write"))
 
     async def _let_in(self, asked: HTTPConnection, person: Person, receive: Receive, answer: Answer) -> None:
         scope = asked.scope

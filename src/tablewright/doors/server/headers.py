@@ -48,7 +48,7 @@ API = "/api/"
 def protect(headers: MutableHeaders, path: str) -> None:
     for name, value in ALWAYS.items():
         headers[name] = value
-    plain = path.startswith(API) or path == "/login"
+    plain = path.startswith(API) or path == "/login" or path.startswith("/login/")
     headers["Content-Security-Policy"] = PLAIN if plain else PAGES
     if not is_library(path):
         headers["Cache-Control"] = "no-store"

@@ -15,7 +15,6 @@ BURST_OF_ALL, PER_SECOND_OF_ALL = 2_000, 50.0
 MOST_KINDS = 10_000
 
 
-
 class Unrepeated(logging.Filter):
     """Of one kind are records of one logger, level and wording, and, where `extra` gives a `repeats`, of the same."""
 
@@ -34,4 +33,3 @@ class Unrepeated(logging.Filter):
         if left_out := self._left_out.pop(kind, 0):
             record.msg, record.args = f"{record.getMessage()} ({left_out:,} more like this before it)", ()
         return True
-

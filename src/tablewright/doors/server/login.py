@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from tablewright.doors.server.entrance import COOKIE, LONGEST, Entrance
+from tablewright.doors.server.errors import NotLoggedIn
 from tablewright.doors.server.limits import Limits
 
 LOGIN = "/login"
@@ -32,6 +33,8 @@ input, button {{ box-sizing: border-box; width: 100%; font: inherit; padding: .6
 input {{ border: 1px solid #767676; margin-bottom: .75rem; }}
 button {{ border: 0; background: #0f6b62; color: #fff; font-weight: 600; cursor: pointer; }}
 .wrong {{ color: #b91c1c; }}
+a.button {{ display: block; box-sizing: border-box; text-align: center; text-decoration: none; padding: .6rem .75rem;
+  border: 1px solid #0f6b62; border-radius: .4rem; color: inherit; font-weight: 600; margin-bottom: 1.25rem; }}
 @media (prefers-color-scheme: dark) {{ .wrong {{ color: #fca5a5; }} }}
 </style>
 </head>
@@ -39,7 +42,7 @@ button {{ border: 0; background: #0f6b62; color: #fff; font-weight: 600; cursor:
 <main>
 <h1>Tablewright</h1>
 <p>Tables whose every cell says where its value came from.</p>
-{wrong}<form method="post" action="{action}">
+{wrong}{provider}<form method="post" action="{action}">
 <label for="token">Your token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button type="submit">Log in</button>
@@ -50,21 +53,25 @@ button {{ border: 0; background: #0f6b62; color: #fff; font-weight: 600; cursor:
 """
 
 
-def login_routes(entrance: Entrance, limits: Limits) -> APIRouter:
+def login_routes(entrance: Entrance, limits: Limits, provider: str = "") -> APIRouter:
+    """`provider` is the name of who else signs people in."""
     router = APIRouter(include_in_schema=False)
 
     @router.get(LOGIN)
     async def form(next: str = "/") -> Response:
-        return page(next)
+        return page(next, provider=provider)
 
     @router.post(LOGIN)
     async def log_in(request: Request, next: str = "/") -> Response:
         said = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
         token = said.get("token", [""])[0].strip()
-        person = await entrance.holder(token, request)
+        try:
+            person = await entrance.holder(token, request)
+        except NotLoggedIn as error:  # it has expired
+            return page(next, said=f"{error.what} {error.advice}", provider=provider, status=401)
         if person is None:
             await asyncio.sleep(limits.login_delay)
-            return page(next, wrong=True)
+            return page(next, said=WRONG, provider=provider, status=401)
         await entrance.note("login", person, request)
         response = RedirectResponse(local(next), 303)
         set_cookie(response, request, entrance.sessions.begin(token), int(LONGEST))
@@ -83,10 +90,12 @@ def login_routes(entrance: Entrance, limits: Limits) -> APIRouter:
     return router
 
 
-def page(next: str, *, wrong: bool = False) -> HTMLResponse:
-    action = escape(LOGIN + "?" + urlencode({"next": local(next)}))
-    said = f'<p class="wrong" role="alert">{WRONG}</p>\n' if wrong else ""
-    return HTMLResponse(PAGE.format(action=action, wrong=said), 401 if wrong else 200)
+def page(next: str, *, said: str = "", provider: str = "", status: int = 200) -> HTMLResponse:
+    wanted = urlencode({"next": local(next)})
+    wrong = f'<p class="wrong" role="alert">{escape(said)}</p>\n' if said else ""
+    there = escape(f"{LOGIN}/oidc?{wanted}")
+    link = f'<a class="button" href="{there}">Sign in with {escape(provider)}</a>\n' if provider else ""
+    return HTMLResponse(PAGE.format(action=escape(f"{LOGIN}?{wanted}"), wrong=wrong, provider=link), status)
 
 
 def set_cookie(response: Response, request: Request, value: str, seconds: int) -> None:

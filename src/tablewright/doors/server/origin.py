@@ -48,6 +48,10 @@ class Hosts:
         own = LOOPBACK | {bound.strip("[]").lower()} | self._names
         self._known = own if is_loopback(bound) or public else None
 
+    @property
+    def are_known(self) -> bool:
+        return self._known is not None
+
     def answers(self, asked: HTTPConnection) -> bool:
         given = asked.headers.getlist("host")
         if len(given) != 1:

@@ -148,6 +148,7 @@ class Asking:
 
     async def _plan(self) -> Fill:
         visit = await visit_to_write(self._table.id)
+        visit.must_run()
         most = self._most.value
         return await visit.tablewright.plan_enrich(
             self._table.id,

@@ -8,7 +8,7 @@ from nicegui import context, ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_citation, with_numbers
-from tablewright.doors.web.frame import empty_state, or_missing, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import empty_state, or_missing, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import Undertaking, download, to_the_line, to_the_newest, undertakings
 from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, quiet, row, said, saying
 from tablewright.doors.web.remembered import Remembered
@@ -131,7 +131,7 @@ class Conversation:
 
     async def ask(self, words: str) -> None:
         """The answer comes even if nobody waits for it any more."""
-        now = await visit_to_change()
+        now = await visit_to_run()
         talk, conversation = self.talk, self.id
         if talk.is_busy:
             raise UsageError(

@@ -19,6 +19,7 @@ from typing import ParamSpec
 from weakref import WeakKeyDictionary
 
 from fastapi import FastAPI
+from msgspec.structs import replace
 from nicegui import Client, context, ui
 from nicegui import app as pages
 
@@ -57,13 +58,21 @@ async def visit_now() -> Visit:
     known = {person.id: person for person in await seen.tablewright.users.all()}
     if seen.person.id not in known:
         raise NotFound("You are no longer a user of this server.", advice="Ask an admin for a new token.")
-    return Visit(known[seen.person.id], pages.state.server.state.tablewright, "page")
+    by_now = replace(known[seen.person.id], scopes=seen.person.scopes, expires_at=seen.person.expires_at)
+    return Visit(by_now, pages.state.server.state.tablewright, "page")
 
 
 async def visit_to_change() -> Visit:
-    """The same, for a person who may write and spend; others are told that they may not."""
+    """The same, for a person who may write; others are told that they may not."""
     seen = await visit_now()
     seen.must_change()
+    return seen
+
+
+async def visit_to_run() -> Visit:
+    """The same, for a person who may start what costs money."""
+    seen = await visit_now()
+    seen.must_run()
     return seen
 
 

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.frame import about, empty_state, heading, or_missing, say, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import about, empty_state, heading, or_missing, say, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import Undertaking, download, undertakings, with_page
 from tablewright.doors.web.plain import (
     Shown,
@@ -78,7 +78,7 @@ def line(research: Research) -> list[Shown]:
 
 def question_form() -> None:
     async def begin() -> None:
-        now = await visit_to_change()
+        now = await visit_to_run()
         words = (question.value or "").strip()
         if not words:
             question.validate()
@@ -240,14 +240,14 @@ class OpenResearch:
                 )
 
     async def stop(self) -> None:
-        now = await visit_to_change()
+        now = await visit_to_run()
         await now.tablewright.research(self.research.id)
         if self.run is not None:
             await now.tablewright.jobs.cancel(self.run.id)
             say("It stops; whole rounds are kept.")
 
     async def go_on(self) -> None:
-        now = await visit_to_change()
+        now = await visit_to_run()
         await start(now, await now.tablewright.research(self.research.id))
         ui.navigate.reload()
 
@@ -286,7 +286,7 @@ class OpenResearch:
         return f"refine {self.research.id}"
 
     async def ask_further(self, words: str) -> None:
-        now = await visit_to_change()
+        now = await visit_to_run()
         research = await now.tablewright.research(self.research.id)
 
         async def refine(_: Undertaking) -> None:

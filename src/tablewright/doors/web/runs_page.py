@@ -11,7 +11,7 @@ from nicegui.element import Element
 from tablewright.app import Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.charts import MOST_ROWS, cost_chart, coverage_chart, domains_chart, figures_of
-from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, say, visit_now, visit_to_change
+from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, say, visit_now, visit_to_run
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.plain import (
     Shown,
@@ -336,13 +336,13 @@ class OpenRun:
             ui.button("Go on", icon="play_arrow", on_click=self.go_on).props("unelevated")
 
     async def stop(self) -> None:
-        now = await visit_to_change()
+        now = await visit_to_run()
         await visible(now, self.run.id)
         await now.tablewright.jobs.cancel(self.run.id)
         say("It stops within a second; what was found is kept.")
 
     async def go_on(self) -> None:
-        now = await visit_to_change()
+        now = await visit_to_run()
         await visible(now, self.run.id)
         await now.tablewright.jobs.resume_in_background(self.run.id)
         ui.navigate.reload()

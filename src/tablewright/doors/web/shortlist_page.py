@@ -9,7 +9,7 @@ from nicegui import ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.advice_view import show_reply
-from tablewright.doors.web.frame import about, empty_state, heading, or_missing, visit, visit_now, visit_to_change
+from tablewright.doors.web.frame import about, empty_state, heading, or_missing, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
 from tablewright.doors.web.living_table import LivingTable
 from tablewright.doors.web.plain import Shown, bar, card, chip, grid, journey, quiet, row, safe, said, saying, when
@@ -37,7 +37,7 @@ async def shortlists_page() -> None:
     seen = visit()
 
     async def begin(words: str) -> None:
-        now = await visit_to_change()
+        now = await visit_to_run()
         state = await now.tablewright.begin_shortlist()
         send(now, state.id, words)
         ui.navigate.to(f"/shortlist/{state.id}")
@@ -191,7 +191,7 @@ class Advice:
         self.bar.props(remove="indeterminate") if fraction is not None else self.bar.props("indeterminate")
 
     async def say(self, words: str) -> None:
-        now = await visit_to_change()
+        now = await visit_to_run()
         await now.tablewright.shortlist(self.state.id)
         if self.is_busy:
             raise UsageError(

@@ -117,6 +117,7 @@ class RunBar:
 
     async def _ask_to_stop(self) -> None:
         visit = await visit_to_write(self._table_id)
+        visit.must_run()
         if self._run_id:
             self._label.set_text("Stopping; what was found is kept …")
             await visit.tablewright.jobs.cancel(self._run_id)

@@ -1,0 +1,98 @@
+"""`tablewright tokens …`: what users show to be let in, what it allows, and until when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+from tablewright.doors.cli.users import DaysOption, UserName, show_token
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+    from tablewright.table.access import Scope, Token
+
+commands = typer.Typer(help="See to the tokens of a server's users: scopes, expiry, last use.", no_args_is_help=True)
+app.add_typer(commands, name="tokens")
+
+SCOPE_HELP = (
+    "read, write (tables and documents), run (what asks models and searches) or admin. Default: all. Repeatable."
+)
+
+
+@commands.command("list")
+def list_(
+    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Only those of this user.")] = "",
+    json: Json = False,
+) -> None:
+    """List the tokens: whose they are, what they allow, until when, and when they were last used."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> list[Token]:
+        return await tablewright.tokens.all(user)
+
+    found = with_app(work)
+    if json:
+        output.print_json({"tokens": found})
+    elif not found:
+        output.say("No tokens.")
+    else:
+        lines = [
+            [
+                token.id,
+                token.user,
+                token.name,
+                ", ".join(token.scopes),
+                token.expires_at[:10] or "never",
+                token.last_used_at[:16].replace("T", " ") or "never",
+            ]
+            for token in found
+        ]
+        output.stdout().print(output.grid("", ["Id", "User", "Name", "Scopes", "Expires", "Last used"], lines))
+
+
+@commands.command()
+def add(
+    user: UserName,
+    name: Annotated[str, typer.Option("--name", help="What it is for.")] = "",
+    scope: Annotated[list[str] | None, typer.Option("--scope", help=SCOPE_HELP)] = None,
+    days: DaysOption = None,
+    json: Json = False,
+) -> None:
+    """Make a further token for a user, and print it: once, it is kept nowhere."""
+    from tablewright.table.document import document
+
+    scopes = checked(scope or [])
+
+    async def work(tablewright: Tablewright) -> tuple[Token, str]:
+        expiry = tablewright.settings.token_expiry(days)
+        return await tablewright.tokens.add(user, name=name, scopes=scopes, expires_at=expiry)
+
+    token, secret = with_app(work)
+    show_token({"name": user, "token": secret, "details": document(token)}, json)
+
+
+@commands.command()
+def remove(token_id: Annotated[str, typer.Argument(metavar="ID", help="A token's id.")], json: Json = False) -> None:
+    """Remove a token. It, and the logins by it, end at once."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> None:
+        await tablewright.tokens.remove(token_id)
+
+    with_app(work)
+    if json:
+        output.print_json({"id": token_id, "removed": True})
+    else:
+        output.say("Removed.")
+
+
+def checked(scopes: list[str]) -> tuple[Scope, ...]:
+    from tablewright.errors import UsageError
+    from tablewright.table.access import SCOPES, Scope
+
+    for each in scopes:
+        if each not in get_args(Scope):
+            raise UsageError(f"There is no scope {each!r}.", advice=f"Use {', '.join(SCOPES)}.")
+    return tuple(each for each in SCOPES if each in scopes) or SCOPES

@@ -1,0 +1,244 @@
+"""Signing in with an OpenID Connect provider: the authorization code flow with PKCE, a state and a nonce.
+
+Authlib speaks the protocol and joserfc checks signatures; here is what makes a login safe: that the browser which comes
+back is the one that left, that it comes back once and in time, and that the token is this provider's, for us, of this
+login, and signed with a key it publishes. Keys are asked for anew when a token names one that is not known (rotation).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from tablewright.doors.server.errors import NotLoggedIn
+from tablewright.doors.server.origin import is_loopback
+from tablewright.errors import BadSetting
+from tablewright.settings import Settings
+
+BEGIN = "/login/oidc"
+CALLBACK = "/login/oidc/callback"
+COOKIE = "tablewright_oidc"
+IN_TIME = 600.0
+"""Seconds between leaving for the provider and coming back."""
+MOST_UNDER_WAY = 10_000
+ANSWERS_IN = 15.0
+LEEWAY = 60
+"""Seconds that two clocks may differ."""
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""With a public key alone: never `none`, and no secret that both sides have."""
+TRY_AGAIN = "Go back to the login and try again."
+
+
+class Begun(NamedTuple):
+    """A login under way. `browser` is in a cookie of whoever began it."""
+
+    nonce: str
+    verifier: str
+    next: str
+    browser: str
+    redirect: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Left:
+    """Where to send the browser, and what it must bring back."""
+
+    address: str
+    browser: str
+
+
+@dataclass(frozen=True)
+class Returned:
+    """Whom the provider vouches for, and the page they wanted."""
+
+    issuer: str
+    claims: Mapping[str, Any]
+    next: str
+
+
+class OidcLogin:
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        self.issuer = settings.oidc_issuer.strip().rstrip("/")
+        self.name = settings.oidc_name.strip() or urlsplit(self.issuer).hostname or "OpenID Connect"
+        self._client_id = settings.oidc_client_id.strip()
+        self._secret = settings.oidc_client_secret
+        self._scope = " ".join(dict.fromkeys(("openid", *settings.oidc_scopes.split())))
+        self._clock = clock
+        self._under_way: OrderedDict[str, Begun] = OrderedDict()
+        self._metadata: dict[str, Any] = {}
+        self._keys: Any = None
+        self._looking = asyncio.Lock()
+        self._check_settings()
+
+    def _check_settings(self) -> None:
+        parts = urlsplit(self.issuer)
+        plain = parts.scheme == "http" and is_loopback(parts.hostname or "")
+        if not parts.hostname or (parts.scheme != "https" and not plain) or parts.query or parts.fragment:
+            raise BadSetting(
+                "oidc_issuer must be the https address of the provider.", advice="Set it as the provider spells it."
+            )
+        if not self._client_id:
+            raise BadSetting("oidc_issuer is set, but oidc_client_id is not.", advice="The provider gives you one.")
+        try:
+            import authlib  # noqa: F401
+        except ImportError:
+            raise BadSetting(
+                "Signing in with a provider needs an extra package.", advice="pip install 'tablewright[oidc]'"
+            ) from None
+
+    # ── there ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def leave(self, next: str, redirect: str) -> Left:
+        metadata = await self._discover()
+        state, begun = secrets.token_urlsafe(24), self._clock()
+        login = Begun(
+            nonce=secrets.token_urlsafe(24),
+            verifier=secrets.token_urlsafe(48),
+            next=next,
+            browser=secrets.token_urlsafe(24),
+            redirect=redirect,
+            at=begun,
+        )
+        async with self._client(redirect) as client:
+            address, _ = client.create_authorization_url(
+                metadata["authorization_endpoint"], state=state, nonce=login.nonce, code_verifier=login.verifier
+            )
+        self._under_way[state] = login
+        while len(self._under_way) > MOST_UNDER_WAY or next_is_late(self._under_way, begun):
+            self._under_way.popitem(last=False)
+        return Left(address=address, browser=login.browser)
+
+    # ── and back ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def come_back(self, query: Mapping[str, str], browser: str) -> Returned:
+        """Each state is good for one try, by the browser that it was made for."""
+        login = self._under_way.pop(query.get("state", ""), None)
+        if login is None or self._clock() - login.at > IN_TIME:
+            raise NotLoggedIn("This login was not begun here, or took too long.", advice=TRY_AGAIN)
+        if not hmac.compare_digest(login.browser.encode(), browser.encode("utf-8", "replace")):
+            raise NotLoggedIn("This login was begun in another browser.", advice=TRY_AGAIN)
+        if "error" in query or not query.get("code"):
+            raise NotLoggedIn(f"{self.name} did not sign you in.", advice=TRY_AGAIN)
+        if query.get("iss", self._metadata["issuer"]) != self._metadata["issuer"]:
+            raise NotLoggedIn("The answer comes from another provider.", advice=TRY_AGAIN)
+        claims = await self._check(await self._exchange(query["code"], login), login.nonce)
+        return Returned(issuer=self.issuer, claims=claims, next=login.next)
+
+    async def _exchange(self, code: str, login: Begun) -> str:
+        import httpx
+        from authlib.common.errors import AuthlibBaseError
+
+        try:
+            async with self._client(login.redirect) as client:
+                answer = await client.fetch_token(
+                    self._metadata["token_endpoint"], code=code, code_verifier=login.verifier
+                )
+        except (AuthlibBaseError, httpx.HTTPError, ValueError):
+            raise NotLoggedIn(f"{self.name} did not confirm the login.", advice=TRY_AGAIN) from None
+        token = answer.get("id_token")
+        if not isinstance(token, str):
+            raise NotLoggedIn(f"{self.name} did not say who you are.", advice="Its client must allow `openid`.")
+        return token
+
+    async def _check(self, token: str, nonce: str) -> Mapping[str, Any]:
+        from joserfc.errors import JoseError
+        from joserfc.jwt import JWTClaimsRegistry
+
+        try:
+            claims: dict[str, Any] = await self._verified(token)
+            JWTClaimsRegistry(
+                leeway=LEEWAY,
+                iss={"essential": True, "value": self._metadata["issuer"]},
+                sub={"essential": True},
+                aud={"essential": True, "value": self._client_id},
+                exp={"essential": True},
+                iat={"essential": True},
+                nonce={"essential": True, "value": nonce},
+            ).validate(claims)
+        except (JoseError, ValueError, TypeError, KeyError) as error:
+            raise NotLoggedIn(
+                f"What {self.name} said cannot be trusted ({type(error).__name__}).",
+                advice="If it goes on, the settings of the provider and of this server do not agree.",
+            ) from None
+        others = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+        if claims.get("azp", self._client_id) != self._client_id or (others and "azp" not in claims):
+            raise NotLoggedIn(f"What {self.name} said is meant for another program.", advice=TRY_AGAIN)
+        return claims
+
+    async def _verified(self, token: str) -> dict[str, Any]:
+        """A key that is not known may be new; the provider is asked for its keys once more."""
+        from joserfc import jwt
+        from joserfc.errors import BadSignatureError, InvalidKeyIdError, MissingKeyError
+        from joserfc.jwk import KeySet
+
+        asked = self._metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
+        algorithms = [each for each in asked if each in ALGORITHMS]
+        for fresh in (False, True):
+            if self._keys is None or fresh:
+                published: Any = await self._get(self._metadata["jwks_uri"])
+                self._keys = KeySet.import_key_set(published)
+            try:
+                return dict(jwt.decode(token, self._keys, algorithms=algorithms).claims)
+            except (InvalidKeyIdError, MissingKeyError, BadSignatureError):
+                if fresh:
+                    raise
+        raise AssertionError
+
+    # ── the provider ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _discover(self) -> dict[str, Any]:
+        async with self._looking:
+            if not self._metadata:
+                found = await self._get(f"{self.issuer}/.well-known/openid-configuration")
+                said = str(found.get("issuer", ""))
+                needed = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+                if said.rstrip("/") != self.issuer or not all(self._is_safe(found.get(each)) for each in needed):
+                    raise BadSetting(
+                        f"{self.name} describes itself as another provider, or without https.",
+                        advice="Set oidc_issuer as the provider spells it.",
+                    )
+                self._metadata = found
+        return self._metadata
+
+    def _is_safe(self, address: object) -> bool:
+        parts = urlsplit(str(address or ""))
+        return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))
+
+    async def _get(self, address: str) -> dict[str, Any]:
+        import httpx
+
+        try:
+            async with httpx.AsyncClient(timeout=ANSWERS_IN, follow_redirects=False) as client:
+                answer = (await client.get(address)).raise_for_status().json()
+        except (httpx.HTTPError, ValueError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise NotLoggedIn(f"{self.name} cannot be reached now.", advice="Try again later, or use a token.")
+        return answer
+
+    def _client(self, redirect: str) -> Any:
+        from authlib.integrations.httpx_client import AsyncOAuth2Client
+
+        return AsyncOAuth2Client(
+            self._client_id,
+            self._secret or None,
+            scope=self._scope,
+            redirect_uri=redirect,
+            code_challenge_method="S256",
+            token_endpoint_auth_method="client_secret_basic" if self._secret else "none",
+            timeout=ANSWERS_IN,
+            follow_redirects=False,
+        )
+
+
+def next_is_late(under_way: OrderedDict[str, Begun], now: float) -> bool:
+    oldest = next(iter(under_way.values()), None)
+    return oldest is not None and now - oldest.at > IN_TIME

@@ -1,0 +1,36 @@
+"""Users as records and as persons, for those who keep them and those who keep their tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.table.access import EVERY_SCOPE, EVERYONE, Person, Token
+
+
+def find(connection: Connection, name: str) -> str:
+    user_id = connection.execute(select(schema.users.c.id).where(schema.users.c.name == name)).scalar()
+    if user_id is None:
+        raise NotFound(f"There is no user {name!r}.")
+    return str(user_id)
+
+
+def as_person(connection: Connection, record: Any, token: Token | None = None) -> Person:
+    """Who came by a token may do no more than it allows, and no longer."""
+    shares = schema.shares
+    theirs = shares.c.user_id.in_((record.id, EVERYONE))
+    tables = connection.execute(select(shares.c.thing_id).where(shares.c.kind == "table", theirs)).scalars()
+    quotas = schema.quotas
+    limits = connection.execute(select(quotas.c.what, quotas.c.most).where(quotas.c.user_id == record.id)).all()
+    return Person(
+        id=record.id,
+        name=record.name,
+        role=record.role,
+        tables=frozenset(tables),
+        limits={each.what: each.most for each in limits},
+        scopes=EVERY_SCOPE if token is None else frozenset(token.scopes),
+        expires_at="" if token is None else token.expires_at,
+    )

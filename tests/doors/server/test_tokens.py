@@ -1,0 +1,163 @@
+"""Tokens allow what their scopes say, until they expire, and tell when they were last used."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi.routing import iter_route_contexts
+from sqlalchemy import text
+
+from tablewright.app import Tablewright
+from tablewright.doors.api.routes import router
+from tablewright.store.database import make_engine
+from tablewright.store.migrations import MIGRATIONS, migrate
+from tablewright.table.access import Scope
+from tests.doors.conftest import Shell
+from tests.doors.server.serving import TOKEN, Served, error_of, served
+
+EXPIRED = "2020-01-02T00:00:00Z"
+TABLE = {"name": "towns", "rows": [{"Town": "Zug"}]}
+
+
+def made(server: Served, user: str, *scopes: Scope, expires_at: str = "") -> str:
+    return server.do(lambda tablewright: tablewright.tokens.add(user, scopes=scopes, expires_at=expires_at))[1]
+
+
+def test_a_token_that_has_expired_is_refused_with_its_sentence(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server:
+        server.add_user("ann", "editor")
+        expired = made(server, "ann", "read", expires_at=EXPIRED)
+        with server.client(expired) as ann, server.browser() as browser:
+            answer = ann.get("/api/v1/version")
+            assert (answer.status_code, error_of(answer)["type"]) == (401, "NotLoggedIn")
+            assert error_of(answer)["message"] == "This token expired on 2020-01-02."
+            page = browser.post("/login", data={"token": expired})
+            assert (page.status_code, "expired on 2020-01-02" in page.text) == (401, True)
+
+
+def test_a_login_ends_when_its_token_expires_and_leads_to_the_login(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server, server.browser(server.add_user("ann", "editor")) as browser:
+        assert browser.get("/api/v1/version").status_code == 200
+
+        async def expire(tablewright: Tablewright) -> None:
+            update = text("UPDATE tokens SET expires_at = :at")
+            await tablewright._store.database.write(lambda connection: connection.execute(update, {"at": EXPIRED}))
+
+        server.do(expire)
+        assert browser.get("/api/v1/version").status_code == 401
+        assert browser.get("/login").status_code == 200
+
+
+def test_scopes_hold_for_what_a_token_may_do_and_the_role_for_what_it_may_at_most(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server:
+        for name, role in (("ann", "admin"), ("eve", "editor"), ("vic", "viewer")):
+            server.add_user(name, role)  # type: ignore[arg-type]
+
+        def may(user: str, *scopes: Scope) -> tuple[bool, ...]:
+            """See, write, start work, see to users."""
+            with server.client(made(server, user, *scopes)) as client:
+                answers = (
+                    client.get("/api/v1/tables"),
+                    client.post("/api/v1/tables", json=TABLE),
+                    client.post("/api/v1/ask", json={"question": "all receipts"}),
+                    client.get("/api/v1/users"),
+                )
+            return tuple(answer.status_code != 403 for answer in answers)
+
+        assert may("ann", "read", "write", "run", "admin") == (True, True, True, True)
+        assert may("ann", "read") == (True, False, False, False)
+        assert may("ann", "write") == (True, True, False, False)
+        assert may("ann", "run") == (True, False, True, False)
+        assert may("ann", "admin") == (True, False, False, True)
+        assert may("eve", "read", "write", "run", "admin") == (True, True, True, False)
+        assert may("vic", "read", "write", "run", "admin") == (True, False, False, False)
+
+
+def test_every_route_that_writes_asks_for_a_scope() -> None:
+    free = {"make_own_token", "remove_token", "estimate_run", "estimate_refresh"}  # ask by themselves, or only look
+    for route in iter_route_contexts(router.routes):
+        if (route.methods or set()) - {"GET", "HEAD"}:
+            endpoint = route.original_route.endpoint  # type: ignore[attr-defined]
+            said = inspect.getsource(endpoint)
+            asks = any(word in said for word in ("must_change()", "must_run()", "must_administer()"))
+            assert asks or endpoint.__name__ in free, endpoint.__name__
+
+
+def test_people_see_to_their_own_tokens_and_admins_to_all(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN, token_days="30") as server:
+        first, admin = server.add_user("vic", "viewer"), server.add_user("ann", "admin")
+        with server.client(first) as vic, server.client(admin) as ann:
+            answer = vic.post("/api/v1/tokens", json={"name": "script", "scopes": ["read"], "days": 7})
+            assert answer.status_code == 201, answer.text
+            token = answer.json()["token"]
+            assert (token["name"], token["scopes"], token["last_used_at"]) == ("script", ["read"], "")
+            assert token["expires_at"] > token["created_at"]
+            with server.client(answer.json()["secret"]) as script:
+                assert script.get("/api/v1/tables").status_code == 200
+                assert script.post("/api/v1/tokens", json={}).status_code == 403  # a limited token makes none
+                wait_until(lambda: used(vic, token["id"]))
+                assert ann.get("/api/v1/users/vic/tokens").json() == vic.get("/api/v1/tokens").json()
+                assert vic.get("/api/v1/users/ann/tokens").status_code == 403
+                theirs = ann.get("/api/v1/tokens").json()["tokens"][0]["id"]
+                assert vic.delete(f"/api/v1/tokens/{theirs}").status_code == 404
+                assert ann.delete(f"/api/v1/tokens/{token['id']}").json() == {"removed": token["id"]}
+                assert script.get("/api/v1/tables").status_code == 401
+
+
+def test_a_token_made_by_a_token_does_not_outlast_it(tmp_path: Path) -> None:
+    with served(tmp_path, token=TOKEN) as server:
+        server.add_user("eve", "editor")
+        ends = "2030-01-01T00:00:00Z"
+        with server.client(made(server, "eve", "read", "write", "run", "admin", expires_at=ends)) as eve:
+            for days in (0, 36_500):
+                made_by_it = eve.post("/api/v1/tokens", json={"days": days}).json()["token"]
+                assert made_by_it["expires_at"] <= ends
+
+
+def used(client: httpx2.Client, token_id: str) -> bool:
+    listed: list[dict[str, Any]] = client.get("/api/v1/tokens").json()["tokens"]
+    return any(each["id"] == token_id and each["last_used_at"] for each in listed)
+
+
+def wait_until(holds: Any) -> None:
+    until = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_tokens_on_the_command_line(shell: Shell) -> None:
+    user = shell.json("users", "add", "ann", "--role", "editor", "--days", "10")
+    secret = shell.json("tokens", "add", "ann", "--name", "nightly", "--scope", "run", "--days", "0")
+    assert secret["details"]["scopes"] == ["read", "run"]
+    listed = shell.json("tokens", "list", "--user", "ann")["tokens"]
+    assert [(each["name"], each["expires_at"] == "") for each in listed] == [("", False), ("nightly", True)]
+    assert user["token"] not in str(listed)
+    assert "nightly" in shell("tokens", "list").stdout
+    shell("tokens", "remove", secret["details"]["id"])
+    assert len(shell.json("tokens", "list")["tokens"]) == 1
+    assert "There is no scope" in shell("tokens", "add", "ann", "--scope", "all", code=2).stderr
+    assert shell("tokens", "remove", "k123", code=2).stderr
+
+
+def test_tokens_of_an_older_database_go_on_and_never_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = next(number for number, each in enumerate(MIGRATIONS) if any("CREATE TABLE tokens" in one for one in each))
+    engine = make_engine(f"sqlite:///{tmp_path / 'tablewright.db'}")
+    with monkeypatch.context() as patch, engine.connect() as connection:
+        patch.setattr("tablewright.store.migrations.MIGRATIONS", MIGRATIONS[:before])
+        connection.execution_options(tablewright_write=True)
+        connection.begin()
+        migrate(connection)
+        old = "INSERT INTO users (id, name, role, token_hash, created_at) VALUES ('u1', 'ann', 'editor', :hash, '2024')"
+        digest = "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"  # of "password"
+        connection.execute(text(old), {"hash": digest})
+        connection.commit()
+    engine.dispose()
+    with served(tmp_path, token=TOKEN) as server, server.client("password") as ann:
+        assert ann.get("/api/v1/version").json()["user"] == "ann"
+        assert [each["expires_at"] for each in ann.get("/api/v1/tokens").json()["tokens"]] == [""]
