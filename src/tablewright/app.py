@@ -59,6 +59,7 @@ from tablewright.table.feed import Progress, Routine
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
+from tablewright.table.text import plural
 from tablewright.table.usage import metered
 from tablewright.works import Works, ingest_spec, recheck_spec, research_spec
 
@@ -243,7 +244,9 @@ class Tablewright:
     ) -> int:
         table = await self.table(table_id)
         count = await export_file(self._store, table.id, path, evidence=evidence, cost=cost, progress=progress)
-        await self._store.audit.note("export", f"table {table.id}", f"{count:,} rows as {path.suffix or 'text'}")
+        await self._store.audit.note(
+            "export", f"table {table.id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
+        )
         return count
 
     async def tables(self) -> list[TableSummary]:
@@ -526,7 +529,9 @@ class Tablewright:
         from tablewright.journeys import documents
 
         count = await documents.export_result(self._store, result_id, path, folders=folders)
-        await self._store.audit.note("export", f"result {result_id}", f"{count:,} rows as {path.suffix or 'text'}")
+        await self._store.audit.note(
+            "export", f"result {result_id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
+        )
         return count
 
     async def document_text(self, name: str) -> str:

@@ -38,3 +38,23 @@ def test_what_cannot_be_is_said(shell: Shell) -> None:
     shell("users", "add", "ann")
     assert "already" in shell.json("users", "add", "ann", code=2)["error"]["message"]
     assert shell.json("users", "grant", "ann", "nowhere", code=2)["error"]["type"] == "NotFound"
+
+
+def test_things_are_shared_limited_and_told_in_the_audit_log(shell: Shell) -> None:
+    shell.write("towns.csv", "Town\nLima\n")
+    table = shell.json("table", "import", "towns.csv")["table_id"]
+    shell("users", "add", "ann", "--role", "editor")
+    assert shell.json("share", "table", "towns", "--with", "ann")["people"] == ["ann"]
+    assert shell.json("share", "table", table, "--private")["people"] == []
+    assert shell.json("share", "tabel", table, code=2)["error"]["type"] == "UsageError"
+    quotas = shell.json("users", "quota", "ann", "--rows", "10")["quotas"]
+    assert {each["what"]: each["most"] for each in quotas}["rows"] == 10
+    shell("table", "export", "towns", "out.csv")
+    told = [(each["action"], each["thing"]) for each in shell.json("audit")["entries"]]
+    assert told == [
+        ("export", f"table {table}"),
+        ("settings", "user ann"),
+        ("share", f"table {table}"),
+        ("share", f"table {table}"),
+        ("user", "user ann"),
+    ]

@@ -33,6 +33,7 @@ def audit(
         output.say("Nothing of that kind has been done yet.")
     else:
         lines = [
-            [str(each.number), each.at, each.who, each.door, each.action, each.thing, each.detail] for each in found
+            [str(each.number), output.when(each.at), each.who, each.door, each.action, each.thing, each.detail]
+            for each in found
         ]
         output.stdout().print(output.grid("", ["No.", "When", "Who", "Door", "What", "To", "Detail"], lines))
