@@ -418,7 +418,8 @@ def place(world: World, server: str = "", *, url: str = "", **environ: str) -> I
 @contextmanager
 def database(server: str) -> Iterator[str]:
     name = f"chaos_{uuid.uuid4().hex[:12]}"
-    admin = create_engine(make_url(server).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+    url = make_url(server).set(drivername="postgresql+psycopg")
+    admin = create_engine(url, isolation_level="AUTOCOMMIT", pool_pre_ping=True)
     with admin.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
     try:

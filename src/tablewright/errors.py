@@ -10,7 +10,8 @@ TablewrightError              something a person should read; says what happened
 │   └── Forbidden             somebody who may not do that
 │       └── OverQuota         somebody who has used up what they may use in a month
 ├── RunError                  the request was fine, doing it failed (exit code 1)
-│   ├── StoreError            the database refused, is unreachable, full, read-only or of a newer version
+│   ├── StoreError            the database refused, is full, read-only or of a newer version
+│   │   └── Unreachable       it is away, or the connection to it broke
 │   ├── Superseded            somebody else does this piece of a run now; nothing was written
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
 │   ├── Unreadable            a document that cannot be read: broken, encrypted, too large, empty, of an unknown kind
@@ -89,6 +90,10 @@ class StoreError(RunError):
         """`public` says it to those who need not know where the database is."""
         super().__init__(what, kept=kept, advice=advice)
         self.public = public
+
+
+class Unreachable(StoreError):
+    pass
 
 
 class Superseded(RunError):

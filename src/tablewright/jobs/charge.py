@@ -12,12 +12,14 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from tablewright.errors import NotFound, TablewrightError, UsageError
-from tablewright.store.runs import Run
+from tablewright.store.runs import MOST_SETBACKS, Run
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
 
 BEAT = 2.0
 """Seconds between two signs of life."""
+GAP = 3 * BEAT
+"""Seconds between two signs of life after which the database must have been away in between."""
 LISTEN = 0.4
 """Seconds between two looks at whether one who was silent is there after all."""
 
@@ -32,11 +34,17 @@ class Charge:
         self._store = store
         self._kinds = kinds
         self._taking = asyncio.Lock()
-        self._unheard = time.monotonic()
-        """When this process last came back from where it could hear of nobody."""
+        self._heard = -SILENCE
+        """When this process last wrote to the database that it is there."""
+        self._hearing = time.monotonic()
+        """Since when it has done so without a gap, and so could hear the others."""
 
     async def beat(self) -> None:
         await self._store.workers.beat(self.id, self.kind)
+        now = time.monotonic()
+        if now - self._heard > GAP:
+            self._hearing = now
+        self._heard = now
 
     async def serve(self, kind: WorkerKind) -> None:
         """From now on it works on the runs of others too, and they know."""
@@ -44,14 +52,10 @@ class Charge:
         await self.beat()
 
     async def live(self) -> None:
-        heard = time.monotonic()
         while True:
             await asyncio.sleep(BEAT)
             with suppress(TablewrightError):
                 await self.beat()
-                if time.monotonic() - heard > 3 * BEAT:
-                    self._unheard = time.monotonic()
-                heard = time.monotonic()
 
     def can_go_on(self, run: Run) -> bool:
         """Whether it was begun as one that another process can go on with."""
@@ -93,6 +97,7 @@ class Charge:
         except NotFound:  # removed with its table
             return ""
         is_free = run.status == "running" and run.owner in (instead_of, owner)
+        is_free &= run.owner == owner or run.setbacks < MOST_SETBACKS
         return run.kind if is_free and await self._store.runs.take(run, owner) else ""
 
     async def is_left(self, run: Run) -> bool:
@@ -100,9 +105,12 @@ class Charge:
         return run.status == "running" and is_gone(run.owner, await self.alive())
 
     async def alive(self) -> list[Worker]:
-        """Who is at work. After the database was away nobody has been heard for a while: then silence says nothing."""
-        steady = time.monotonic() - self._unheard > SILENCE
-        return [each for each in await self._store.workers.all() if is_alive(each, trust_silence=steady)]
+        """Who is at work. While the database was away nobody could be heard, and until this process has been heard
+        itself again, and for a while after, silence says nothing."""
+        found = await self._store.workers.all()
+        now = time.monotonic()
+        steady = now - self._heard <= GAP and now - self._hearing > SILENCE
+        return [each for each in found if each.id == self.id or is_alive(each, trust_silence=steady)]
 
     async def left(self) -> list[tuple[str, str]]:
         """The runs that nobody alive works on, and who had them."""

@@ -22,15 +22,15 @@ from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled, bought, filled
 from tablewright.engine.parting import to_its_end
 from tablewright.engine.rows import SLICE
-from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, UsageError, unforeseen
+from tablewright.errors import BadSetting, NotFound, Superseded, TablewrightError, Unreachable, UsageError, unforeseen
 from tablewright.jobs.charge import Charge
 from tablewright.jobs.gate import Gate
-from tablewright.jobs.whole import Doing, Whole, Work
+from tablewright.jobs.whole import Doing, Whole, Work, set_aside
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.budget import NOTHING, Amount, Budget, amount
 from tablewright.store.records import new_id
-from tablewright.store.runs import Run, RunStatus
+from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
 from tablewright.store.slices import Slice, Todo, Totals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED
@@ -95,7 +95,7 @@ class Conductor:
         self._ongoing: dict[str, Ongoing] = {}
         self._written: dict[str, Amount] = {}
         """By run: what its slices took that are over, as far as its budget has counted it already."""
-        self._whole = Whole(store, self._note_idle)
+        self._whole = Whole(store, self.charge.id, self._note_idle)
         self._opening = asyncio.Lock()
         self._draining = False
         self._idle = asyncio.Event()
@@ -157,19 +157,14 @@ class Conductor:
         try:
             async with self._taking_part(run_id) as ongoing:
                 run = await self._store.runs.get(run_id)
-                if ongoing.stopping or run.stopping or self._draining or run.owner != owner:
+                if ongoing.stopping or self._draining or not run.goes_on_as(owner):
                     return STOPPED
                 part = await self._store.slices.claim(run_id, number, f"{self.id}/{new_id('s')}")
-                if part.finished or (not ongoing.breaker.outage and await self._fill(ongoing, part)):
-                    return ""
-                if ongoing.breaker.outage:
-                    return f"{PAUSED}{ongoing.breaker.outage}"
-                if ongoing.stopping or self._draining or number in ongoing.deferred:
-                    return STOPPED
-                ongoing.deferred.add(number)
-                return ""
+                return "" if part.finished else await self._try(ongoing, part)
         except Superseded:
             return ""
+        except Unreachable:
+            raise
         except BadSetting as error:
             return str(error) if self.charge.kind == "command" else f"On {platform.node()}: {error}"
         except TablewrightError as error:
@@ -177,6 +172,22 @@ class Conductor:
         except Exception as error:
             log.exception("Slice %s of run %s failed.", number, run_id)
             return unforeseen(error)
+
+    async def _try(self, ongoing: Ongoing, part: Slice) -> str:
+        """As `fill_slice`. What is not done is given back, so that nobody thinks this process was lost with it."""
+        if part.setbacks >= MOST_SETBACKS:
+            problem = set_aside(rows_of(part))
+        elif not ongoing.breaker.outage and await self._fill(ongoing, part):
+            return ""
+        elif ongoing.breaker.outage:
+            problem = f"{PAUSED}{ongoing.breaker.outage}"
+        elif ongoing.stopping or self._draining or part.number in ongoing.deferred:
+            problem = STOPPED
+        else:
+            ongoing.deferred.add(part.number)
+            problem = ""
+        await self._store.slices.give_back(part.run_id, part.owner)
+        return problem
 
     async def _fill(self, ongoing: Ongoing, part: Slice) -> bool:
         tools = ongoing.tools
@@ -233,6 +244,13 @@ class Conductor:
         await self._store.runs.finish(run.id, status, usage, problem or None, spec=spec, news=[last], owner=run.owner)
         log.info("The run ended as %s: %s", status, problem or summary, extra={"run": run.id})
 
+    async def end_now(self, run_id: str) -> None:
+        """Ends a run that was asked to stop, whoever works on it. What they find from now on is not kept."""
+        run = await self._store.runs.get(run_id)
+        if run.stopping and run.status == "running":
+            await self._store.slices.give_back(run_id)
+            await self.end_as(run.owner, run_id)
+
     async def outcome(self, run_id: str) -> Filled:
         """What a sliced run that has ended came to."""
         run = await self._store.runs.get(run_id)
@@ -252,8 +270,7 @@ class Conductor:
 
     async def unfinished(self, run_id: str, owner: str) -> list[int]:
         """The slices that are to be handed out."""
-        run = await self._store.runs.get(run_id)
-        if run.stopping or run.owner != owner:
+        if not (await self._store.runs.get(run_id)).goes_on_as(owner):
             return []
         return list((await self._store.slices.totals(run_id)).unfinished)
 
@@ -405,3 +422,9 @@ class Conductor:
             for fill in ongoing.fills:
                 fill.cancel()
         self._whole.stop(run_id)
+
+
+def rows_of(part: Slice) -> str:
+    """The rows that are not done, as people read them."""
+    rows = part.left.row_ids
+    return f"row {rows[0]}" if len(rows) == 1 else f"rows {min(rows)} to {max(rows)}" if rows else "it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +36,8 @@ COUNTED = 10_000
 """Runs under way that are counted, at most."""
 SPENDING = ("research", "refresh")
 """What is done as a whole and may ask a model."""
+GRACE = 3.0
+"""Seconds that those who work on a run have to stop."""
 
 
 class Jobs:
@@ -49,6 +51,7 @@ class Jobs:
         self._works = works
         self._conductor: Conductor | None = None
         self._background: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Task[None]] = set()
         self._of_all: Jobs | None = None
 
     def seen_by(self, store: Store) -> Jobs:
@@ -106,9 +109,12 @@ class Jobs:
     async def _hand_over(self, run_id: str) -> None:
         conductor = await self._conduct()
         if not await self._submit(run_id, conductor.id):
-            task = asyncio.create_task(self._go_on_unheard(run_id))
-            self._background.add(task)
-            task.add_done_callback(self._background.discard)
+            self._in_background(self._go_on_unheard(run_id), self._background)
+
+    def _in_background(self, work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
+        task = asyncio.create_task(work)
+        among.add(task)
+        task.add_done_callback(among.discard)
 
     async def _go_on_unheard(self, run_id: str) -> None:
         with suppress(TablewrightError):  # which stands in the run's record
@@ -152,7 +158,7 @@ class Jobs:
             yield event
 
     async def cancel(self, run_id: str) -> None:
-        """Whoever works on it stops within a second; what was found by then is kept."""
+        """Whoever works on it stops within a second; what was found by then is kept. Who does not is not waited for."""
         run = await self._store.runs.get(run_id)
         interrupted = await self.is_interrupted(run)
         if run.status == "running" and run.owner.endswith(HERE) and not interrupted:
@@ -160,6 +166,14 @@ class Jobs:
         await self._store.runs.ask_to_stop(run_id)
         if interrupted:
             await (await self._conduct()).end_as(run.owner, run_id)
+        else:
+            self._in_background(self._end_late(run_id), self._ending)
+
+    async def _end_late(self, run_id: str) -> None:
+        await asyncio.sleep(GRACE)
+        run = await self._store.runs.get(run_id)
+        if run.status == "running" and run.stopping and not run.is_held:
+            await (await self._conduct()).end_now(run_id)
 
     def stop(self) -> None:
         """Whatever this process does, at once; what it has come to is kept."""
@@ -188,6 +202,8 @@ class Jobs:
 
     async def workers(self) -> list[Worker]:
         """The processes that are at work."""
+        if self._conductor is not None and self.serves_others:
+            return await self._conductor.charge.alive()
         return [worker for worker in await self._store.workers.all() if is_alive(worker)]
 
     async def depth(self) -> int:

@@ -5,31 +5,43 @@ slice stands in our own tables, so a workflow that is begun again, here or by an
 
 DBOS runs workflows in threads and has one instance in a process; our tools live in one event loop. So each workflow
 asks the conductor, in its loop, and waits.
+
+A database that is away stops nothing for good: DBOS waits for it (`queue_database`), and so does each workflow. What it
+could not write down all the same is taken up again by whoever looks after the queue (`worker`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import hashlib
 import logging
 import threading
-from collections.abc import Collection, Coroutine
+import time
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NoReturn, TypeVar
 
-from dbos import DBOS, DBOSClient, SetEnqueueOptions, SetWorkflowID
+from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
+from dbos._dbos import _get_dbos_instance
+from dbos._utils import INTERNAL_QUEUE_NAME
+from sqlalchemy import Engine
 
-from tablewright.errors import RunError, TablewrightError
+from tablewright.errors import RunError, TablewrightError, Unreachable
 from tablewright.jobs.conductor import STOPPED, Conductor
+from tablewright.jobs.queue_database import JSON, NAME, queue_client, queue_engine
 from tablewright.store.records import new_id
 from tablewright.store.workers import QUEUED
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 
-NAME = "tablewright"
-VERSION = "1"
+VERSION = "2"
 """Of the workflows below: processes of another version leave each other's alone."""
+PICKLED = "1"
+"""The version whose workflows were not kept as JSON."""
 RUNS = "runs"
 SCHEDULED = "scheduled"
 SLICES = "slices"
@@ -43,10 +55,15 @@ OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 MOST_TRIES = 50
 MOST_EVERYWHERE = 10_000
 MOST_FORGOTTEN = 100
+ABANDONED = 10.0
+"""Seconds after which a workflow that is said to be under way in this process, and is not, begins again."""
 
 _conductor: Conductor
 _loop: asyncio.AbstractEventLoop
+_engine: Engine | None
 _left = threading.Event()
+_missed: dict[str, float] = {}
+"""Since when workflows that are said to be under way in this process were not found here."""
 
 
 class Leaving(BaseException):
@@ -54,9 +71,14 @@ class Leaving(BaseException):
     everybody else it is still under way, and whoever takes over goes on with it."""
 
 
-def here(work: Coroutine[Any, Any, T]) -> T:
-    """Does it in the conductor's event loop."""
-    return asyncio.run_coroutine_threadsafe(work, _loop).result()
+def here(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Does it in the conductor's event loop, and again where the database stayed away for too long."""
+    while True:
+        try:
+            return asyncio.run_coroutine_threadsafe(work(), _loop).result()
+        except Unreachable:
+            if _left.wait(POLL):
+                raise Leaving from None
 
 
 @DBOS.workflow(name="run")
@@ -99,14 +121,18 @@ def result_of(handle: Any) -> str:
         # Outside of the workflow's context, where looking is not one of its steps.
         status = contextvars.Context().run(DBOS.get_workflow_status, handle.get_workflow_id())
         if status is not None and status.status in OVER:
-            return str(handle.get_result())
+            try:
+                return str(handle.get_result())
+            except Exception as error:  # not the slice failed, of which it tells, but what brought it about
+                log.warning("Workflow %s failed and is done again: %s", handle.get_workflow_id(), error)
+                return STOPPED
         _left.wait(POLL)
     raise Leaving
 
 
 @DBOS.workflow(name="slice")
 def slice_workflow(run_id: str, number: int, owner: str) -> str:
-    problem = here(_conductor.fill_slice(run_id, number, owner))
+    problem = here(lambda: _conductor.fill_slice(run_id, number, owner))
     if _conductor.draining and problem == STOPPED:
         wait_to_leave()
     return problem
@@ -126,34 +152,34 @@ def scheduled_workflow(at: datetime, context: dict[str, Any]) -> None:
 @DBOS.step(name="begin routine")
 def begin_routine(context: dict[str, Any]) -> tuple[str | None, str]:
     """The run, if any, and whose it is until the workers have it."""
-    begun = _conductor.begin_routine(context["table_id"], context["routine"], context["spec"])
-    return here(begun), _conductor.id
+    routine = (context["table_id"], context["routine"], context["spec"])
+    return here(lambda: _conductor.begin_routine(*routine)), _conductor.id
 
 
 @DBOS.step(name="take")
 def take(run_id: str, owner: str, instead_of: str) -> str:
-    return here(_conductor.charge.take_for_all(run_id, owner, instead_of))
+    return here(lambda: _conductor.charge.take_for_all(run_id, owner, instead_of))
 
 
 @DBOS.step(name="partition")
 def partition(run_id: str) -> str:
-    return here(_conductor.model_of(run_id))
+    return here(lambda: _conductor.model_of(run_id))
 
 
 @DBOS.step(name="unfinished")
 def unfinished(run_id: str, owner: str) -> list[int]:
-    return here(_conductor.unfinished(run_id, owner))
+    return here(lambda: _conductor.unfinished(run_id, owner))
 
 
 @DBOS.step(name="end")
 def end(run_id: str, owner: str, problem: str) -> None:
-    here(_conductor.end_as(owner, run_id, problem))
+    here(lambda: _conductor.end_as(owner, run_id, problem))
 
 
 @DBOS.step(name="go on")
 def go_on(run_id: str, owner: str) -> None:
     with suppress(TablewrightError):  # which stands in the run's record
-        here(_conductor.go_on(run_id, owner))
+        here(lambda: _conductor.go_on(run_id, owner))
     if _conductor.draining:
         wait_to_leave()
 
@@ -166,18 +192,21 @@ def wait_to_leave() -> NoReturn:
 
 async def join(database: str, conductor: Conductor, *, everywhere: int | None = None) -> None:
     """Joins the queue. At most `everywhere` slices that ask one model are done at once, in all processes together."""
-    global _conductor, _loop
-    _conductor, _loop = conductor, asyncio.get_running_loop()
+    global _conductor, _loop, _engine
+    _conductor, _loop, _engine = conductor, asyncio.get_running_loop(), queue_engine(database, _left)
     _left.clear()
-    await asyncio.to_thread(launch, database, conductor.id, everywhere or MOST_EVERYWHERE)
+    _missed.clear()
+    await asyncio.to_thread(launch, database, _engine, conductor.id, everywhere or MOST_EVERYWHERE)
 
 
-def launch(database: str, executor_id: str, everywhere: int) -> None:
+def launch(database: str, engine: Engine | None, executor_id: str, everywhere: int) -> None:
     logging.getLogger("dbos").setLevel(logging.ERROR)
     DBOS(
         config={
             "name": NAME,
             "system_database_url": database,
+            "system_database_engine": engine,
+            "serializer": JSON,
             "application_version": VERSION,
             "executor_id": executor_id,
             "log_level": "ERROR",
@@ -193,36 +222,89 @@ def launch(database: str, executor_id: str, everywhere: int) -> None:
         partition_concurrency=everywhere,
         polling_interval_sec=POLL,
     )
+    leave_out_pickled()
+
+
+def leave_out_pickled() -> None:
+    """What an earlier version has queued is not read. Its runs are taken up again as those whose workflow is over."""
+    found = DBOS.list_workflows(
+        app_version=PICKLED, status=["ENQUEUED", "PENDING"], load_input=False, load_output=False
+    )
+    if found:
+        DBOS.cancel_workflows([workflow.workflow_id for workflow in found])
+    for schedule in DBOS.list_schedules():
+        if not isinstance(schedule["context"], dict):
+            name = schedule["schedule_name"]
+            log.warning("Schedule %s is of an earlier version and was removed: set it again.", name)
+            DBOS.delete_schedule(name)
 
 
 async def leave() -> None:
     _left.set()
     await asyncio.to_thread(DBOS.destroy)
+    if _engine is not None:
+        _engine.dispose()
 
 
-def take_over(alive: Collection[str], left: Collection[tuple[str, str]]) -> None:
+def executors() -> set[str]:
+    """The processes in which something is said to be under way."""
+    pending = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
+    return {workflow.executor_id for workflow in pending if workflow.executor_id}
+
+
+def take_over(gone: Collection[str], left: Collection[tuple[str, str]]) -> None:
     """What a process that is gone had begun goes back to the queue: slices and runs of workers, and runs of commands,
     as (run, owner)."""
-    pending = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
-    gone = {workflow.executor_id for workflow in pending if workflow.executor_id} - set(alive)
     if gone:
         DBOS._recover_pending_workflows(sorted(gone))
     for run_id, owner in left:
         enqueue(run_id, owner)
 
 
+def begin_abandoned() -> None:
+    """What this process took from the queue and has not begun, because the database went away in that moment, or could
+    not write down the end of, begins again."""
+    dbos, now = _get_dbos_instance(), time.monotonic()
+    here_now = set(dbos._active_workflows_set.activeList())
+    found = dbos._sys_db.get_pending_workflows(_conductor.id, VERSION)
+    missed = {workflow.workflow_id for workflow in found} - here_now
+    for workflow_id in _missed.keys() - missed:
+        del _missed[workflow_id]
+    for workflow_id in missed:
+        if now - _missed.setdefault(workflow_id, now) > ABANDONED:
+            log.warning("Workflow %s was cut off and begins again.", workflow_id)
+            dbos._sys_db.reenqueue_for_recovery(workflow_id, [_conductor.id], INTERNAL_QUEUE_NAME)
+            del _missed[workflow_id]
+
+
 def enqueue(run_id: str, owner: str) -> None:
     """However many workers do so, it is there once."""
-    with SetWorkflowID(f"{run_id}-{owner}"):
+    with SetWorkflowID(taking_over(run_id, owner)):
         DBOS.enqueue_workflow(RUNS, run_workflow, run_id, owner)
 
 
-def under_way(workflow_ids: Collection[str]) -> set[str]:
-    """Those of them that wait for a worker, or have one."""
-    found = DBOS.list_workflows(
-        workflow_ids=list(workflow_ids), status=["ENQUEUED", "PENDING"], load_input=False, load_output=False
-    )
-    return {workflow.workflow_id for workflow in found}
+def taking_over(run_id: str, owner: str) -> str:
+    """The workflow that takes a run over from this owner."""
+    return f"{run_id}-{hashlib.blake2s(owner.encode(), digest_size=6).hexdigest()}"
+
+
+def begin_unended(queued: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Of these runs and their workflows: one whose workflow is over and has not ended it gets another. Those for whom
+    that one is over as well."""
+    owners = [(run_id, workflow_id, f"{QUEUED}{workflow_id}") for run_id, workflow_id in queued]
+    names = [name for run_id, workflow_id, owner in owners for name in (workflow_id, taking_over(run_id, owner))]
+    found = DBOS.list_workflows(workflow_ids=names, load_input=False, load_output=False) if names else []
+    over = {workflow.workflow_id: workflow.status in OVER for workflow in found}
+    lost = []
+    for run_id, workflow_id, owner in owners:
+        if over.get(workflow_id, True):
+            is_lost = over.get(taking_over(run_id, owner))
+            if is_lost is None:
+                log.warning("Run %s was cut off and goes on.", run_id)
+                enqueue(run_id, owner)
+            elif is_lost:
+                lost.append((run_id, workflow_id))
+    return lost
 
 
 def forget(before: datetime) -> None:
@@ -245,15 +327,12 @@ async def submit(database: str, run_id: str, instead_of: str) -> None:
     it is stopped and resumed."""
 
     def work() -> None:
-        client = DBOSClient(system_database_url=database, application_name=NAME)
-        try:
+        with queue_client(database) as client:
             client.enqueue(
                 {"workflow_name": "run", "queue_name": RUNS, "workflow_id": f"{run_id}-{new_id('w')}"},
                 run_id,
                 instead_of,
             )
-        finally:
-            client.destroy()
 
     try:
         await asyncio.to_thread(work)

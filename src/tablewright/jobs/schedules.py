@@ -11,7 +11,8 @@ from dbos._error import DBOSException
 from sqlalchemy.exc import DBAPIError
 
 from tablewright.errors import UsageError
-from tablewright.jobs.queue import NAME, RUNS, SCHEDULED
+from tablewright.jobs.queue import RUNS, SCHEDULED
+from tablewright.jobs.queue_database import queue_client
 from tablewright.table.feed import Routine
 from tablewright.table.model import Noun
 
@@ -74,6 +75,7 @@ class Schedules:
                 last_at=str(each["last_fired_at"]) if each["last_fired_at"] else None,
             )
             for each in found
+            if isinstance(each["context"], dict)
         ]
 
     async def remove(self, table_id: str) -> int:
@@ -93,11 +95,8 @@ class Schedules:
                 DBOS.migrate(self._database)
             except DBAPIError:  # a worker that starts at the same moment makes the same tables
                 DBOS.migrate(self._database)
-            client = DBOSClient(system_database_url=self._database, application_name=NAME)
-            try:
+            with queue_client(self._database) as client:
                 return work(client)
-            finally:
-                client.destroy()
 
         return await asyncio.to_thread(asked)
 

@@ -12,16 +12,17 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from tablewright.engine.parting import to_its_end
-from tablewright.errors import Cancelled, TablewrightError, unforeseen
+from tablewright.errors import Cancelled, RunError, TablewrightError, unforeseen
 from tablewright.observe import working_on
 from tablewright.store.records import new_id
-from tablewright.store.runs import Run, RunStatus
+from tablewright.store.runs import MOST_SETBACKS, Run, RunStatus
 from tablewright.store.store import Store
 from tablewright.table.feed import Progress
 from tablewright.table.usage import Meter, Usage, metered
 
 T = TypeVar("T")
 
+RESUME = "tablewright runs resume"
 NEWS = 0.4
 """Seconds after which those who watch are told what is new."""
 Work: TypeAlias = "Callable[[Run, Doing], Awaitable[Any]]"
@@ -61,8 +62,9 @@ class Doing:
 class Whole:
     """The runs of this process that have no slices."""
 
-    def __init__(self, store: Store, when_done: Callable[[], None]) -> None:
+    def __init__(self, store: Store, process: str, when_done: Callable[[], None]) -> None:
         self._store = store
+        self._process = process
         self._when_done = when_done
         self._doing: dict[str, Doing] = {}
         self._draining = False
@@ -83,12 +85,15 @@ class Whole:
 
     async def do(self, run: Run, work: Callable[[Run, Doing], Awaitable[T]]) -> T:
         doing = Doing()
-        started, meter, holder = time.monotonic(), Meter(), new_id("h")
+        started, meter, holder = time.monotonic(), Meter(), f"{self._process}/{new_id('h')}"
 
         def used() -> Usage:
             return run.usage + meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
 
-        await self._store.runs.hold(run, holder)
+        if await self._store.runs.hold(run.id, holder) >= MOST_SETBACKS:
+            why = set_aside("it")
+            await self._store.runs.finish(run.id, "failed", run.usage, why, holder=holder)
+            raise RunError(why, kept="What it had come to is kept.", advice=f"Go on with it: {RESUME} {run.id}.")
         with metered(meter):
             task: asyncio.Future[T] = asyncio.ensure_future(working(run, work(run, doing)))
         telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used))
@@ -110,7 +115,7 @@ class Whole:
             raise Cancelled(
                 f"Run {run.id} was stopped.",
                 kept="What it had come to is kept.",
-                advice=f"Go on with it: tablewright runs resume {run.id}.",
+                advice=f"Go on with it: {RESUME} {run.id}.",
             ) from None
         except Exception as error:
             status = "cancelled" if isinstance(error, Cancelled) else "failed"
@@ -136,7 +141,9 @@ class Whole:
         telling: asyncio.Task[None],
     ) -> None:
         await asyncio.gather(telling, return_exceptions=True)
-        if not self._draining:
+        if self._draining:
+            await self._store.runs.let_go(run_id, holder)
+        else:
             await self._store.runs.finish(run_id, status, used(), problem, spec=doing.spec, holder=holder)
 
     async def _pass_on(self, run_id: str, holder: str, doing: Doing, used: Callable[[], Usage]) -> None:
@@ -158,3 +165,10 @@ class Whole:
 async def working(run: Run, work: Awaitable[T]) -> T:
     with working_on(run.id):
         return await work
+
+
+def set_aside(what: str) -> str:
+    """Why a run is not tried again unless a person says so."""
+    return (
+        f"Set aside: a process that worked on {what} died, and so did the next one. A third one would likely die too."
+    )

@@ -8,6 +8,9 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
+from dbos._error import DBOSException
+from sqlalchemy.exc import SQLAlchemyError
+
 from tablewright.errors import TablewrightError
 from tablewright.jobs import queue
 from tablewright.jobs.conductor import Conductor
@@ -39,14 +42,13 @@ async def work(
         await conductor.charge.serve(kind)
         forgot = -FORGET
         while not stop.is_set():
-            with suppress(TablewrightError):
+            try:
                 await look_after(store, conductor)
-            if time.monotonic() - forgot > FORGET:
-                forgot = time.monotonic()
-                await asyncio.to_thread(queue.forget, datetime.now(UTC) - KEPT)
-                if store.shared_limits is not None:
-                    with suppress(TablewrightError):
-                        await store.shared_limits.forget(KEPT.total_seconds())
+                if time.monotonic() - forgot > FORGET:
+                    await forget(store)
+                    forgot = time.monotonic()
+            except (TablewrightError, SQLAlchemyError, DBOSException) as error:
+                log.warning("Could not look after the queue, and try again: %s", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), LOOK)
         await conductor.drain()
@@ -54,15 +56,22 @@ async def work(
         await queue.leave()
 
 
+async def forget(store: Store) -> None:
+    await asyncio.to_thread(queue.forget, datetime.now(UTC) - KEPT)
+    if store.shared_limits is not None:
+        await store.shared_limits.forget(KEPT.total_seconds())
+
+
 async def look_after(store: Store, conductor: Conductor) -> None:
+    """Who is alive is asked last: the database may have been away since the others were found."""
+    executors = await asyncio.to_thread(queue.executors)
     known = {worker.id for worker in await store.workers.all()}
+    left = await conductor.charge.left()
     alive = {worker.id for worker in await conductor.charge.alive()}
-    await asyncio.to_thread(queue.take_over, alive, await conductor.charge.left())
-    if queued := await conductor.charge.queued():
-        under_way = await asyncio.to_thread(queue.under_way, [workflow_id for _, workflow_id in queued])
-        for run_id, workflow_id in queued:
-            if workflow_id not in under_way:
-                await conductor.lose(run_id, workflow_id)
+    await asyncio.to_thread(queue.take_over, executors - alive, left)
+    await asyncio.to_thread(queue.begin_abandoned)
+    for run_id, workflow_id in await asyncio.to_thread(queue.begin_unended, await conductor.charge.queued()):
+        await conductor.lose(run_id, workflow_id)
     if gone := known - alive:
         log.warning("Gone: %s. What they had begun goes on.", ", ".join(sorted(gone)))
         await store.workers.leave(gone)

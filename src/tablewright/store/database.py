@@ -5,12 +5,14 @@ what it reads is still true when it writes. PostgreSQL gets the same from a row 
 
 A PostgreSQL server may go away for a while: it is restarted, or the network fails. With `patience` a transaction that
 lost its connection is done again until it succeeds. Only one that was lost while it committed is in doubt, for then
-nobody knows whether it counts; it is done again where its caller says that twice is the same as once.
+nobody knows whether it counts; it is done again where its caller says that twice is the same as once. What reaches the
+same server through an engine of its own, as the queue does, waits inside of the engine (`wait_for_server`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import sqlite3
 import threading
@@ -20,16 +22,18 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from enum import IntEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, literal, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 
-from tablewright.errors import BadSetting, Cancelled, StoreError
+from tablewright.errors import BadSetting, Cancelled, StoreError, Unreachable
 from tablewright.secrets import masked
 from tablewright.store.home import make_private_file
 from tablewright.store.migrations import migrate
 from tablewright.table.access import Acting
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -39,7 +43,7 @@ STREAMERS = 2
 """Threads for who reads a whole table and hands it on: however many do, short reads do not wait for them."""
 POSTGRES_WRITERS = 8
 ONE = select(literal(1))
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 GONE = frozenset({"57P01", "57P02", "57P03", "53300"})
 """What a server says that stops, crashed, starts, or has no connection left; as do all states that begin with 08."""
 NEVER = ("authentication failed", "no password supplied", "does not exist", "pg_hba.conf", "permission denied")
@@ -66,6 +70,7 @@ class Database:
         self.acting = Acting()
         self._closing = threading.Event()
         self._hurried = threading.Event()
+        self._outage = OutageLog(location)
         self._is_sqlite = engine.dialect.name == "sqlite"
         writers = 1 if self._is_sqlite else POSTGRES_WRITERS
         self._writers = ThreadPoolExecutor(writers, thread_name_prefix="store-write")
@@ -156,6 +161,7 @@ class Database:
                 with self.engine.connect() as connection:  # which rolls back what is not committed
                     connection.execution_options(tablewright_write=write, tablewright_acting=self.acting)
                     connection.begin()
+                    self._outage.end()
                     stage = Stage.WORKING
                     result = work(connection)
                     stage = Stage.COMMITTING
@@ -164,6 +170,7 @@ class Database:
             except DBAPIError as error:
                 if self._is_sqlite or not is_lost(error, stage):
                     raise explain(error, self.location, in_doubt=in_doubt) from error
+                self._outage.begin(first_line(error))
                 away_since = time.monotonic() if away_since is None else away_since
                 in_doubt = in_doubt or (write and stage is Stage.COMMITTING)
                 if stage > redo or not self._wait(pause, away_since + self.patience):
@@ -183,14 +190,60 @@ def acting_in(connection: Connection) -> Acting:
     return acting
 
 
+class OutageLog:
+    """Logs that the server went away and that it is back, once each, however many transactions wait for it."""
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+        self._since: float | None = None
+        self._lock = threading.Lock()
+
+    def begin(self, why: str) -> None:
+        with self._lock:
+            if self._since is None:
+                self._since = time.monotonic()
+                log.warning("The database %s went away (%s). Work waits for it.", self._location, why)
+
+    def end(self) -> None:
+        if self._since is None:
+            return
+        with self._lock:
+            if self._since is not None:
+                away = time.monotonic() - self._since
+                self._since = None
+                log.warning("The database %s is back after %.1f s. Work goes on.", self._location, away)
+
+
 def is_lost(error: DBAPIError, stage: Stage) -> bool:
     """Whether the failure is only that the server is away, so that the same may succeed later."""
     if error.connection_invalidated:
         return True
-    if state := getattr(error.orig, "sqlstate", None):
+    if getattr(error.orig, "sqlstate", None):
+        return is_away(error.orig)
+    return stage is Stage.CONNECTING and isinstance(error, OperationalError) and is_away(error.orig)
+
+
+def is_away(problem: BaseException | None) -> bool:
+    """Whether the server is away, by what the driver says to who connects."""
+    if state := getattr(problem, "sqlstate", None):
         return state in GONE or state.startswith("08")
-    refused = any(sign in str(error.orig) for sign in NEVER)
-    return stage is Stage.CONNECTING and isinstance(error, OperationalError) and not refused
+    return not any(sign in str(problem) for sign in NEVER)
+
+
+def wait_for_server(engine: Engine, pause: Callable[[float], bool]) -> None:
+    """From now on whoever asks this engine for a connection while the server is away gets one when it is back. `pause`
+    lets so many seconds pass, and says whether to go on waiting."""
+
+    @event.listens_for(engine, "do_connect")
+    def _connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any:
+        seconds = FIRST_PAUSE
+        while True:
+            try:
+                return dialect.connect(*arguments, **options)
+            except dialect.loaded_dbapi.OperationalError as problem:
+                if not is_away(problem) or not pause(seconds * random.uniform(0.5, 1)):
+                    raise
+            seconds = min(2 * seconds, LONGEST_PAUSE)
 
 
 def make_engine(url: str) -> Engine:
@@ -269,10 +322,10 @@ NOTHING_WRITTEN = "Nothing of the unfinished change was written."
 IN_DOUBT = "The last change may have been written or not; everything before it is kept."
 
 
-def unreachable(error: DBAPIError, location: str, waited: float, *, in_doubt: bool) -> StoreError:
+def unreachable(error: DBAPIError, location: str, waited: float, *, in_doubt: bool) -> Unreachable:
     lost = f"The connection to {location} was lost" if error.connection_invalidated else f"{location} cannot be reached"
     so_long = f" and did not come back in {waited:.1f} s" if waited >= FIRST_PAUSE else ""
-    return StoreError(
+    return Unreachable(
         f"{lost}{so_long} ({first_line(error)}).",
         kept=IN_DOUBT if in_doubt else NOTHING_WRITTEN,
         advice="Look whether it is there before you repeat it." if in_doubt else REACHABLE,

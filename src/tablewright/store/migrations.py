@@ -285,6 +285,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             issuer TEXT NOT NULL, subject TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (issuer, subject)
         )""",
     ),
+    ("ALTER TABLE run_slices ADD COLUMN setbacks INTEGER NOT NULL DEFAULT 0",),
 )
 
 

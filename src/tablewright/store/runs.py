@@ -21,8 +21,9 @@ from tablewright.store.feed import append_events
 from tablewright.store.operations import create_proposal
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.sharing import owner_of, visible
-from tablewright.store.slices import Todo, write_slices
+from tablewright.store.slices import Todo, give_back_slices, is_of_another, write_slices
 from tablewright.store.tables import head
+from tablewright.store.workers import QUEUED
 from tablewright.table.feed import Progress
 from tablewright.table.model import Field, Noun
 from tablewright.table.usage import Usage
@@ -37,6 +38,10 @@ SINCE = "since"
 HOLDER = "holder"
 PERSON = "person"
 """In the spec of a run that somebody else begins, such as a schedule: the id of the user for whom."""
+SETBACKS = "setbacks"
+"""In the spec: how often whoever worked on the run as a whole was lost."""
+MOST_SETBACKS = 2
+"""What was lost so often is set aside: likely it is what kills the process, and it would kill the next one too."""
 TALLY = "tally"
 """In the spec of a run that has ended: what it counted."""
 
@@ -72,6 +77,20 @@ class Run(Noun, frozen=True):
     def since(self) -> Since:
         return msgspec.convert(self.spec.get(SINCE) or {"at": self.started_at}, Since)
 
+    def goes_on_as(self, owner: str) -> bool:
+        """Whether this owner is to go on with it."""
+        return self.status == "running" and not self.stopping and self.owner == owner
+
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody has begun to do it as a whole, and is to say how it ends."""
+        return bool(self.spec.get(HOLDER))
+
+    @property
+    def setbacks(self) -> int:
+        """How often whoever worked on it was lost before it came any further."""
+        return 0 if self.done > self.since.done else int(self.spec.get(SETBACKS, 0))
+
     def seconds_worked(self, until: str = "") -> float:
         """Until now, without the time in which nobody worked on it."""
         return round(self.since.seconds + seconds_between(self.since.at, until or now()), 3)
@@ -83,25 +102,33 @@ class Runs:
 
     async def start(self, table_id: str, kind: str, spec: dict[str, Any], *, owner: str = "", total: int = 0) -> str:
         """`table_id` is empty for work that is about no table."""
-        return await self._database.write(
-            lambda connection: write_run(connection, table_no(connection, table_id), kind, spec, owner, total)
-        )
+        run_id = new_id("r")
+
+        def work(connection: Connection) -> str:
+            if not is_there(connection, run_id):
+                write_run(connection, run_id, table_no(connection, table_id), kind, spec, owner, total)
+            return run_id
+
+        return await self._database.write(work, repeatable=True)
 
     async def start_sliced(
         self, table_id: str, kind: str, spec: dict[str, Any], fields: Sequence[Field], todos: Sequence[Todo], owner: str
     ) -> str:
         """A run that can go on in another process: with its proposal and its slices, all at once or not at all."""
 
+        run_id = new_id("r")
+
         def work(connection: Connection) -> str:
-            no = table_no(connection, table_id)
-            total = sum(len(todo.row_ids) for todo in todos)
-            run_id = write_run(connection, no, kind, spec, owner, total)
-            create_proposal(connection, no, run_id, fields)
-            write_slices(connection, run_id, todos)
-            append_events(connection, run_id, [Progress(stage="starting", total=total)])
+            if not is_there(connection, run_id):
+                no = table_no(connection, table_id)
+                total = sum(len(todo.row_ids) for todo in todos)
+                write_run(connection, run_id, no, kind, spec, owner, total)
+                create_proposal(connection, no, run_id, fields)
+                write_slices(connection, run_id, todos)
+                append_events(connection, run_id, [Progress(stage="starting", total=total)])
             return run_id
 
-        return await self._database.write(work)
+        return await self._database.write(work, repeatable=True)
 
     async def finish(
         self,
@@ -133,25 +160,43 @@ class Runs:
 
         await self._database.write(work, repeatable=True)
 
-    async def hold(self, run: Run, holder: str) -> None:
-        """From now on `holder` does a run that is done as a whole. Who did so before, and was asleep when others
-        thought it dead, learns it with the next that it tells."""
+    async def hold(self, run_id: str, holder: str) -> int:
+        """From now on `holder`, PROCESS/NAME, does a run that is done as a whole. Who did so before, and was asleep
+        when others thought it dead, learns it with the next that it tells. How often a process was lost with it."""
+
+        def work(connection: Connection) -> int:
+            spec = spec_of(connection, schema.runs.c.id == run_id) or {}
+            setbacks = int(spec.get(SETBACKS, 0)) + is_of_another(spec.get(HOLDER, ""), holder)
+            write_spec(connection, run_id, spec | {HOLDER: holder, SETBACKS: setbacks})
+            return setbacks
+
+        return await self._database.write(work, repeatable=True)
+
+    async def let_go(self, run_id: str, holder: str) -> None:
+        """Whoever comes next goes on with it, and nothing was lost."""
 
         def work(connection: Connection) -> None:
-            values = {"spec": to_text(run.spec | {HOLDER: holder})}
-            connection.execute(update(schema.runs).where(schema.runs.c.id == run.id).values(values))
+            spec = spec_of(connection, schema.runs.c.id == run_id)
+            if spec is not None and spec.get(HOLDER) == holder:
+                write_spec(connection, run_id, spec | {HOLDER: ""})
 
         await self._database.write(work, repeatable=True)
 
     async def tell(self, run_id: str, holder: str, events: Sequence[Progress], usage: Usage) -> bool:
         """What a run that is done as a whole has come to and used up; False where it has ended, or is held by somebody
-        else by now."""
+        else by now. What is there already, because its writer was cut off before knowing so, is not told again."""
+        before: int | None = None
 
         def work(connection: Connection) -> bool:
+            nonlocal before
             runs = schema.runs
             running = (runs.c.id == run_id) & (runs.c.status == "running")
             if not is_held(connection, running, holder):
                 return False
+            last = int(connection.execute(select(runs.c.last_event).where(running)).scalar_one())
+            if before is not None and last > before:
+                return True
+            before = last
             append_events(connection, run_id, events)
             values: dict[str, Any] = {"usage": to_text(usage)}
             if events:
@@ -159,7 +204,7 @@ class Runs:
             connection.execute(update(runs).where(running).values(values))
             return True
 
-        return await self._database.write(work)
+        return await self._database.write(work, repeatable=True)
 
     async def take(self, run: Run, owner: str, *, anew: bool = False) -> bool:
         """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
@@ -174,9 +219,15 @@ class Runs:
             last = (events.c.run_id == run.id) & (events.c.number == present.last_event)
             until = connection.execute(select(events.c.at).where(last)).scalar() or present.since.at
             since = Since(at=now(), done=present.done, seconds=present.seconds_worked(until))
-            values: dict[str, Any] = {"owner": owner, "spec": to_text(present.spec | {SINCE: since})}
+            spec = present.spec | {SINCE: since}
+            values: dict[str, Any] = {"owner": owner}
             if anew:
+                spec |= {HOLDER: "", SETBACKS: 0}
+                give_back_slices(connection, run.id, anew=True)
                 values |= {"status": "running", "stop": "", "error": None, "finished_at": None}
+            elif owner.startswith(QUEUED) and run.owner.startswith(QUEUED):
+                spec |= {SETBACKS: present.setbacks + 1}
+            values["spec"] = to_text(spec)
             connection.execute(update(runs).where(runs.c.id == run.id).values(values))
             return True
 
@@ -269,8 +320,15 @@ class Runs:
         return await self._database.read(work)
 
 
-def write_run(connection: Connection, table_no: int, kind: str, spec: Mapping[str, Any], owner: str, total: int) -> str:
-    run_id = new_id("r")
+def write_run(
+    connection: Connection,
+    run_id: str,
+    table_no: int,
+    kind: str,
+    spec: Mapping[str, Any],
+    owner: str,
+    total: int,
+) -> None:
     connection.execute(
         insert(schema.runs).values(
             id=run_id,
@@ -285,7 +343,10 @@ def write_run(connection: Connection, table_no: int, kind: str, spec: Mapping[st
             person=str(spec.get(PERSON) or owner_of(connection)),
         )
     )
-    return run_id
+
+
+def is_there(connection: Connection, run_id: str) -> bool:
+    return connection.execute(select(schema.runs.c.id).where(schema.runs.c.id == run_id)).scalar() is not None
 
 
 def one_run(connection: Connection, run_id: str) -> Run:
@@ -305,8 +366,18 @@ def is_seen(connection: Connection) -> ColumnElement[bool]:
 
 def is_held(connection: Connection, run: ColumnElement[bool], holder: str) -> bool:
     """Whether there is such a run, held by nobody else; nobody changes it before the transaction is over."""
+    spec = spec_of(connection, run)
+    return spec is not None and (not holder or spec.get(HOLDER) == holder)
+
+
+def spec_of(connection: Connection, run: ColumnElement[bool]) -> dict[str, Any] | None:
+    """Nobody changes it before the transaction is over."""
     spec = connection.execute(select(schema.runs.c.spec).where(run).with_for_update()).scalar()
-    return spec is not None and (not holder or msgspec.json.decode(spec).get(HOLDER) == holder)
+    return None if spec is None else msgspec.json.decode(spec, type=dict[str, Any])
+
+
+def write_spec(connection: Connection, run_id: str, spec: Mapping[str, Any]) -> None:
+    connection.execute(update(schema.runs).where(schema.runs.c.id == run_id).values(spec=to_text(spec)))
 
 
 def table_no(connection: Connection, table_id: str) -> int:

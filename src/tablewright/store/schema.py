@@ -124,6 +124,7 @@ run_slices = Table(
     Column("finished", Boolean, nullable=False),
     Column("tally", Text, nullable=False),
     Column("usage", Text, nullable=False),
+    Column("setbacks", Integer, nullable=False),
 )
 run_events = Table(
     "run_events",

@@ -68,10 +68,13 @@ class Slice(Noun, frozen=True):
     number: int
     todo: Todo
     owner: str = ""
+    """The process, and a name of its own for each time that one claims it: PROCESS/NAME."""
     done: tuple[RowId, ...] = ()
     finished: bool = False
     tally: Tally = Tally()
     usage: Usage = Usage()
+    setbacks: int = 0
+    """How often a process was lost while it had the slice."""
 
     @property
     def left(self) -> Todo:
@@ -97,16 +100,28 @@ class Slices:
         self._database = database
 
     async def claim(self, run_id: str, number: int, owner: str) -> Slice:
-        """From now on it is the owner's; whoever had it before writes to it no more."""
+        """From now on it is the owner's; whoever had it before writes to it no more. A process that had it until now,
+        and neither finished it nor gave it back, was lost with it."""
 
         def work(connection: Connection) -> Slice:
-            connection.execute(update(schema.run_slices).where(at(run_id, number)).values(owner=owner))
-            record = connection.execute(select(schema.run_slices).where(at(run_id, number))).one_or_none()
+            slices = schema.run_slices
+            record = connection.execute(select(slices).where(at(run_id, number)).with_for_update()).one_or_none()
             if record is None:
                 raise superseded(run_id, number)
-            return as_slice(record)
+            before = as_slice(record)
+            lost = not before.finished and is_of_another(before.owner, owner)
+            claimed = msgspec.structs.replace(before, owner=owner, setbacks=before.setbacks + lost)
+            values = {"owner": owner, "setbacks": claimed.setbacks}
+            connection.execute(update(slices).where(at(run_id, number)).values(values))
+            return claimed
 
         return await self._database.write(work, repeatable=True)
+
+    async def give_back(self, run_id: str, owner: str = "") -> None:
+        """What is not finished is nobody's from now on: all of a run, or what `owner` has of it."""
+        await self._database.write(
+            lambda connection: give_back_slices(connection, run_id, owner=owner), repeatable=True
+        )
 
     async def keep(
         self, state: Slice, proposal_id: str, operations: Sequence[Operation], events: Sequence[Progress] = ()
@@ -173,11 +188,27 @@ def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> 
             "finished": False,
             "tally": to_text(Tally()),
             "usage": to_text(Usage()),
+            "setbacks": 0,
         }
         for number, todo in enumerate(todos, start=1)
     ]
     if records:
         connection.execute(insert(schema.run_slices), records)
+
+
+def give_back_slices(connection: Connection, run_id: str, *, owner: str = "", anew: bool = False) -> None:
+    """`anew`: whatever was lost with them before no longer counts."""
+    slices = schema.run_slices
+    unfinished = (slices.c.run_id == run_id) & slices.c.finished.is_(False)
+    if owner:
+        unfinished &= slices.c.owner == owner
+    values = {"owner": ""} | ({"setbacks": 0} if anew else {})
+    connection.execute(update(slices).where(unfinished).values(values))
+
+
+def is_of_another(before: str, now: str) -> bool:
+    """Whether the process that had something is another one than the one that has it now; both are PROCESS/NAME."""
+    return before != "" and before.partition("/")[0] != now.partition("/")[0]
 
 
 def at(run_id: str, number: int) -> Any:
@@ -198,4 +229,5 @@ def as_slice(record: Record[Any]) -> Slice:
         finished=record.finished,
         tally=msgspec.json.decode(record.tally, type=Tally),
         usage=msgspec.json.decode(record.usage, type=Usage),
+        setbacks=record.setbacks,
     )

@@ -77,7 +77,7 @@ class Workers:
     async def all(self) -> list[Worker]:
         def work(connection: Connection) -> list[Worker]:
             workers = schema.workers
-            silent = (clock(connection) - workers.c.beat).label("silent")
+            silent = (clock(connection) - last_heard(connection)).label("silent")
             records = connection.execute(select(workers, silent).order_by(workers.c.started_at))
             return [
                 Worker(
@@ -136,6 +136,14 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (OSError, IndexError):
         return True
+
+
+def last_heard(connection: Connection) -> ColumnElement[float]:
+    """When a process last said that it is there. Before the server was started it could not say so to anybody."""
+    if connection.dialect.name != "postgresql":
+        return schema.workers.c.beat
+    started = cast(func.extract("epoch", func.pg_postmaster_start_time()), Double)
+    return func.greatest(schema.workers.c.beat, started)
 
 
 def clock(connection: Connection) -> ColumnElement[float]:

