@@ -149,7 +149,7 @@ async def test_work_that_others_took_while_its_process_slept_is_broken_off_and_w
         doing = asyncio.create_task(conductor.perform("ingest", "", {}, work))
         await work.begun.wait()
         (run,) = await store.runs.all()
-        await store.runs.hold(run, "somebody else")
+        await store.runs.hold(run.id, "somebody else")
         with pytest.raises(Cancelled, match="done by somebody else"):
             await doing
         assert (await store.runs.get(run.id)).status == "running"

@@ -84,7 +84,8 @@ class Charge:
     async def _is_surely_left(self, run: Run) -> bool:
         """One who has just come waits until it could have heard of whoever is silent."""
         while not await self.is_left(run):
-            heard = [worker for worker in await self._store.workers.all() if is_alive(worker)]
+            found = await self._store.workers.all()
+            heard = [worker for worker in found if is_alive(worker) and worker.silent <= SILENCE]
             if not is_gone(run.owner, heard):
                 return False
             await asyncio.sleep(LISTEN)

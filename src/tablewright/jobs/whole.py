@@ -93,7 +93,7 @@ class Whole:
         if await self._store.runs.hold(run.id, holder) >= MOST_SETBACKS:
             why = set_aside("it")
             await self._store.runs.finish(run.id, "failed", run.usage, why, holder=holder)
-            raise RunError(why, kept="What it had come to is kept.", advice=f"Go on with it: {RESUME} {run.id}.")
+            raise RunError(why, advice=f"Go on with it: {RESUME} {run.id}.")
         with metered(meter):
             task: asyncio.Future[T] = asyncio.ensure_future(working(run, work(run, doing)))
         telling = asyncio.create_task(self._pass_on(run.id, holder, doing, used))
@@ -170,5 +170,6 @@ async def working(run: Run, work: Awaitable[T]) -> T:
 def set_aside(what: str) -> str:
     """Why a run is not tried again unless a person says so."""
     return (
-        f"Set aside: a process that worked on {what} died, and so did the next one. A third one would likely die too."
+        f"Set aside: two processes died, one after the other, while they worked on {what}. What was found is kept. "
+        "Resume the run to try once more."
     )

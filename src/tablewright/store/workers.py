@@ -11,6 +11,7 @@ import secrets
 import socket
 import time
 from collections.abc import Collection, Sequence
+from math import inf
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -39,6 +40,8 @@ class Worker(Noun, frozen=True):
     started_at: str
     silent: float
     """Seconds since its last sign of life."""
+    could_speak: float = inf
+    """Seconds since the database was started: before that nobody could give a sign of life."""
 
     @property
     def serves(self) -> bool:
@@ -77,8 +80,9 @@ class Workers:
     async def all(self) -> list[Worker]:
         def work(connection: Connection) -> list[Worker]:
             workers = schema.workers
-            silent = (clock(connection) - last_heard(connection)).label("silent")
-            records = connection.execute(select(workers, silent).order_by(workers.c.started_at))
+            silent = (clock(connection) - workers.c.beat).label("silent")
+            up = (clock(connection) - started(connection)).label("up")
+            records = connection.execute(select(workers, silent, up).order_by(workers.c.started_at))
             return [
                 Worker(
                     id=each.id,
@@ -87,6 +91,7 @@ class Workers:
                     pid=each.pid,
                     started_at=each.started_at,
                     silent=max(0.0, float(each.silent)),
+                    could_speak=float(each.up),
                 )
                 for each in records
             ]
@@ -117,11 +122,11 @@ def is_gone(owner: str, alive: Sequence[Worker]) -> bool:
 
 
 def is_alive(worker: Worker, *, trust_silence: bool = True) -> bool:
-    """What has said nothing for long is gone, unless who asks could not have heard it either (`trust_silence`). A
-    process of this machine that is not there is gone for sure."""
+    """What has said nothing for long is gone, unless it could not, because the database was just started, or who asks
+    could not have heard it either (`trust_silence`). A process of this machine that is not there is gone for sure."""
     if worker.host == socket.gethostname() and not is_running(worker.pid):
         return False
-    return worker.silent <= SILENCE or not trust_silence
+    return min(worker.silent, worker.could_speak) <= SILENCE or not trust_silence
 
 
 def is_running(pid: int) -> bool:
@@ -138,12 +143,11 @@ def is_running(pid: int) -> bool:
         return True
 
 
-def last_heard(connection: Connection) -> ColumnElement[float]:
-    """When a process last said that it is there. Before the server was started it could not say so to anybody."""
-    if connection.dialect.name != "postgresql":
-        return schema.workers.c.beat
-    started = cast(func.extract("epoch", func.pg_postmaster_start_time()), Double)
-    return func.greatest(schema.workers.c.beat, started)
+def started(connection: Connection) -> ColumnElement[float]:
+    """When the server of the database was started; a SQLite file has always been there."""
+    if connection.dialect.name == "postgresql":
+        return cast(func.extract("epoch", func.pg_postmaster_start_time()), Double)
+    return literal(0.0)
 
 
 def clock(connection: Connection) -> ColumnElement[float]:

@@ -52,6 +52,9 @@ def list_(
         ]
         columns = ["Run", "Kind", "Table", "Status", "Rows", "Cost", "Begun"]
         output.stdout().print(output.grid("", columns, lines))
+        for each in found:
+            if each["error"]:
+                output.say(f"{each['run_id']} {each['status']}: {each['error']}")
 
 
 @commands.command()
@@ -85,7 +88,7 @@ def show(run: RunId, json: Json = False) -> None:
     ]
     for line in filter(None, said):
         output.stdout().print(output.plain(line, 500), highlight=False, soft_wrap=True)
-    if found["status"] in ("interrupted", "paused"):
+    if found["status"] in ("interrupted", "paused", "failed"):
         output.say(f"Go on with it: tablewright runs resume {run}.")
 
 
@@ -155,7 +158,7 @@ def resume(run: RunId, json: Json = False) -> None:
         output.say(f"Run {run} is {found['status']}" + (f": {found['error']}" if found["error"] else "."))
         if found["proposal_id"]:
             output.say(f"Decide with `tablewright proposal review {found['proposal_id']}` (or apply, or reject).")
-        if found["status"] == "paused":
+        if found["status"] in ("paused", "failed"):
             output.say(f"Go on with it: tablewright runs resume {run}.")
     if found["status"] in ("cancelled", "failed", "paused"):
         raise typer.Exit(130 if found["status"] == "cancelled" else 1)

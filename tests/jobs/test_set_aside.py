@@ -1,0 +1,135 @@
+"""Work with which one process died after the other is set aside; what was given back, or is tried again on purpose, is
+not."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+
+import msgspec
+import pytest
+from sqlalchemy import insert
+
+from tablewright.app import Tablewright
+from tablewright.errors import RunError
+from tablewright.jobs import charge, jobs
+from tablewright.jobs.conductor import Conductor
+from tablewright.jobs.whole import Doing
+from tablewright.settings import Settings
+from tablewright.store import schema, workers
+from tablewright.store.runs import Run
+from tablewright.store.store import Store
+from tablewright.store.workers import QUEUED, clock
+from tablewright.table.feed import Progress
+
+from ..store.outage import Outage
+from .test_charge import Tools, sliced
+
+
+async def test_a_run_is_set_aside_when_two_processes_died_with_the_same_rows(store: Store) -> None:
+    async with Conductor(store, Tools()) as conductor:
+        run_id = await sliced(store, conductor.id)
+        for process in ("first", "second"):
+            await store.slices.claim(run_id, 1, f"{process}/s1")
+        await conductor.conduct(run_id)
+        run = await store.runs.get(run_id)
+        assert run.status == "failed"
+        assert run.error is not None
+        assert run.error.startswith(
+            "Set aside: two processes died, one after the other, while they worked on rows 1 to 2"
+        )
+        assert "Resume the run" in run.error
+        await conductor.charge.take(run_id)
+        assert (await store.slices.claim(run_id, 1, "third/s1")).setbacks == 0
+
+
+async def test_who_gives_its_rows_back_was_not_lost_with_them(store: Store) -> None:
+    run_id = await sliced(store, "whoever")
+    for process in ("first", "second", "third"):
+        part = await store.slices.claim(run_id, 1, f"{process}/s1")
+        assert part.setbacks == 0
+        await store.slices.give_back(run_id, part.owner)
+    await store.slices.claim(run_id, 1, "fourth/s1")
+    assert (await store.slices.claim(run_id, 1, "fourth/s2")).setbacks == 0, "it is the same process"
+    assert (await store.slices.claim(run_id, 1, "fifth/s1")).setbacks == 1
+
+
+async def test_work_as_a_whole_is_set_aside_when_two_processes_died_with_it(store: Store) -> None:
+    begun = 0
+
+    async def work(run: Run, doing: Doing) -> None:
+        nonlocal begun
+        begun += 1
+
+    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
+        run_id = await store.runs.start("", "ingest", {}, owner=conductor.id)
+        assert await store.runs.hold(run_id, "first/h1") == 0
+        await store.runs.let_go(run_id, "first/h1")
+        assert await store.runs.hold(run_id, "second/h1") == 0
+        assert await store.runs.hold(run_id, "third/h1") == 1
+        with pytest.raises(RunError, match="Set aside"):
+            await conductor.go_on(run_id)
+        run = await store.runs.get(run_id)
+        assert (run.status, begun) == ("failed", 0)
+        assert "Set aside" in (run.error or "")
+        await conductor.charge.take(run_id)
+        await conductor.go_on(run_id)
+        assert ((await store.runs.get(run_id)).status, begun) == ("done", 1)
+
+
+async def test_a_run_whose_workflow_is_lost_goes_on_as_long_as_it_comes_further(store: Store) -> None:
+    run_id = await sliced(store, f"{QUEUED}a")
+    async with Conductor(store, Tools()) as conductor:
+        for before, after in (("a", "b"), ("b", "c")):
+            assert await conductor.charge.take_for_all(run_id, f"{QUEUED}{after}", f"{QUEUED}{before}") == "enrich"
+        assert await conductor.charge.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == ""
+        part = await store.slices.claim(run_id, 1, "process/s1")
+        await store.slices.keep(
+            msgspec.structs.replace(part, done=(1,)),
+            await store.proposals.of_run(run_id),
+            [],
+            [Progress(stage="row_done", row_id=1, done=1, total=2)],
+        )
+        assert await conductor.charge.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == "enrich"
+
+
+async def test_a_run_is_cancelled_although_nobody_stops_it(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "GRACE", 0.2)
+    async with Tablewright.open(Settings(database_url=database_url)) as tablewright:
+        store = tablewright._store
+        run_id = await sliced(store, f"{QUEUED}lost")
+        me = {"id": "w", "kind": "worker", "host": socket.gethostname(), "pid": os.getpid(), "started_at": "2026"}
+        await store.database.write(
+            lambda connection: connection.execute(insert(schema.workers).values(**me, beat=clock(connection)))
+        )
+        part = await store.slices.claim(run_id, 1, "w/s1")
+        await tablewright.jobs.cancel(run_id)
+        async with asyncio.timeout(60):
+            async for _ in tablewright.jobs.watch(run_id):
+                pass
+        assert (await store.runs.get(run_id)).status == "cancelled"
+        assert (await store.slices.claim(run_id, 1, "x/s1")).owner != part.owner
+        assert not (await store.runs.get(run_id)).goes_on_as(f"{QUEUED}lost")
+
+
+async def test_nobody_is_taken_for_dead_while_the_database_was_away(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (charge, workers):
+        monkeypatch.setattr(module, "SILENCE", 1.0)
+    monkeypatch.setattr(charge, "BEAT", 0.1)
+    monkeypatch.setattr(charge, "GAP", 0.5)
+    with Outage(postgres_url) as line:
+        async with await Store.open(line.url, patience=60.0) as store, Conductor(store, Tools()) as conductor:
+            other = {"id": "o", "kind": "worker", "host": "elsewhere", "pid": 1, "started_at": "2026"}
+            await asyncio.sleep(1.5)  # until its silence would count
+            await store.database.write(
+                lambda connection: connection.execute(insert(schema.workers).values(**other, beat=clock(connection)))
+            )
+            line.cut()
+            asking = [asyncio.create_task(conductor.charge.alive()) for _ in range(4)]
+            await asyncio.sleep(2.0)
+            line.mend()
+            for alive in await asyncio.gather(*asking):
+                assert {worker.id for worker in alive} == {"o", conductor.id}
