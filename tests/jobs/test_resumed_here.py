@@ -87,9 +87,21 @@ async def test_a_server_resumes_what_it_had_given_to_the_workers_before(tablewri
         assert await asyncio.to_thread(DBOS.list_workflows) == []
 
 
-async def test_a_run_that_the_queue_knows_nothing_of_fails_and_can_be_resumed(tablewright: Tablewright) -> None:
+async def test_a_run_that_the_queue_knows_nothing_of_goes_on(tablewright: Tablewright) -> None:
     fill = await tablewright.plan_enrich("companies", [FIELD], "pipeline")
     run_id = await fill.begin("queue/of-a-lost-database")
+    async with serving(tablewright):
+        await ended(tablewright, run_id)
+        assert (await tablewright.jobs.get(run_id)).status == "done"
+
+
+async def test_a_run_whose_workflows_are_lost_again_and_again_fails_and_can_be_resumed(
+    tablewright: Tablewright,
+) -> None:
+    fill = await tablewright.plan_enrich("companies", [FIELD], "pipeline")
+    run_id = await fill.begin("queue/first")
+    for owner in ("queue/second", "queue/third"):
+        assert await tablewright._store.runs.take(await tablewright.jobs.get(run_id), owner)
     async with serving(tablewright):
         await ended(tablewright, run_id)
         assert (await tablewright.jobs.get(run_id)).status == "failed"

@@ -55,7 +55,7 @@ OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 MOST_TRIES = 50
 MOST_EVERYWHERE = 10_000
 MOST_FORGOTTEN = 100
-ABANDONED = 10.0
+ABANDONED = 6.0
 """Seconds after which a workflow that is said to be under way in this process, and is not, begins again."""
 
 _conductor: Conductor
