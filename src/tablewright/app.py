@@ -141,7 +141,7 @@ DEFAULT_OPTIONS = FileOptions()
 SERVER, ALL_USUAL = "server", "all as they come"
 """In the audit log: what the settings are of, and where none is set."""
 READY_SECONDS = 5.0
-PATIENCE = 300.0
+PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
