@@ -365,7 +365,8 @@ def restart_part(options: Options) -> bool:
                 f"restart: {rows:,} rows by two workers, PostgreSQL stopped for {so_long} s, and idle for {AWAY:.0f} s"
             )
             held = compared(title, alone, here.outcome(here.run_id()), world.counts())
-            held = hold(f"the command that had begun it tells its end: {code}", code == 0) and held
+            why = command.err[-500:] if code else ""
+            held = hold(f"the command that had begun it tells its end: {code} {why}".rstrip(), code == 0) and held
             held = nobody_is_gone(workers) and held
         return restart_and_cancel(world, server, alone) and held
 
