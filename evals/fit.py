@@ -22,7 +22,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +32,23 @@ from reading import NAMED_BY, ROOT, calibration, judge, present, rows, words
 from tablewright.extraction import score
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.identity import fits
+from tablewright.extraction.meaning import content
 from tablewright.extraction.reader import ABOUT, SURE, look
 from tablewright.extraction.reading import Seen
+from tablewright.extraction.sentences import is_agent
+from tablewright.extraction.spans import spans
 from tablewright.sources.read.reader import read as read_page
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.text.words import normal
 
 PENALTY = 3.0
-CAUTION = 0.35
-"""Taken off the odds (in logits), because the next kind of page may be harder than any that was left out."""
 ROUNDS, PACE = 600, 0.05
 MOST_ROWS = 12
 SPOKEN_OF = 0.5
-"""Of the rows of a column, those whose page must state it: a column is about the row, or about something else."""
+"""Of the rows of a column, those whose page must state it, for what the others state to be no accident."""
+MOSTLY = 0.8
+"""Of the values of a column, those that must be of a kind for the column to be asked so."""
 MOST = 60
 """Answers of a page that are looked at."""
 
@@ -110,8 +113,9 @@ def main() -> int:
         "lists": list(lists(args.data)),
         "tables": list(tables(args.data)),
     }
-    weights = fit([cell for pack in cells.values() for cell in pack])
-    weights |= honest(cells)
+    answers = Answers(cells)
+    weights = fit(answers)
+    weights |= honest(cells, answers, weights)
     for name, weight in weights.items():
         print(f"{name:30} {weight:6.2f}")
     for name, pack in cells.items():
@@ -163,7 +167,7 @@ def lists(data: Path) -> Iterator[Cell]:
     checked = checked_on(data)
     for entry in zipped(data / "wide_lists.jsonl.gz"):
         own = [page for page in entry["pages"] if page["title"] != entry["title"]]
-        yield from filled(entry["key"], entry["columns"], entry["rows"], usable(own, checked))
+        yield from thinned(filled(entry["key"], entry["columns"], entry["rows"], usable(own, checked)))
 
 
 def tables(data: Path) -> Iterator[Cell]:
@@ -182,13 +186,14 @@ def tables(data: Path) -> Iterator[Cell]:
         for key in columns:
             mine = [row for row in known if normal(row[key]) in titles]
             if len(mine) >= 0.3 * len(known):
-                yield from filled(key, [name for name in columns if name != key], mine[:MOST_ROWS], pages)
+                yield from thinned(filled(key, [name for name in columns if name != key], mine[:MOST_ROWS], pages))
 
 
 def filled(
     key: str, columns: Sequence[str], known: Sequence[dict[str, str]], pages: Sequence[Retrieved]
 ) -> Iterator[Cell]:
-    """The columns that most pages speak of; what a row's own page does not say counts as absent."""
+    """The columns that most pages speak of, as headers and as questions. What a row's own page does not say is absent;
+    of columns that few pages speak of, only the absent are read."""
     own: dict[int, list[Retrieved]] = {}
     for number, row in enumerate(known):
         subject = Subject(name=row[key], context={name: row[name] for name in columns}, column=key)
@@ -199,13 +204,37 @@ def filled(
             continue
         golds = [row[name] for row in known]
         stated = [bool(own[number]) and is_in(gold, own[number][0].text) for number, gold in enumerate(golds)]
-        if sum(stated) < SPOKEN_OF * sum(bool(words(gold)) for gold in golds):
-            continue
+        spoken_of = sum(stated) >= SPOKEN_OF * sum(bool(words(gold)) for gold in golds)
         for number, row in enumerate(known):
-            if words(row[name]):
+            if words(row[name]) and (spoken_of or not stated[number]):
                 context = {other: value for other, value in row.items() if value and other not in (name, key)}
                 subject = Subject(name=row[key], context=context, column=key)
-                yield looked(subject, Field(name=name), own[number]), [row[name]] if stated[number] else []
+                for field in asked(name, key, golds):
+                    yield looked(subject, field, own[number]), [row[name]] if stated[number] else []
+
+
+def thinned(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """With no more absent cells than others: asked is mostly what a page may say."""
+    known = list(cells)
+    some, none = ([cell for cell in known if bool(cell[1]) == stated] for stated in (True, False))
+    yield from some
+    yield from none[:: max(1, math.ceil(len(none) / max(1, len(some))))]
+
+
+def asked(name: str, key: str, golds: Sequence[str]) -> Iterator[Field]:
+    """The header alone and, where the values show of which kind they are, with a type or a question."""
+    yield Field(name=name)
+    filled = [gold for gold in golds if words(gold)]
+    for kind in ("year", "date", "count", "person"):
+        fits = [span for gold in filled for span in spans(kind, gold) if len(span.value) >= len(gold) - 1]
+        if len(fits) < MOSTLY * len(filled):
+            continue
+        if kind == "person":
+            if is_agent(content(name)):
+                yield Field(name=name, question=f"Who is the {name.lower()} of {{{key}}}?")
+        else:
+            yield Field(name=name, type="date" if kind == "date" else "number")
+        return
 
 
 def is_in(value: str, text: str) -> bool:
@@ -233,56 +262,78 @@ def zipped(path: Path) -> Iterator[dict[str, Any]]:
 # ── the fit ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def fit(cells: Sequence[Cell]) -> dict[str, float]:
+class Answers:
+    """Every answer of the pages of some packs, as a line of what speaks for it."""
+
+    def __init__(self, packs: Mapping[str, Sequence[Cell]]) -> None:
+        found = [
+            (name, complete(page), gold) for name, pack in packs.items() for places, gold in pack for page in places
+        ]
+        pages = [each for each in found if each[1]]
+        self.names = sorted({name for _, seen, _ in pages for each in seen for name in each.features})
+        of = {name: place for place, name in enumerate(self.names)}
+        self.many = np.array([len(seen) for _, seen, _ in pages])
+        self.pack = np.array([name for name, _, _ in pages])
+        self.table = np.zeros((int(self.many.sum()), len(self.names)), dtype=np.float32)
+        for line, each in enumerate(each for _, seen, _ in pages for each in seen):
+            for name, value in each.features.items():
+                self.table[line, of[name]] = value
+        self.right = np.array(
+            [bool(gold) and judge(each.value, gold) != "wrong" for _, seen, gold in pages for each in seen]
+        )
+
+
+def fit(
+    answers: Answers, *, without: str = "", start: Mapping[str, float] | None = None, rounds: int = ROUNDS
+) -> dict[str, float]:
     """By gradient ascent (Adam) on the likelihood of the right answers of each page, or of "none" where it has none."""
-    pages = [(complete(found), gold) for places, gold in cells for found in places]
-    pages = [(found, gold) for found, gold in pages if found]
-    names = sorted({name for found, _ in pages for seen in found for name in seen.features})
-    of = {name: place for place, name in enumerate(names)}
-    flat = [seen for found, _ in pages for seen in found]
-    table = np.zeros((len(flat), len(names)))
-    for line, seen in enumerate(flat):
-        for name, value in seen.features.items():
-            table[line, of[name]] = value
-    right = np.array([judge(seen.value, gold) != "wrong" if gold else False for found, gold in pages for seen in found])
-    starts = np.cumsum([0, *(len(found) for found, _ in pages)])[:-1]
-    page = np.repeat(np.arange(len(pages)), [len(found) for found, _ in pages])
+    kept = answers.pack != without
+    lines = np.repeat(kept, answers.many)
+    table, right, many = answers.table[lines], answers.right[lines], answers.many[kept]
+    starts, page = np.cumsum([0, *many])[:-1], np.repeat(np.arange(len(many)), many)
     answered = np.add.reduceat(right.astype(float), starts) > 0
     print(
-        f"{len(pages)} pages, {answered.mean():.3f} with a right answer; {len(flat)} answers, {right.mean():.3f} right"
+        f"{len(many)} pages, {answered.mean():.3f} with a right answer; {len(right)} answers, {right.mean():.3f} right",
+        flush=True,
     )
-    weights, speed, force = np.zeros(len(names)), np.zeros(len(names)), np.zeros(len(names))
-    for turn in range(1, ROUNDS + 1):
+    weights = np.array([(start or {}).get(name, 0.0) for name in answers.names], dtype=np.float32)
+    speed, force = np.zeros_like(weights), np.zeros_like(weights)
+    for turn in range(1, rounds + 1):
         odds = np.exp(np.clip(table @ weights, -30, 30))
         likely = odds / (1 + np.add.reduceat(odds, starts))[page]
         best = np.where(right, likely, 0)
         share = np.where(answered[page], best / np.maximum(np.add.reduceat(best, starts), 1e-12)[page], 0)
-        slope = table.T @ (share - likely) - PENALTY * weights
+        slope = (share - likely) @ table - PENALTY * weights
         speed, force = 0.9 * speed + 0.1 * slope, 0.99 * force + 0.01 * slope**2
         weights += PACE * (speed / (1 - 0.9**turn)) / (np.sqrt(force / (1 - 0.99**turn)) + 1e-8)
-    return dict(zip(names, weights.tolist(), strict=True))
+    return dict(zip(answers.names, weights.tolist(), strict=True))
 
 
-def honest(packs: Mapping[str, Sequence[Cell]]) -> dict[str, float]:
+def honest(packs: Mapping[str, Sequence[Cell]], answers: Answers, fitted: Mapping[str, float]) -> dict[str, float]:
     """How much too sure weights are on a pack that they were not fitted on: the odds that were said beside those that
-    came true, by a line (Platt). Every pack is left out once."""
-    said: dict[str, list[tuple[float, bool]]] = {"label": [], "sentence": []}
+    came true, by a line (Platt). Every pack is left out once, and each counts the same, however many cells it has: the
+    next kind of page is like one of them."""
+    said: dict[str, list[tuple[float, bool, float]]] = {"label": [], "sentence": []}
     for left_out, cells in packs.items():
-        weights = fit([cell for name, pack in packs.items() if name != left_out for cell in pack])
+        weights = fit(answers, without=left_out, start=fitted, rounds=ROUNDS // 3)
+        best = []
         for places, gold in cells:
             scored = [each for found in places for each in score.probabilities(complete(found), weights)]
             if scored:
-                likely, seen = max(scored, key=lambda each: each[0])
-                way = "sentence" if seen.how == "sentence" else "label"
-                said[way].append((math.log(likely / (1 - likely)), bool(gold) and judge(seen.value, gold) != "wrong"))
+                best.append((*max(scored, key=lambda each: each[0]), gold))
+        for likely, seen, gold in best:
+            way = "sentence" if seen.how == "sentence" else "label"
+            right = bool(gold) and judge(seen.value, gold) != "wrong"
+            said[way].append((math.log(likely / (1 - likely)), right, 1 / len(best)))
     found: dict[str, float] = {}
-    for way, pairs in said.items():
-        odds, right = np.clip(np.array(pairs, dtype=float).T, -8, 8)
+    for way, each in said.items():
+        odds, right, counts = np.array(each, dtype=float).T
+        odds, counts = np.clip(odds, -8, 8), counts / counts.sum()
         slope, shift = 1.0, 0.0
         for _ in range(5000):
-            off = right - 1 / (1 + np.exp(-(slope * odds + shift)))
-            slope, shift = slope + 0.05 * float((off * odds).mean()), shift + 0.05 * float(off.mean())
-        found |= {f"{way} slope": slope, f"{way} shift": shift - CAUTION}
+            off = counts * (right - 1 / (1 + np.exp(-(slope * odds + shift))))
+            slope, shift = slope + 0.05 * float((off * odds).sum()), shift + 0.05 * float(off.sum())
+        found |= {f"{way} slope": slope, f"{way} shift": shift}
     return found
 
 

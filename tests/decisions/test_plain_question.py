@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.decisions.plain_question import column_for, plainly_about
+from tablewright.extraction.wanted import wanted
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,9 @@ def test_a_question_is_plain_where_it_describes_nothing(question: str, names: li
 
 def test_the_column_of_a_question_is_the_one_that_a_table_would_have() -> None:
     founded = column_for("When was Quillon Robotics founded?", "Quillon Robotics")
-    assert (founded.name, founded.type) == ("founded", "number")
-    assert column_for("Who founded Quillon Robotics?", "Quillon Robotics").type == "text"
+    assert (founded.name, wanted(founded).kind) == ("founded", "date")
+    assert wanted(founded).words == ("founded",), "the name of the thing is no part of what is asked about it"
+    by = column_for("Who founded Quillon Robotics?", "Quillon Robotics")
+    assert (by.name, wanted(by).kind) == ("founded by", "person")
     odd = column_for("What is the mascot of Quillon Robotics?", "Quillon Robotics")
-    assert odd.name == "mascot of"
+    assert (odd.name, wanted(odd).kind) == ("mascot of", "text")

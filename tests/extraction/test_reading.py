@@ -101,3 +101,54 @@ def test_a_rare_form_of_a_word_means_what_the_common_one_does(name: str) -> None
 def test_a_plural_in_brackets_is_no_unit() -> None:
     assert best(Field(name="Owner(s)"), "Pellworm Gliders\nOwner: Halden Group") == "Halden Group"
     assert best(Field(name="Duration (s)"), "Pellworm Gliders\nDuration: 14 s") == "14"
+
+
+# ── whose value it is ────────────────────────────────────────────────────────────────────────────────────────────────
+
+STAFF = Field(name="Employees", type="number", question="How many people work at {Company}?")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Some 90 gliders are at work in 12 flying schools.",
+        "Our logbook is used by 60 organisations, and the biggest roster in it has 4,000 people on it.",
+    ],
+)
+def test_a_number_counts_what_stands_after_it(sentence: str) -> None:
+    assert best(STAFF, f"Pellworm Gliders is a maker of sailplanes. {sentence}") is None
+
+
+def test_a_number_before_a_small_word_counts_what_stands_before_it() -> None:
+    assert best(STAFF, "Pellworm Gliders is a maker of sailplanes. We have a workforce of 310 in two works.") == "310"
+
+
+def test_a_year_of_another_thing_on_a_page_that_is_not_the_row_s_own_is_left() -> None:
+    text = "Pellworm Gliders will fly over the pier this summer. The pier, opened in 1889, was dark after a storm."
+    source = Retrieved(origin="https://news.example/b", title="Pellworm Gliders over the pier again", text=text)
+    found = reader.read(Subject(name="Pellworm Gliders", column="Company"), [FOUNDED], [source])["Founded"]
+    assert not [candidate.value for candidate in found if candidate.score >= reader.SURE]
+
+
+def test_what_is_said_of_a_person_reaches_over_an_insertion() -> None:
+    field = Field(name="CEO", question="Who is the chief executive of {Company}?")
+    text = "Pellworm Gliders makes sailplanes. Ann Lee, who came as an apprentice in 1986, is president and CEO."
+    assert best(field, text) == "Ann Lee"
+
+
+FOUNDED = Field(name="Founded", type="number", question="When was {Company} founded?")
+
+
+def test_when_as_a_number_is_a_year() -> None:
+    assert best(FOUNDED, "Pellworm Gliders\nFounded: 1987; 39 years ago, in Emden") == "1987"
+
+
+def test_the_city_of_an_address_follows_the_street() -> None:
+    city = Field(name="Head office", question="In which city is {Company} headquartered?")
+    assert best(city, "Pellworm Gliders\nHead office: 4 Tannery Row, Emden, Germany") == "Emden"
+    assert best(city, "Pellworm Gliders is headquartered at 4 Tannery Row, Emden, Germany.") == "Emden"
+
+
+def test_a_telephone_number_is_kept_whole_where_more_stands_behind_it() -> None:
+    text = "Pellworm Gliders\nTelephone: +49 4921 555 0178 Entered in the register of trade in the year: 1983"
+    assert best(Field(name="Phone number"), text) == "+49 4921 555 0178"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from tablewright.decisions.brief.phrases import names_in
-from tablewright.decisions.column_names import known_column
 from tablewright.decisions.hops.asking import telling
 from tablewright.table.model import Field
 
@@ -24,15 +23,12 @@ def plainly_about(question: str) -> list[str]:
 
 
 def column_for(question: str, name: str) -> Field:
-    """The column that a table would have for the question: "founded", a number; "founded by"; "CEO of"."""
+    """The column that a table would have for the question: "founded", "founded by", "CEO of". What is asked of the
+    thing stays the question, so that when, who and how many say which kind of answer is wanted."""
     rest = " ".join(question.rstrip("?! ").replace(name, " ").split())
     done_by = _DONE_BY.match(rest)
     column = f"{done_by[1]} by" if done_by else _ASKING.sub("", rest)
-    known = known_column(column, "" if done_by else question)
-    if known is None:
-        return Field(name=column, question=question)
-    is_number = known.kind in ("year", "count", "number")
-    return Field(name=known.names[0], type="number" if is_number else "text", question=question)
+    return Field(name=column, question=question.replace(name, "{name}"))
 
 
 _DONE_BY = re.compile(r"who\s+(\w+ed)\b", re.IGNORECASE)

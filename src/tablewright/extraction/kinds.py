@@ -47,18 +47,23 @@ def whole(want: Wanted, value: str) -> Span | None:
     if want.kind in _NAMES:
         text = value.split(" | ")[0].strip(" .;")
         if want.kind == "city":
-            text = text.split(",")[0]
+            # A part with a number in it is of the street, or the code of a post office.
+            parts = [part.strip() for part in text.split(",")]
+            text = next((part for part in parts if not any(map(str.isdigit, part))), parts[0])
         if not 0 < len(text) <= LONGEST_TEXT:
             return None
         if want.kind != "text" and (len(text.split()) > LONGEST_NAME or text.islower()):
             return Span(value=text, start=0, end=len(text), sure=0.5)
         return Span(value=text, start=0, end=len(text))
     found = typed(want, value)
-    if found and want.kind == "number" and want.field.type == "text" and len(value) <= LONGEST_NUMBER:
-        return Span(value=value.strip(), start=0, end=len(value))  # a telephone number, "19 mpg in town"
+    if found and want.kind == "number" and want.field.type == "text":  # a telephone number, "19 mpg in town"
+        run = _GROUPS.match(value)
+        written = value if len(value) <= LONGEST_NUMBER or run is None else run[0]
+        return Span(value=written.strip(), start=0, end=len(written))
     return max(found, key=lambda span: (span.sure, -span.start)) if found else None
 
 
+_GROUPS = re.compile(r"\+?[\d(][\d\s()./-]*\d(?!\w)")
 _RANGE = re.compile(r"\d\s?[–—-]\s?\d")  # "51–100 persons" is no number of persons
 _NAMES = frozenset(
     ("text", "name", "organisation", "title", "person", "place", "country", "nationality", "city", "state")

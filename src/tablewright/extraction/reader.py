@@ -9,7 +9,7 @@ Below `SURE` the reader abstains.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, dropwhile, islice
 
 from tablewright.extraction.about import ABOUT as ABOUT
 from tablewright.extraction.about import Subject, short_names
@@ -17,9 +17,9 @@ from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.coverage import by_word
 from tablewright.extraction.identity import NAMESAKE, fits
 from tablewright.extraction.labels import from_grids, from_pairs
-from tablewright.extraction.meaning import as_one, content, likeness
+from tablewright.extraction.meaning import as_one, content, likeness, words
 from tablewright.extraction.page import page
-from tablewright.extraction.reading import Reading, Seen
+from tablewright.extraction.reading import SURELY_OWN, Reading, Seen
 from tablewright.extraction.score import probabilities
 from tablewright.extraction.sentences import from_sentences
 from tablewright.extraction.wanted import wanted
@@ -27,8 +27,10 @@ from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.text.words import normal
 
-SURE = 0.4
-"""As likely right as wrong, after what the fit takes off the odds for pages of another kind."""
+SURE = 0.5
+"""More likely right than wrong."""
+DEFINING = 10
+"""Words that say what a thing is, after "is"."""
 CONTEXT = 300
 """Characters of a page in which it says what it is about."""
 
@@ -71,15 +73,28 @@ def look(subject: Subject, field: Field, source: Retrieved, fit: float) -> Itera
         page=text,
         fit=fit,
         own=fit >= ABOUT,
-        names=short_names(subject, source.title),
+        # The title of a page that may be about something else has words for that, too.
+        names=short_names(subject, source.title if fit >= SURELY_OWN else ""),
         alike=as_one(want.phrases, want.words, text.vocabulary.likeness(want.words)),
         context=by_word(want, likeness(want.words, title)),
     )
+    reading.called = _words_for(reading)
     own_name = normal(subject.name)
     places = from_pairs(reading) if reading.own else iter(())
     for seen in chain(from_grids(reading), places, from_sentences(reading)):
         if not own_name or normal(seen.value) != own_name:  # what a thing is called is not what is asked about it
             yield seen
+
+
+def _words_for(reading: Reading) -> tuple[str, ...]:
+    """Of the row's column and cells and, on its own page, of what it is said to be: "is a maker of gliders"."""
+    cells = f"{reading.subject.column} {' '.join(reading.subject.context.values())[:CONTEXT]}"
+    first = words(reading.page.sentences[0].text) if reading.page.sentences and reading.fit >= SURELY_OWN else []
+    said = islice(dropwhile(lambda word: word not in _IS, first), DEFINING)
+    return content(f"{cells} {' '.join(said)}")
+
+
+_IS = frozenset("is was are were".split())
 
 
 def _ranked(candidates: list[Candidate]) -> list[Candidate]:

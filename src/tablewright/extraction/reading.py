@@ -54,5 +54,7 @@ class Reading:
             return 1.0
         return self.fit if self.own else ELSEWHERE
 
+    called: tuple[str, ...] = ()
+    """Words for what the row is: those of its column, of its cells and, on its own page, of the first lines."""
     labels: dict[str, Any] = field(default_factory=dict)
     """How each label of the page speaks of what is asked, where it was looked at."""

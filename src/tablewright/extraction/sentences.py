@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +16,9 @@ from numpy.typing import NDArray
 from tablewright.extraction.about import mentions
 from tablewright.extraction.coverage import ALIKE, NEARBY, SAME, Coverage, coverage
 from tablewright.extraction.kinds import UNSURE, typed
-from tablewright.extraction.meaning import RELATED, likeness, words
+from tablewright.extraction.meaning import RELATED, is_light, likeness, words
 from tablewright.extraction.passages import Sentence
-from tablewright.extraction.reading import Reading, Seen
+from tablewright.extraction.reading import SURELY_OWN, Reading, Seen
 from tablewright.extraction.spans import Span, spans
 from tablewright.extraction.wanted import Kind, Wanted
 from tablewright.table.countries import COUNTRIES, STATES
@@ -36,7 +39,8 @@ WINDOW = 6
 """Words before and after an answer that are beside it."""
 DEFINED = 6
 """Sentences at the beginning of a page that say what the thing is, whichever words they use."""
-_PRONOUNS = frozenset("it he she they this these its his her their we our i my the".split())
+_PRONOUNS = frozenset("it he she they its his her their we our i my".split())
+_POINTING = frozenset("the this these that those".split())
 _DENIED = frozenset("not never no former formerly previously until ex without".split())
 _LEADING = {
     "by": "by",
@@ -60,6 +64,7 @@ _GROUPS: dict[Kind, str] = {
     **dict.fromkeys(("year", "date"), "time"),
     **dict.fromkeys(("money", "measure", "count", "number"), "amount"),
     **dict.fromkeys(("place", "country", "nationality", "city", "state"), "place"),
+    "person": "person",
 }
 _TOGETHER = (
     *("mean", "anchored", "exact", "near before", "near after", "near exactly"),
@@ -71,7 +76,11 @@ _LIKE: dict[str, tuple[str, ...]] = {
     "amount": ("number", "amount", "size"),
     "place": ("place", "city", "country"),
     "name": ("person", "organization", "group"),
+    "person": ("person",),
 }
+
+
+_THINGS = ("street", "building", "organization", "event", "region")
 
 
 def from_sentences(reading: Reading) -> Iterator[Seen]:
@@ -109,13 +118,21 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
         return
     first, last = page.bounds(sentence)
     ids = page.vocabulary.ids[first:last]
-    alike = reading.alike[told][:, ids].max(axis=0) if told else np.zeros(len(ids), dtype=np.float32)
     said = [page.vocabulary.words[number] for number in ids]
+    topic = _topic(said, reading)
+    if topic == "other" and reading.fit < SURELY_OWN:
+        return
+    spoken = _most(reading, ids, told)
+    # A light word beside an answer says little of it: "22,000 people" are no staff.
+    alike = _most(reading, ids, [row for row in told if reading.want.words[row] in reading.want.weighty] or told)
     places = [_words_of(reading, sentence, span, first) for _, span in found]
+    inserted = [_insertion(reading, sentence, span, first, last) for _, span in found]
     aside = _parentheses(sentence, page.vocabulary.starts[first:last])
-    near = [_nearness(np.where(_reaches(aside, place), alike, 0), *place) for place in places]
+    near = [
+        _nearness(np.where(_reaches(aside, place), alike, 0), *place, skipped)
+        for place, skipped in zip(places, inserted, strict=True)
+    ]
     closest = max(max(each) for each in near)
-    about_it = _begins_with_subject(said, reading.names)
     counts = Counter(group for group, _ in found)
     # Where any text will do, or any value of the kind, a sentence does not say that this is the one.
     plain = bool(told) and reading.want.kind != "text"
@@ -130,9 +147,7 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
             covered = _coverage(reading, np.where(beside >= NEARBY, np.maximum(RELATED, best), best))
             if not covered.whole:
                 continue
-        if reading.want.kind == "count" and not _counts(
-            alike, begins, ends, named=sentence.text[span.end + 1 : span.end + 2].isupper()
-        ):
+        if reading.want.kind == "count" and not _counts(spoken, begins, ends, _is_followed(sentence, span, said, ends)):
             continue
         leading = _LEADING.get(said[begins - 1], "other") if begins else "nothing"
         if reading.want.kind == "person" and leading in ("in", "at"):  # where one is, not who
@@ -145,7 +160,7 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
             "exact": float(covered.anchored >= SAME),
             "near before": near[number][0],
             "near after": near[number][1],
-            "near exactly": max(_nearness(np.where(alike >= SAME, alike, 0), begins, ends)),
+            "near exactly": max(_nearness(np.where(alike >= SAME, alike, 0), begins, ends, inserted[number])),
             "closest": float(max(near[number]) >= closest - 1e-6),
             "beside": float(alike[ends : ends + 2].max(initial=0.0)),
             "inside": float(alike[begins:ends].max(initial=0.0)),
@@ -153,20 +168,23 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
             "order": math.log1p(number),
             "first": float(sentence.number == 0),
             "deep": min(1.0, sentence.number / 20),
-            "subject": float(about_it),
+            "subject": float(topic == "own"),
+            "other thing": float(topic == "other"),
             "denied": float(bool(_DENIED.intersection(said[max(0, begins - 5) : begins]))),
             "sure": span.sure,
             "untyped": float(reading.want.kind == "text"),
             "like kind": _like_kind(reading.want.phrases[0], group),
             "only kind": float(not told),
             "loosely": float(not by_sentence.whole),
-            "agent": float(_is_agent(reading.want.phrases[0])),
+            "agent": float(is_agent(reading.want.phrases[0])),
             "own": float(reading.own),
             "in row": float(normal(span.value) in known),
             "fit": reading.fit,
         }
-        if group == "name":
+        if group in ("name", "person"):
             features |= _look_of(span.value, agent=features["agent"])
+        if group in ("name", "place"):
+            features[f"{group} of thing"] = _like_thing(span.value)
         features |= {f"{group} {name}": features[name] for name in _TOGETHER}
         features |= {group: 1.0, f"{group} after {leading}": 1.0}
         features[f"{group} near after {leading}"] = near[number][0]
@@ -185,10 +203,26 @@ def _coverage(reading: Reading, best: NDArray[np.float32]) -> Coverage:
     return coverage(reading.want, dict(zip(reading.want.words, best.tolist(), strict=True)), reading.context)
 
 
-def _counts(alike: NDArray[np.float32], begins: int, ends: int, *, named: bool) -> bool:
-    """Whether what is counted stands beside the number: the 4 of "4 Mill Lane" is of a name and counts nothing."""
+def _most(reading: Reading, ids: NDArray[np.int32], rows: list[int]) -> NDArray[np.float32]:
+    """How alike each word of a sentence is to the asked word that it is most alike."""
+    if not rows:
+        return np.zeros(len(ids), dtype=np.float32)
+    most: NDArray[np.float32] = reading.alike[rows][:, ids].max(axis=0)
+    return most
+
+
+def _counts(alike: NDArray[np.float32], begins: int, ends: int, followed: bool) -> bool:
+    """Whether what is asked is what is counted: it stands after the number, or before one that counts nothing else."""
     after, before = alike[ends : ends + COUNTED], alike[max(0, begins - COUNTED) : begins]
-    return bool(after.max(initial=0.0) >= RELATED or (before.max(initial=0.0) >= SAME and not named))
+    return bool(after.max(initial=0.0) >= RELATED or (before.max(initial=0.0) >= SAME and not followed))
+
+
+def _is_followed(sentence: Sentence, span: Span, said: Sequence[str], ends: int) -> bool:
+    """Whether a number counts the word after it, "38 warehouses", or is of a name, "4 Mill Lane"."""
+    after = sentence.text[span.end : span.end + 2]
+    return (
+        len(after) == 2 and after[0] in " -" and after[1].isalpha() and (after[1].isupper() or not is_light(said[ends]))
+    )
 
 
 def _typed(want: Wanted, text: str) -> Iterator[tuple[str, Span]]:
@@ -210,7 +244,7 @@ def _like_kind(name: tuple[str, ...], group: str) -> float:
     return float(likeness(name, _LIKE[group]).max(initial=0.0))
 
 
-def _is_agent(name: tuple[str, ...]) -> bool:
+def is_agent(name: tuple[str, ...]) -> bool:
     """Whether a name is a noun of the one who does something: "Owner", "Director", "Soloist"."""
     return bool(name) and name[-1].endswith(_AGENTS)
 
@@ -231,6 +265,13 @@ def _look_of(name: str, *, agent: float) -> dict[str, float]:
     }
 
 
+@lru_cache(maxsize=16_384)
+def _like_thing(name: str) -> float:
+    """How far the last word of a name says what sort of thing it is: "Avenue" of "Park Avenue", "Stadium"."""
+    last = tuple(words(name)[-1:]) if " " in name else ()
+    return float(likeness(last, _THINGS).max(initial=0.0))
+
+
 def _is_known(reading: Reading, span: Span) -> bool:
     """What the row is called, and what only repeats the question, is no answer."""
     said = set(words(span.value))
@@ -242,14 +283,27 @@ def _words_of(reading: Reading, sentence: Sentence, span: Span, first: int) -> t
     return begins - first, ends - first
 
 
-def _nearness(alike: NDArray[np.float32], begins: int, ends: int) -> tuple[float, float]:
-    """How alike the words before and after an answer are to the asked, those far away counting less."""
+def _nearness(alike: NDArray[np.float32], begins: int, ends: int, inserted: int) -> tuple[float, float]:
+    """How alike the words before and after an answer are to the asked, those far away counting less. What follows an
+    insertion of so many words is as near as without it."""
     before, after = alike[:begins][::-1], alike[ends:]
-    fading = np.exp(-np.arange(max(len(before), len(after), 1)) / FADING)
+    away = np.arange(len(after))
     return (
-        float((before * fading[: len(before)]).max(initial=0.0)),
-        float((after * fading[: len(after)]).max(initial=0.0)),
+        float((before * np.exp(-np.arange(len(before)) / FADING)).max(initial=0.0)),
+        float((after * np.exp(-np.where(away >= inserted, away - inserted, away) / FADING)).max(initial=0.0)),
     )
+
+
+def _insertion(reading: Reading, sentence: Sentence, span: Span, first: int, last: int) -> int:
+    """The words of what is said between two commas right after an answer: "Ann Lee, who joined in 2011, is …"."""
+    found = _INSERTED.match(sentence.text, span.end)
+    if found is None:
+        return 0
+    begins, ends = reading.page.words_between(sentence.start + found.start(), sentence.start + found.end())
+    return min(ends, last) - max(begins, first)
+
+
+_INSERTED = re.compile(r", (?=[a-z])[^,;:.()]+(?=,)")
 
 
 def _parentheses(sentence: Sentence, starts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -271,5 +325,13 @@ def _reaches(aside: NDArray[np.int64], place: tuple[int, int]) -> NDArray[np.boo
     return np.isin(aside, list(own))
 
 
-def _begins_with_subject(said: Sequence[str], names: frozenset[str]) -> bool:
-    return bool(said) and (said[0] in _PRONOUNS or not names.isdisjoint(said[:OPENING]))
+def _topic(said: Sequence[str], reading: Reading) -> Literal["own", "other", ""]:
+    """What a sentence begins with: the row or a word for it, another thing, or neither."""
+    if not said or said[0] in _PRONOUNS or not reading.names.isdisjoint(said[:OPENING]):
+        return "own" if said else ""
+    if said[0] not in _POINTING:
+        return ""
+    head = tuple(takewhile(lambda word: not is_light(word), said[1:OPENING]))
+    if not head:
+        return ""
+    return "own" if likeness(head, reading.called).max(initial=0.0) >= RELATED else "other"

@@ -13,7 +13,7 @@ from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_numbers
-from tablewright.table.units import parse_unit
+from tablewright.table.units import parse_unit, unit_at
 
 
 class Span(Noun, frozen=True):
@@ -67,16 +67,18 @@ def spans(kind: Kind, text: str, unit: str = "", likely: str = "") -> Sequence[S
 
 # ── numbers, dates, money ────────────────────────────────────────────────────────────────────────────────────────────
 
-_COUNTED = (
-    r"(?:people|employees|km|m|seats?|spectators|mm|kg|units|rooms|copies|members|feet|ft|miles|metres|meters|acres|kHz|"
-    r"MHz|MW|W|hectares)"
-)
-_YEAR = re.compile(rf"(?<![\d.,/$£€-])(1[0-9]{{3}}|20[0-9]{{2}})(?![\d/]|[.,]\d|-\d{{4}}|(?:\s|-){_COUNTED}\b)")
+_YEAR = re.compile(r"(?<![\d.,/$£€-])(1[0-9]{3}|20[0-9]{2})(?![\d/]|[.,]\d|-\d{4})")
 
 
 def _years(text: str) -> Iterator[Span]:
     for match in _YEAR.finditer(text):
-        yield Span(value=match[1], start=match.start(), end=match.end())
+        if not _has_unit(text, match.end()):
+            yield Span(value=match[1], start=match.start(), end=match.end())
+
+
+def _has_unit(text: str, end: int) -> bool:
+    """Whether a number that ends here is measured in what follows: "1200 km"."""
+    return text[end : end + 1] in (" ", "-", "°") and unit_at(text, end) is not None
 
 
 def _dates(text: str) -> Iterator[Span]:
@@ -111,16 +113,16 @@ def _alike(one: str, other: str) -> bool:
     return left is not None and right is not None and left.kind == right.kind
 
 
-_NOT_A_COUNT = re.compile(
-    r"\s?(?:%|percent|per cent|km|mi|m|ft|kg|years?|months?|days?|am|pm|°|th|st|nd|rd)\b", re.IGNORECASE
-)
+_ORDER_OR_TIME = re.compile(r"th|st|nd|rd|\s?[ap]\.?m\b", re.IGNORECASE)  # "120th", "6 p.m."
 
 
 def _numbers(text: str, kind: Kind, unit: str) -> Iterator[Span]:
     years = {(span.start, span.end) for span in _years(text)}
     for number in read_numbers(text):
         written = text[number.start : number.end]
-        if kind == "count" and (number.percent or number.value < 0 or _NOT_A_COUNT.match(text, number.end)):
+        if kind == "count" and (
+            number.percent or number.value < 0 or _ORDER_OR_TIME.match(text, number.end) or _has_unit(text, number.end)
+        ):
             continue
         if re.search(r"[$£€¥]\s?$", text[max(0, number.start - 2) : number.start]):
             continue
@@ -212,8 +214,6 @@ _NOT_A_CITY = frozenset(
 def _places(text: str, level: str) -> Iterator[Span]:
     for match in _CHAIN.finditer(text):
         chain, start = _trim(match)
-        if part := _PART_OF_TOWN.match(chain):
-            chain, start = chain[part.end() :], start + part.end()
         if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY or chain in COUNTRY_OF:
             continue
         if level == "place":
@@ -222,34 +222,19 @@ def _places(text: str, level: str) -> Iterator[Span]:
             chain = _unowned(chain, text, start)
             yield Span(value=chain, start=start, end=start + len(chain))
             continue
-        first = chain.split(", ")[0]
-        wide = first in COUNTRIES or first in STATES
-        if (
-            wide
-            and first == chain
-            and first not in ("New York", "Washington", "Singapore", "Luxembourg", "Hong Kong", "Monaco")
-        ):
+        if _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):  # what follows the street
+            street, _, chain = chain.partition(", ")
+            start += len(street) + len(", ")
+        first, *rest = chain.split(", ")
+        if not first:
             continue
-        if (first in COUNTRY_OF and first == chain) or _NO_TOWN.search(first):
-            continue
-        if _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]) or _DISTRICT.match(text, start + len(first)):
-            continue
-        placed = any(part in COUNTRIES or part in STATES for part in chain.split(", ")[1:])
+        placed = any(part in COUNTRIES or part in STATES for part in rest)
+        wide = first in COUNTRIES or first in STATES  # and seldom a city, such as Singapore
         first = _unowned(first, text, start)
-        yield Span(value=first, start=start, end=start + len(first), sure=1.0 if placed else 0.8)
+        yield Span(value=first, start=start, end=start + len(first), sure=1.0 if placed else 0.5 if wide else 0.8)
 
 
-_NO_TOWN = re.compile(
-    r"\b(?:Street|St|Avenue|Ave|Road|Rd|Drive|Boulevard|Lane|Highway|Route|Stadium|Arena|Park|Hall|University|College|"
-    r"School|"
-    r"League|Championship|Division|Association|Conference|Cup|Company|Inc|Corporation|County|District|River|Lake|"
-    r"Island|"
-    r"Building|Tower|Studios|Plaza|Campus|Complex|Freeway|Square|House|Headquarters|Parkway|Way|Resort|Center|Centre|"
-    r"Airport|Church|Museum|Hospital|Club|Union|Army|Navy|Party|Club|Records|LLC|Ltd)$"
-)
-_PART_OF_TOWN = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Greater|Inner) (?=[A-Z])")
 _IN_AN_ADDRESS = re.compile(r"\d (?:[A-Z][\w.]* of the )?$")
-_DISTRICT = re.compile(r" (?:district|neighbou?rhood|suburb|section|area|building) of\b")
 _KNOWN = re.compile(rf"{_CAPITAL}[\w.’'-]*(?: (?:and |of )?{_CAPITAL}[\w.’'-]*)*")
 
 

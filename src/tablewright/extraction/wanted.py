@@ -174,6 +174,8 @@ def _kind(field: Field, asked: str, name: tuple[str, ...]) -> tuple[Kind, set[st
         said.append((kind, head[0]))
     said += [(kind, "") for pattern, kind in _BY_QUESTION if re.search(pattern, asked, re.IGNORECASE)]
     said += [(kind, word) for word in (*name[-1:], *name[:-1]) if (kind := _called(word))]
+    if field.type == "number":  # when something was, as a number, is a year
+        said = [("year" if kind == "date" else kind, word) for kind, word in said]
     fits = _FITS.get(field.type)
     fitting = [(kind, word) for kind, word in said if fits is None or kind in fits]
     if not fitting:

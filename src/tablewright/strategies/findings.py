@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, Span
+from tablewright.extraction.identity import is_own_site
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
 from tablewright.table.evidence import basis_of, copies, evidence_for, follows, independent
 from tablewright.table.measures import length_of, mass_of
-from tablewright.table.model import Basis, Conflict, Evidence, Field, Finding, Money, Noun, Value
+from tablewright.table.model import Basis, Conflict, Evidence, Field, Finding, Money, Noun, Value, confidence_label
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.units import unit_at
 from tablewright.table.untrusted import is_tainted
@@ -73,14 +74,11 @@ def weigh(field: Field, reads: Sequence[Read], subject: Subject = NOBODY, prefer
 
     What a source of the preferred kind states goes before what others say. Of two that are as well supported, the one
     on the subject's own site counts."""
-    sides = sorted(
-        _sides(reads),
-        key=lambda side: (not _preferred(side, prefers), -round(side.strength, 2), not _own(side, subject)),
-    )
+    sides = sorted(_sides(reads), key=lambda side: (not _preferred(side, prefers), -side.strength))
     if not sides:
         return None
-    best = sides[0]
-    rivals = [side for side in sides[1:] if _disagrees(best, side)]
+    best = _best(sides, subject, prefers)
+    rivals = [side for side in sides if side is not best and _disagrees(best, side)]
     only_snippets = all(read.source.kind == "snippet" for read in best.reads)
     sure = confidence(best.scores, [rival.scores[0] for rival in rivals], snippet=only_snippets)
     return Finding(
@@ -106,14 +104,30 @@ def _sides(reads: Sequence[Read]) -> list[Side]:
     return sorted(sides, key=lambda side: -side.strength)
 
 
+def _best(sides: Sequence[Side], subject: Subject, prefers: str) -> Side:
+    """The first, or one that the subject's own site states, where it is as sure and no fewer sources give it."""
+    first = sides[0]
+    as_good = (
+        side
+        for side in sides
+        if len(side.reads) >= len(first.reads)
+        and confidence_label(side.strength) == confidence_label(first.strength)
+        and _preferred(side, prefers) == _preferred(first, prefers)
+    )
+    return next((side for side in as_good if _own(side, subject)), first)
+
+
 def _preferred(side: Side, kind: str) -> bool:
     return any(read.source.kind == kind and read.candidate.score >= STATED for read in side.reads)
 
 
 def _own(side: Side, subject: Subject) -> bool:
     """Whether a site says it that is called like the row, or like one of its other cells: its maker, its brand."""
-    names = {_letters(name) for name in (subject.name, *subject.context.values())} - {""}
-    return any(_letters(read.source.domain.partition(".")[0]) in names for read in side.reads)
+    names = {_letters(value) for value in subject.context.values()} - {""}
+    return any(
+        is_own_site(subject, read.source.domain) or _letters(read.source.domain.partition(".")[0]) in names
+        for read in side.reads
+    )
 
 
 def _letters(name: str) -> str:

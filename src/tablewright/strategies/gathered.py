@@ -18,6 +18,8 @@ from tablewright.decisions.plain_question import column_for, plainly_about
 from tablewright.decisions.rank_passages import Rank, RankPassages
 from tablewright.decisions.read_profile import MOST_PROOFS, Said, read_profile
 from tablewright.extraction.about import Subject
+from tablewright.extraction.reader import SURE
+from tablewright.extraction.wanted import wanted
 from tablewright.models.concern import concerning
 from tablewright.strategies.notebook import Notebook, read_places
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
@@ -32,9 +34,6 @@ from tablewright.table.text import cell_text
 
 PASSAGES = 6
 """Passages that an angle's cell stands on, at most."""
-
-DIRECT = 0.8
-"""What the reader must score for a fact about the one thing that a question names."""
 
 
 class Lead(Noun, frozen=True):
@@ -203,16 +202,19 @@ class GatheredAnswers(Gathered):
 
 
 async def read_fact(question: str, pages: Sequence[Retrieved], tools: Tools, tell: Tell) -> Finding | None:
-    """Where the question names the thing it asks about, the thing's own fields are read as for any row: sources are
-    weighed against each other, and who disagrees is told."""
+    """Where the question names the thing it asks about and says which kind of answer it wants (when, who, how many),
+    the thing's own fields are read as for any row: sources are weighed against each other, and who disagrees is
+    told."""
     best: tuple[float, Finding] | None = None
     for name in plainly_about(question):
         asked = column_for(question, name)
+        if wanted(asked).kind == "text":
+            continue
         notebook = Notebook(Subject(name=name), [asked], tools, web_of(tools), tell)
         notebook.take_over(pages)
         await notebook.read((asked,), tuple(pages), ask=False)
         score = notebook.score(asked)
-        if score >= DIRECT and (best is None or score > best[0]):
+        if score >= SURE and (best is None or score > best[0]):
             best = score, await notebook.finding(asked)
     return best[1] if best else None
 
