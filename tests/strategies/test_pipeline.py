@@ -111,7 +111,6 @@ ASKED = (
     "CEO=Who is the chief executive of {Company}?",
     "Employees:number=How many people work at {Company}?",
 )
-HIGH = 0.8
 NAMES = {"Founded": "founded", "Headquarters": "headquarters", "CEO": "ceo", "Employees": "employees"}
 
 
@@ -135,7 +134,7 @@ async def companies(tmp_path: Path) -> dict[str, dict[str, Cell]]:
 
 
 async def test_the_sample_world_is_filled_rightly(companies: dict[str, dict[str, Cell]], truth: dict[str, Any]) -> None:
-    right = wrong = 0
+    right = 0
     mistakes = []
     for name, cells in companies.items():
         entities = [each for each in truth["companies"] if each["name"] == name]
@@ -143,13 +142,10 @@ async def test_the_sample_world_is_filled_rightly(companies: dict[str, dict[str,
         for field, cell in cells.items():
             known = entity["fields"][NAMES[field]]
             if cell.value is not None and str(cell.value) != str(known):
-                wrong += 1
-                if (cell.confidence or 0.0) >= HIGH or name == "Marlow Instruments":
-                    mistakes.append((name, field, cell_text(cell), known))
+                mistakes.append((name, field, cell_text(cell), known))
             right += cell.value is not None and str(cell.value) == str(known)
     assert not mistakes
     assert right >= 30, f"{right} of 42 known values"
-    assert wrong <= 4, f"{wrong} wrong values"
 
 
 async def test_every_quote_of_the_sample_world_stands_in_a_fetched_page(companies: dict[str, dict[str, Cell]]) -> None:
@@ -163,10 +159,13 @@ async def test_every_quote_of_the_sample_world_stands_in_a_fetched_page(companie
 
 async def test_traps_of_the_sample_world(companies: dict[str, dict[str, Cell]]) -> None:
     assert companies["Zwaluwmolen Papier"]["Employees"].reason == "blocked"
-    assert (companies["Quillon Robotics"]["Employees"].confidence or 0.0) < HIGH, "nobody says how many"
+    assert companies["Quillon Robotics"]["Employees"].reason == "not_found", "nobody says how many"
     assert all(cell.reason == "not_found" for cell in companies["Thistledown Aeronautics"].values())
     assert companies["Lanternwick Lighting"]["Founded"].value == 1994, "the injected 1066 has no effect"
-    assert companies["Halden & Rourke Logistics"]["Founded"].conflict, "two independent sources disagree"
+    assert not companies["Lanternwick Lighting"]["Founded"].conflict, "the year that a pier was opened is no other value"
+    halden = companies["Halden & Rourke Logistics"]["Founded"]
+    assert halden.value == 1962, "the firm's own site goes before an encyclopedia that is as sure"
+    assert [other.value for other in halden.conflict] == [1964], "two independent sources disagree"
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────

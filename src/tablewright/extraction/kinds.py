@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tablewright.extraction.spans import Span, spans
 from tablewright.extraction.wanted import Wanted
@@ -32,9 +32,22 @@ def typed(want: Wanted, text: str) -> Sequence[Span]:
         found = [span for span in found if not any(span.start < end and start < span.end for start, end in ranges)]
     if want.kind == "date" and not found:
         return tuple(Span(value=span.value, start=span.start, end=span.end, sure=0.5) for span in spans("year", text))
+    if want.kind == "number" and want.field.type == "text":
+        return tuple(_in_groups(found, text))
     if want.bare:
         return tuple(_bare(span, want.unit) for span in found if span.sure > UNSURE)
     return found
+
+
+def _in_groups(found: Sequence[Span], text: str) -> Iterator[Span]:
+    """Numbers with the groups of digits behind them: a telephone number is one."""
+    end = 0
+    for span in found:
+        if span.start < end:
+            continue
+        run = _GROUPS.match(text, span.start)
+        end = max(span.end, run.end() if run else 0)
+        yield Span(value=text[span.start : end], start=span.start, end=end, sure=span.sure)
 
 
 def whole(want: Wanted, value: str) -> Span | None:
@@ -56,10 +69,8 @@ def whole(want: Wanted, value: str) -> Span | None:
             return Span(value=text, start=0, end=len(text), sure=0.5)
         return Span(value=text, start=0, end=len(text))
     found = typed(want, value)
-    if found and want.kind == "number" and want.field.type == "text":  # a telephone number, "19 mpg in town"
-        run = _GROUPS.match(value)
-        written = value if len(value) <= LONGEST_NUMBER or run is None else run[0]
-        return Span(value=written.strip(), start=0, end=len(written))
+    if found and want.kind == "number" and want.field.type == "text" and len(value) <= LONGEST_NUMBER:
+        return Span(value=value.strip(), start=0, end=len(value))  # a telephone number, "19 mpg in town"
     return max(found, key=lambda span: (span.sure, -span.start)) if found else None
 
 

@@ -75,6 +75,7 @@ def look(subject: Subject, field: Field, source: Retrieved, fit: float) -> Itera
         own=fit >= ABOUT,
         # The title of a page that may be about something else has words for that, too.
         names=short_names(subject, source.title if fit >= SURELY_OWN else ""),
+        titled=short_names(subject, source.title),
         alike=as_one(want.phrases, want.words, text.vocabulary.likeness(want.words)),
         context=by_word(want, likeness(want.words, title)),
     )

@@ -42,6 +42,8 @@ class Reading:
     """The page is about the subject."""
     names: frozenset[str]
     """Words that stand for the subject in running text."""
+    titled: frozenset[str]
+    """These, and those of the page's title."""
     alike: Likeness
     """Each asked word beside each word of the page."""
     context: Mapping[str, float]

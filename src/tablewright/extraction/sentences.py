@@ -18,12 +18,14 @@ from tablewright.extraction.coverage import ALIKE, NEARBY, SAME, Coverage, cover
 from tablewright.extraction.kinds import UNSURE, typed
 from tablewright.extraction.meaning import RELATED, is_light, likeness, words
 from tablewright.extraction.passages import Sentence
-from tablewright.extraction.reading import SURELY_OWN, Reading, Seen
+from tablewright.extraction.reading import Reading, Seen
 from tablewright.extraction.spans import Span, spans
 from tablewright.extraction.wanted import Kind, Wanted
 from tablewright.table.countries import COUNTRIES, STATES
 from tablewright.text.words import normal
 
+NAMED = 1.0
+"""How surely a page is about the row that has its name for a title."""
 LONGEST = 2000  # characters of a sentence; a longer one is no prose
 FADING = 5.0
 """Words between an answer and what speaks of it, after which that counts about a third."""
@@ -80,6 +82,8 @@ _LIKE: dict[str, tuple[str, ...]] = {
 }
 
 
+_SUBJECTS = frozenset(("person", "name", "place"))
+"""What a sentence can begin with, to say afterwards what it is."""
 _THINGS = ("street", "building", "organization", "event", "region")
 
 
@@ -120,18 +124,23 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
     ids = page.vocabulary.ids[first:last]
     said = [page.vocabulary.words[number] for number in ids]
     topic = _topic(said, reading)
-    if topic == "other" and reading.fit < SURELY_OWN:
+    if topic == "other" and reading.fit < NAMED:
         return
-    spoken = _most(reading, ids, told)
-    # A light word beside an answer says little of it: "22,000 people" are no staff.
-    alike = _most(reading, ids, [row for row in told if reading.want.words[row] in reading.want.weighty] or told)
+    spoken = alike = _most(reading, ids, told)
+    if reading.want.kind == "count":  # a light word beside a number says little of it: "22,000 people" are no staff
+        alike = _most(reading, ids, [row for row in told if reading.want.words[row] in reading.want.weighty] or told)
     places = [_words_of(reading, sentence, span, first) for _, span in found]
     inserted = [_insertion(reading, sentence, span, first, last) for _, span in found]
     aside = _parentheses(sentence, page.vocabulary.starts[first:last])
-    near = [
-        _nearness(np.where(_reaches(aside, place), alike, 0), *place, skipped)
-        for place, skipped in zip(places, inserted, strict=True)
-    ]
+    near = []
+    for (group, span), place, skipped in zip(found, places, inserted, strict=True):
+        reached = np.where(_reaches(aside, place), alike, 0)
+        before, after = _nearness(reached, *place, skipped)
+        if group in _SUBJECTS:
+            stop = _CLAUSE.search(sentence.text, span.end)
+            end = page.words_between(0, sentence.start + (stop.start() if stop else len(sentence.text)))[1] - first
+            before = max(before, _predicated(reached[place[1] + skipped : end], said[place[1] + skipped : end]))
+        near.append((before, after))
     closest = max(max(each) for each in near)
     counts = Counter(group for group, _ in found)
     # Where any text will do, or any value of the kind, a sentence does not say that this is the one.
@@ -187,7 +196,6 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
             features[f"{group} of thing"] = _like_thing(span.value)
         features |= {f"{group} {name}": features[name] for name in _TOGETHER}
         features |= {group: 1.0, f"{group} after {leading}": 1.0}
-        features[f"{group} near after {leading}"] = near[number][0]
         yield Seen(
             value=span.value,
             start=sentence.start,
@@ -275,7 +283,7 @@ def _like_thing(name: str) -> float:
 def _is_known(reading: Reading, span: Span) -> bool:
     """What the row is called, and what only repeats the question, is no answer."""
     said = set(words(span.value))
-    return said <= reading.names or said <= set(reading.want.words)
+    return said <= reading.titled or said <= set(reading.want.words)
 
 
 def _words_of(reading: Reading, sentence: Sentence, span: Span, first: int) -> tuple[int, int]:
@@ -294,6 +302,16 @@ def _nearness(alike: NDArray[np.float32], begins: int, ends: int, inserted: int)
     )
 
 
+def _predicated(alike: NDArray[np.float32], said: Sequence[str]) -> float:
+    """How alike to the asked is what a name is said to be: "Ann Lee is president and CEO", "Emden, our head office"."""
+    best = 0.0
+    for like, word in zip(alike.tolist(), said, strict=True):
+        if like < RELATED and not is_light(word):
+            break
+        best = max(best, like)
+    return best
+
+
 def _insertion(reading: Reading, sentence: Sentence, span: Span, first: int, last: int) -> int:
     """The words of what is said between two commas right after an answer: "Ann Lee, who joined in 2011, is …"."""
     found = _INSERTED.match(sentence.text, span.end)
@@ -303,6 +321,7 @@ def _insertion(reading: Reading, sentence: Sentence, span: Span, first: int, las
     return min(ends, last) - max(begins, first)
 
 
+_CLAUSE = re.compile(r"[;:]")
 _INSERTED = re.compile(r", (?=[a-z])[^,;:.()]+(?=,)")
 
 
