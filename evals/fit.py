@@ -11,7 +11,6 @@ on is measured by leaving each pack out once. `--write` puts the weights into `e
     swde       attributes on 48 sites, each asked in several words
     lists      the columns of real lists, read on the pages of their members
     tables     the columns of tables in articles, read on the pages that their cells name
-    questions  who, when, where and how many, each asked about a paragraph, which may not say it
 """
 
 from __future__ import annotations
@@ -38,14 +37,12 @@ from tablewright.extraction.reader import ABOUT, SURE, look
 from tablewright.extraction.reading import Seen
 from tablewright.extraction.sentences import is_agent
 from tablewright.extraction.spans import spans
-from tablewright.extraction.wanted import wanted
 from tablewright.sources.read.reader import read as read_page
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.text.words import normal
 
-PENALTY = 10.0
-"""Of 1, 3 and 10 the one that was surest of what is right, and least of what is wrong, on packs that were left out."""
+PENALTY = 3.0
 ROUNDS, PACE = 600, 0.05
 MOST_ROWS = 12
 SPOKEN_OF = 0.5
@@ -115,7 +112,6 @@ def main() -> int:
         **{name: list(swde(args.data, verticals)) for name, verticals in SWDE.items()},
         "lists": list(lists(args.data)),
         "tables": list(tables(args.data)),
-        "questions": list(questions(args.data)),
     }
     answers = Answers(cells)
     weights = fit(answers)
@@ -191,15 +187,6 @@ def tables(data: Path) -> Iterator[Cell]:
             mine = [row for row in known if normal(row[key]) in titles]
             if len(mine) >= 0.3 * len(known):
                 yield from thinned(filled(key, [name for name in columns if name != key], mine[:MOST_ROWS], pages))
-
-
-def questions(data: Path) -> Iterator[Cell]:
-    """Those that say which kind of answer they want."""
-    for row in rows(data / "reading_squad2.jsonl"):
-        field = Field(name=row["question"], question=row["question"])
-        if wanted(field).kind != "text":
-            source = Retrieved(origin=row["context_id"], title=row["title"].replace("_", " "), text=row["context"])
-            yield looked(Subject(name=""), field, [source]), row["answers"]
 
 
 def filled(

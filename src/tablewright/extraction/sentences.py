@@ -82,8 +82,6 @@ _LIKE: dict[str, tuple[str, ...]] = {
 }
 
 
-_SUBJECTS = frozenset(("person", "name", "place"))
-"""What a sentence can begin with, to say afterwards what it is."""
 _THINGS = ("street", "building", "organization", "event", "region")
 
 
@@ -136,7 +134,7 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
     for (group, span), place, skipped in zip(found, places, inserted, strict=True):
         reached = np.where(_reaches(aside, place), alike, 0)
         before, after = _nearness(reached, *place, skipped)
-        if group in _SUBJECTS:
+        if group == "person":
             stop = _CLAUSE.search(sentence.text, span.end)
             end = page.words_between(0, sentence.start + (stop.start() if stop else len(sentence.text)))[1] - first
             before = max(before, _predicated(reached[place[1] + skipped : end], said[place[1] + skipped : end]))
@@ -303,7 +301,7 @@ def _nearness(alike: NDArray[np.float32], begins: int, ends: int, inserted: int)
 
 
 def _predicated(alike: NDArray[np.float32], said: Sequence[str]) -> float:
-    """How alike to the asked is what a name is said to be: "Ann Lee is president and CEO", "Emden, our head office"."""
+    """How alike to the asked is what somebody is said to be: "Ann Lee is president and CEO", "Ann Lee (CEO)"."""
     best = 0.0
     for like, word in zip(alike.tolist(), said, strict=True):
         if like < RELATED and not is_light(word):
