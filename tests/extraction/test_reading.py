@@ -124,8 +124,8 @@ def test_a_number_before_a_small_word_counts_what_stands_before_it() -> None:
 
 
 def test_a_year_of_another_thing_on_a_page_that_is_not_the_row_s_own_is_left() -> None:
-    text = "Pellworm Gliders will fly over the pier this summer. The pier, opened in 1889, was dark after a storm."
-    source = Retrieved(origin="https://news.example/b", title="Pellworm Gliders over the pier again", text=text)
+    text = "The lamps come from Pellworm Gliders. The pier, opened in 1889, has been dark since the storm of 2022."
+    source = Retrieved(origin="https://news.example/b", title="Pellworm Gliders lights the pier", text=text)
     field = Field(name="Founded", type="number", question="What year was {Company} founded?")
     found = reader.read(Subject(name="Pellworm Gliders", column="Company"), [field], [source])["Founded"]
     assert not [candidate.value for candidate in found if candidate.score >= reader.SURE]

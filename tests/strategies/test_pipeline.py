@@ -162,7 +162,9 @@ async def test_traps_of_the_sample_world(companies: dict[str, dict[str, Cell]]) 
     assert companies["Quillon Robotics"]["Employees"].reason == "not_found", "nobody says how many"
     assert all(cell.reason == "not_found" for cell in companies["Thistledown Aeronautics"].values())
     assert companies["Lanternwick Lighting"]["Founded"].value == 1994, "the injected 1066 has no effect"
-    assert not companies["Lanternwick Lighting"]["Founded"].conflict, "the year that a pier was opened is no other value"
+    assert not companies["Lanternwick Lighting"]["Founded"].conflict, (
+        "the year that a pier was opened is no other value"
+    )
     halden = companies["Halden & Rourke Logistics"]["Founded"]
     assert halden.value == 1962, "the firm's own site goes before an encyclopedia that is as sure"
     assert [other.value for other in halden.conflict] == [1964], "two independent sources disagree"
