@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -16,6 +14,7 @@ from hypothesis import settings
 from sqlalchemy import create_engine, make_url
 
 from tablewright.store.store import Store
+from tests.homes import DATABASE, migrate, new_home
 
 # The same examples every time, and no limit on how long one takes, so that a red run is the doing of the change and not
 # of a busy machine. To look for new ones, other each time: scripts/test --hypothesis-profile=explore
@@ -65,27 +64,12 @@ def postgres_database(server: str, template: str = "template0") -> Iterator[str]
         run_sql(server, f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def migrate(url: str) -> None:
-    async def open_and_close() -> None:
-        async with await Store.open(url):
-            pass
-
-    asyncio.run(open_and_close())
-
-
 @pytest.fixture(scope="session")
 def postgres_template(postgres_server: str) -> Iterator[str]:
     """The name of a database that has our tables already: a copy of it is made much faster than they are."""
     with postgres_database(postgres_server) as url:
         migrate(url)
         yield str(make_url(url).database)
-
-
-@pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("template") / "tablewright.db"
-    migrate(f"sqlite:///{file}")
-    return file
 
 
 @pytest.fixture
@@ -104,9 +88,7 @@ def empty_postgres_url(postgres_server: str) -> Iterator[str]:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        file = tmp_path / "tablewright.db"
-        shutil.copy(request.getfixturevalue("sqlite_template"), file)
-        return f"sqlite:///{file}"
+        return f"sqlite:///{new_home(tmp_path) / DATABASE}"
     return str(request.getfixturevalue("postgres_url"))
 
 

@@ -15,7 +15,10 @@ from typing import Any
 
 import pytest
 
-LONGEST = 60
+from tests.homes import new_home
+from tests.patience import PATIENCE
+
+LONGEST = PATIENCE
 TABLEWRIGHT = str(Path(sys.executable).with_name("tablewright"))
 
 
@@ -34,7 +37,7 @@ class Launcher:
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=PATIENCE)
 
 
 @cache
@@ -84,6 +87,7 @@ class Shell:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
+    new_home(tmp_path / "home")
     return Shell(tmp_path)
 
 

@@ -18,6 +18,8 @@ import rich.table
 
 import tablewright.app
 import tablewright.assembly
+import tablewright.doors.server.app
+import tablewright.doors.web.pages
 import tablewright.engine.estimate
 import tablewright.engine.recheck
 import tablewright.engine.retry

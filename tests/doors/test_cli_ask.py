@@ -8,10 +8,13 @@ import os
 import pty
 import select
 import shutil
+import signal
 import time
 from pathlib import Path
 
 import pytest
+
+from tests.patience import PATIENCE
 
 from .conftest import TABLEWRIGHT, Shell
 
@@ -161,8 +164,10 @@ def chatted(shell: Shell, lines: list[str]) -> tuple[str, int]:
     if pid == 0:
         os.chdir(shell.folder)
         os.execve(TABLEWRIGHT, [TABLEWRIGHT, "ask"], shell.environ)
-    screen, seen, deadline = b"", 0, time.monotonic() + 60
-    while time.monotonic() < deadline:
+    screen, seen, deadline = b"", 0, time.monotonic() + PATIENCE
+    while True:
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGKILL)
         if not select.select([terminal], [], [], 0.5)[0]:
             continue
         try:

@@ -17,6 +17,7 @@ from tablewright.store.store import Store
 from tablewright.table.edits import SetCell
 from tablewright.table.model import Cell, Conflict, Evidence, Field, Step, given
 from tests.doors.conftest import TABLEWRIGHT, Shell
+from tests.patience import PATIENCE
 
 FOUNDED = Field(name="Founded", type="number", question="When was {Name} founded?")
 SIZE = Field(name="Size", type="select", options=("small", "large"), question="How large is {Name}?")
@@ -208,7 +209,7 @@ def test_ctrl_c_applies_nothing(shell: Shell) -> None:
     while "Cell 2 of 4" not in seen or not seen.endswith("[?]: "):
         seen += process.stderr.read(1)
     process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=30)
+    _, rest = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Stopped." in rest
     assert f"Nothing was applied; proposal {proposal} is as it was." in rest

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 from .place import Outcome, Place, ended, wait_for
 from .world import FIELDS, World, open_world, written
 
@@ -27,7 +29,7 @@ def launcher() -> subprocess.Popen[str]:
     def close() -> None:
         assert process.stdin is not None
         process.stdin.close()
-        process.wait(timeout=10)
+        process.wait(timeout=PATIENCE)
 
     atexit.register(close)
     return process

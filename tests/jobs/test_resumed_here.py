@@ -17,6 +17,7 @@ from tablewright.jobs import queue
 from tablewright.settings import Settings
 from tablewright.table.feed import Progress
 from tablewright.table.fieldspec import parse_field
+from tests.patience import PATIENCE
 
 SAMPLE = Path(__file__).parents[2] / "src" / "tablewright" / "sample" / "companies.csv"
 MORE = 40
@@ -51,7 +52,7 @@ async def serving(tablewright: Tablewright) -> AsyncIterator[None]:
 
 
 async def ended(tablewright: Tablewright, run_id: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         async for _ in tablewright.jobs.watch(run_id):
             pass
 

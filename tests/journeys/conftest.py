@@ -176,25 +176,44 @@ async def chat(tmp_path: Path) -> AsyncIterator[Chat]:
         yield begun
 
 
-@pytest.fixture(scope="module")
-def advised_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A home with a conversation about kettles that has been advised once; each test goes on with a copy."""
-    home = tmp_path_factory.mktemp("advised")
+@pytest.fixture(scope="session")
+def confirmed_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A home with a conversation about kettles whose products are found; each test goes on with a copy."""
+    home = tmp_path_factory.mktemp("confirmed")
+    return home, asyncio.run(went_on(home, "", FIRST, SECOND, CONFIRM))
 
-    async def begin() -> str:
-        async with chatting(on_sample(home)) as begun:
-            await begun.say(FIRST, SECOND, CONFIRM, ENRICH)
-            return begun.state.id
 
-    return home, asyncio.run(begin())
+@pytest.fixture(scope="session")
+def advised_home(confirmed_home: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The same conversation when it has been advised once."""
+    home, state_id = confirmed_home
+    advised = shutil.copytree(home, tmp_path_factory.mktemp("advised") / "home")
+    return advised, asyncio.run(went_on(advised, state_id, ENRICH))
+
+
+async def went_on(home: Path, state_id: str, *messages: str) -> str:
+    async with chatting(on_sample(home), state_id) as chat:
+        await chat.say(*messages)
+        return chat.state.id
+
+
+@asynccontextmanager
+async def copied(kept: tuple[Path, str], home: Path) -> AsyncIterator[Chat]:
+    shutil.copytree(kept[0], home)
+    async with chatting(on_sample(home), kept[1]) as going_on:
+        yield going_on
+
+
+@pytest.fixture
+async def confirmed(confirmed_home: tuple[Path, str], tmp_path: Path) -> AsyncIterator[Chat]:
+    async with copied(confirmed_home, tmp_path / "home") as chat:
+        yield chat
 
 
 @pytest.fixture
 async def advised(advised_home: tuple[Path, str], tmp_path: Path) -> AsyncIterator[Chat]:
-    home, state_id = advised_home
-    shutil.copytree(home, tmp_path / "home")
-    async with chatting(on_sample(tmp_path / "home"), state_id) as going_on:
-        yield going_on
+    async with copied(advised_home, tmp_path / "home") as chat:
+        yield chat
 
 
 # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────────

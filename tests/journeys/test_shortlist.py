@@ -58,9 +58,8 @@ async def test_the_conversation_of_the_spec_up_to_the_shortlist(chat: Chat) -> N
     assert filled >= 0.8 * len(columns) * len(table.rows)
 
 
-async def test_whether_a_product_meets_the_requirements_is_worked_out_and_never_looked_for(chat: Chat) -> None:
-    await chat.say(FIRST, SECOND, CONFIRM, ENRICH)
-    table = await chat.table()
+async def test_whether_a_product_meets_the_requirements_is_worked_out_and_never_looked_for(advised: Chat) -> None:
+    table = await advised.table()
     verdicts = {row.id: row.cell("Meets requirements") for row in table.rows}
     assert {verdict.value for verdict in verdicts.values()} == {True, False, None}
     for row in table.rows:
@@ -75,8 +74,8 @@ async def test_whether_a_product_meets_the_requirements_is_worked_out_and_never_
         else:
             assert price.value is not None
     assert not any(field.name == "Meets requirements" for field in table.shown_fields)
-    await chat.say("actually my budget is £30", CONFIRM)
-    after = {row.id: row.cell("Meets requirements").value for row in (await chat.table()).rows}
+    await advised.say("actually my budget is £30", CONFIRM)
+    after = {row.id: row.cell("Meets requirements").value for row in (await advised.table()).rows}
     assert any(verdicts[row_id].value is True and after[row_id] is False for row_id in verdicts)
 
 
@@ -204,28 +203,26 @@ async def test_a_gap_that_is_closed_is_not_noted_any_more(chat: Chat) -> None:
 # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_fields_can_be_changed_before_they_are_filled(chat: Chat) -> None:
-    await chat.say(FIRST, SECOND, CONFIRM)
-    names = [each.name for each in chat.state.proposed]
+async def test_fields_can_be_changed_before_they_are_filled(confirmed: Chat) -> None:
+    names = [each.name for each in confirmed.state.proposed]
     assert "Price" in names
     assert "Capacity" in names
-    await chat.say(MODIFY)
-    dropped = await chat.say("drop weight")
-    assert "Weight" not in [each.name for each in chat.state.proposed]
+    await confirmed.say(MODIFY)
+    dropped = await confirmed.say("drop weight")
+    assert "Weight" not in [each.name for each in confirmed.state.proposed]
     assert dropped.buttons == (ENRICH, MODIFY)
-    await chat.say("add cord length")
-    assert any("length" in each.name.lower() for each in chat.state.proposed)
+    await confirmed.say("add cord length")
+    assert any("length" in each.name.lower() for each in confirmed.state.proposed)
 
 
-async def test_requirements_that_change_before_the_fields_are_filled_are_confirmed_anew(chat: Chat) -> None:
-    await chat.say(FIRST, SECOND, CONFIRM)
-    question = await chat.say("which is the lightest?")
+async def test_requirements_that_change_before_the_fields_are_filled_are_confirmed_anew(confirmed: Chat) -> None:
+    question = await confirmed.say("which is the lightest?")
     assert question.buttons == (ENRICH, MODIFY)
-    assert (await chat.say("actually my budget is £30")).buttons == (CONFIRM, EDIT)
-    assert chat.state.requirements.budget == PriceRange(most=30.0, currency="GBP")
-    assert (await chat.say(CONFIRM)).buttons == (ENRICH, MODIFY)
-    assert "Capacity" in [each.name for each in chat.state.proposed]
-    assert (await chat.say(ENRICH)).cards
+    assert (await confirmed.say("actually my budget is £30")).buttons == (CONFIRM, EDIT)
+    assert confirmed.state.requirements.budget == PriceRange(most=30.0, currency="GBP")
+    assert (await confirmed.say(CONFIRM)).buttons == (ENRICH, MODIFY)
+    assert "Capacity" in [each.name for each in confirmed.state.proposed]
+    assert (await confirmed.say(ENRICH)).cards
 
 
 async def test_another_process_fills_what_one_has_explored(tmp_path: Path) -> None:
@@ -326,13 +323,12 @@ async def test_gibberish_is_never_wanted(chat: Chat) -> None:
     assert chat.state.requirements.must_haves == ("variable temperature",)
 
 
-async def test_why_something_is_no_column_is_said_where_the_fields_are_chosen(chat: Chat) -> None:
-    await chat.say(FIRST, SECOND, CONFIRM)
-    before = chat.state.proposed
-    reply = await chat.say("add happiness")
+async def test_why_something_is_no_column_is_said_where_the_fields_are_chosen(confirmed: Chat) -> None:
+    before = confirmed.state.proposed
+    reply = await confirmed.say("add happiness")
     assert "matter of opinion" in reply.text
     assert reply.buttons == (ENRICH, MODIFY)
-    assert chat.state.proposed == before
+    assert confirmed.state.proposed == before
 
 
 async def test_finding_candidates_takes_no_more_than_was_said_even_where_the_search_is_widened(tmp_path: Path) -> None:

@@ -287,16 +287,17 @@ async def test_messages_are_cleaned_and_bounded(chat: Chat) -> None:
     assert "\x00" not in chat.state.messages[0].text
 
 
-async def test_what_was_not_filled_in_time_can_be_gone_on_with(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    await chat.say(FIRST, SECOND, CONFIRM)
+async def test_what_was_not_filled_in_time_can_be_gone_on_with(
+    confirmed: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tablewright.journeys.shortlist.shelf.LONGEST_FILL", 0.0)
-    shown = await chat.say(ENRICH)
+    shown = await confirmed.say(ENRICH)
     assert shown.buttons == (GO_ON,)
     assert "not looked for in time" in shown.text
     monkeypatch.undo()
-    done = await chat.say(GO_ON)
+    done = await confirmed.say(GO_ON)
     assert done.buttons == ()
-    assert counted(await chat.table(), "Capacity") >= 20
+    assert counted(await confirmed.table(), "Capacity") >= 20
 
 
 # ── taken back, refused, said later ──────────────────────────────────────────────────────────────────────────────────

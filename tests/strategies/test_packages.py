@@ -27,6 +27,7 @@ from tablewright.strategies.strategy import (
     checked_params,
     find_strategy,
 )
+from tests.patience import PATIENCE
 
 PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
 
@@ -91,7 +92,7 @@ class Environment:
         pip = [sys.executable, "-m", "pip", "--python", self.python, "--disable-pip-version-check", "install"]
         offline = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--no-compile"]
         done = subprocess.run(
-            [*pip, *offline, *map(str, packages)], capture_output=True, text=True, timeout=120, check=False
+            [*pip, *offline, *map(str, packages)], capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
@@ -105,7 +106,7 @@ class Environment:
             env={**outside, "TABLEWRIGHT_HOME": str(folder / "home"), "COLUMNS": "160", "NO_PROXY": "127.0.0.1"},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == code, f"{arguments} gave {done.returncode}:\n{done.stdout}\n{done.stderr}"

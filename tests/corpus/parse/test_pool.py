@@ -14,6 +14,7 @@ from tablewright.corpus.parse.parsed import Parsed
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.sandbox.limits import Limits
 from tests.corpus.parse import making
+from tests.patience import PATIENCE
 
 MB = 1024**2
 # A package of somebody else, announced as any other; its parsers do what broken ones do.
@@ -192,7 +193,7 @@ async def test_a_swollen_pdf_and_a_broken_one_stop_nothing(tmp_path: Path) -> No
 
 async def until_there(path: Path) -> None:
     """Another process writes it, so nobody can tell us."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while not path.exists() or not path.read_text():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -17,8 +17,9 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.doors.api.using import FOUNDED, Api, served_api
 from tests.doors.server.serving import TOKEN
+from tests.patience import PATIENCE
 
-EXAMPLES = 6
+EXAMPLES = 4
 FEW = 2
 SLOW = {"POST /api/v1/documents"}
 """Each starts the processes that read files."""
@@ -85,7 +86,7 @@ def tried(operation: Any, known: dict[str, Any]) -> set[int]:
     def try_one(case: Any, real: bool) -> None:
         if real and case.path_parameters:
             case.path_parameters |= {name: known[name] for name in case.path_parameters if name in known}
-        codes.add(case.call_and_validate(checks=CHECKS, timeout=30, headers=OWN).status_code)
+        codes.add(case.call_and_validate(checks=CHECKS, timeout=PATIENCE, headers=OWN).status_code)
 
     try_one()
     return codes

@@ -16,6 +16,7 @@ from tablewright.journeys.shortlist import shortlist
 from tablewright.store.database import Database
 from tablewright.table.shortlist import CONFIRM
 from tests.doors.api.using import Api
+from tests.patience import PATIENCE
 
 RECEIPT = b"Receipt\nDate: 2024-03-01\nItem: winter tires\nTotal: 412.50 EUR\n"
 
@@ -168,7 +169,7 @@ def test_one_turn_is_taken_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) 
 
     async def slowly(*_: Any, **__: Any) -> Any:
         begun.set()
-        assert await asyncio.to_thread(go_on.wait, 20)
+        assert await asyncio.to_thread(go_on.wait, PATIENCE)
         raise SearchError("The search cannot be reached.")
 
     path = wished(api)
@@ -176,11 +177,11 @@ def test_one_turn_is_taken_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) 
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(api.send, "POST", path, json={"message": CONFIRM})
         try:
-            assert begun.wait(20)
+            assert begun.wait(PATIENCE)
             assert api.refused(409, "POST", path, json={"message": CONFIRM})["type"] == "EditConflict"
         finally:
             go_on.set()
-        assert first.result(20).status_code == 503
+        assert first.result(PATIENCE).status_code == 503
 
 
 def test_a_shortlist_goes_from_a_wish_to_a_table_of_ones_own(api: Api) -> None:

@@ -17,6 +17,7 @@ from tablewright.doors.api import answers
 from tablewright.doors.api.rows import RowShown
 from tablewright.table.document import document
 from tests.doors.api.using import COMPANIES, Api
+from tests.patience import PATIENCE
 
 
 def values(api: Api, table_id: str, field: str) -> list[Any]:
@@ -69,18 +70,18 @@ def test_while_a_page_of_many_cells_is_written_down_others_are_answered(
     def slowly(value: Any) -> Any:
         if isinstance(value, kind):
             begun.set()
-            assert go_on.wait(20)
+            assert go_on.wait(PATIENCE)
         return document(value)
 
     monkeypatch.setattr(answers, "document", slowly)
     with ThreadPoolExecutor(1) as pool:
         page = pool.submit(api.get, path)
         try:
-            assert begun.wait(20)
-            assert httpx2.get(f"{api.server.url}/api/v1/health", timeout=5, trust_env=False).status_code == 200
+            assert begun.wait(PATIENCE)
+            assert httpx2.get(f"{api.server.url}/api/v1/health", timeout=PATIENCE, trust_env=False).status_code == 200
         finally:
             go_on.set()
-        assert [len(many) for many in page.result(20).values() if many] == [3]
+        assert [len(many) for many in page.result(PATIENCE).values() if many] == [3]
 
 
 def test_rows_are_found_by_what_became_of_their_cells(api: Api) -> None:

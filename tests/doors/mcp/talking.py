@@ -22,6 +22,7 @@ from tablewright.app import Tablewright
 from tablewright.doors.mcp.server import TablewrightServer, create_server
 from tablewright.sample import files
 from tablewright.settings import Settings
+from tests.patience import PATIENCE
 
 TABLEWRIGHT = str(Path(sys.executable).with_name("tablewright"))
 SAMPLE = {"search": "sample", "model": "builtin", "fetch_delay": "0"}
@@ -105,7 +106,7 @@ async def http_server(folder: Path, **settings: str) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.terminate()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await process.wait()
 
 
@@ -130,7 +131,7 @@ def free_port() -> int:
 
 
 async def answering(port: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while True:
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -145,7 +146,7 @@ async def answering(port: int) -> None:
 @asynccontextmanager
 async def over_http(address: str, headers: Mapping[str, str], mode: str = "auto") -> AsyncIterator[Talk]:
     async with (
-        httpx2.AsyncClient(headers=dict(headers), timeout=60) as http,
+        httpx2.AsyncClient(headers=dict(headers), timeout=PATIENCE) as http,
         Client(streamable_http_client(address, http_client=http), mode=mode) as client,
     ):
         yield Talk(client)

@@ -18,6 +18,7 @@ from tablewright.jobs.jobs import Jobs
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
 from tablewright.store.store import Store
+from tests.patience import PATIENCE
 
 from ...models.endpoint import refusal, running_endpoint
 from .talking import COMPANIES, FOUNDED, SAMPLE, Talk, listening, over_http, papers, within
@@ -32,7 +33,7 @@ async def broken_off(talk: Talk, tool: str, *, done: float = 0, **arguments: Any
     """A call whose client goes away as soon as it was told that so much is done."""
     talk.progress.clear()
     calling = asyncio.create_task(talk(tool, **arguments))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while not any(number > done for number, _, _ in talk.progress):
             talk.told.clear()
             await talk.told.wait()
@@ -43,7 +44,7 @@ async def broken_off(talk: Talk, tool: str, *, done: float = 0, **arguments: Any
 
 async def ended(talk: Talk, kind: str) -> dict[str, Any]:
     """The newest run of that kind, once it has ended."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while True:
             run = next(run for run in (await talk("list_runs"))["runs"] if run["kind"] == kind)
             if run["status"] not in ("running", "stopping"):
@@ -120,7 +121,7 @@ async def test_a_turn_with_the_advisor_that_is_broken_off_leaves_nothing_running
         count(web, kind, url)
         if filling.is_set():
             waits.set()
-            gate.wait(30)
+            gate.wait(PATIENCE)
 
     monkeypatch.setattr(SampleWeb, "count", hold)
     async with within(tmp_path, mode="legacy") as talk:
@@ -129,12 +130,12 @@ async def test_a_turn_with_the_advisor_that_is_broken_off_leaves_nothing_running
         for message in ("just search", "Confirm Requirements"):
             await talk("shortlist_turn", message=message, **conversation)
         calling = asyncio.create_task(talk("shortlist_turn", message="Enrich Now", **conversation))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not any(total for _, total, _ in talk.progress):
                 talk.told.clear()
                 await talk.told.wait()
             filling.set()
-            await asyncio.to_thread(waits.wait, 30)
+            await asyncio.to_thread(waits.wait, PATIENCE)
         calling.cancel()
         await asyncio.gather(calling, return_exceptions=True)
         try:
@@ -187,7 +188,7 @@ async def test_nobody_waits_for_a_run_whose_worker_is_gone_and_it_can_be_gone_on
         monkeypatch.setattr("tablewright.jobs.queue.submit", take_and_die)
         await talk("import_table", csv=COMPANIES, name="firms")
         await store.workers.beat(WORKER, "worker")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             error = await talk.refused("enrich", table="firms", columns=[FOUNDED])
         (run,) = (await talk("list_runs"))["runs"]
         assert (error["type"], run["status"]) == ("RunError", "interrupted")
@@ -212,7 +213,7 @@ async def test_a_run_that_no_worker_took_up_waits_for_one_and_says_so(
         await store.workers.beat(WORKER, "worker")
         begun = await talk("enrich", table="firms", columns=[FOUNDED], wait=False)
         await store.workers.leave([WORKER])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             error = await talk.refused("cancel_run", run_id=begun["run_id"])
         assert (error["type"], "tablewright worker" in error["advice"]) == ("RunError", True)
 

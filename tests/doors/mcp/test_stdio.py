@@ -9,6 +9,7 @@ from typing import Any
 
 from tablewright.app import Tablewright
 from tablewright.settings import Settings
+from tests.patience import PATIENCE
 
 from .talking import COMPANIES, FOUNDED, TABLEWRIGHT, environ, over_stdio
 
@@ -62,18 +63,18 @@ async def test_a_closed_client_ends_the_server_and_a_run_under_way_keeps_what_it
 
     await said("initialize", HELLO, 1)
     await said("notifications/initialized", {})
-    csv = "Company\n" + "".join(f"Company {number}\n" for number in range(60))
+    csv = "Company\n" + "".join(f"Company {number}\n" for number in range(1_000))
     await said("tools/call", {"name": "import_table", "arguments": {"csv": csv, "name": "many"}}, 2)
     asked = {"table": "many", "columns": [FOUNDED], "wait": False}
     begun = (await said("tools/call", {"name": "enrich", "arguments": asked}, 3))["result"]["structuredContent"]
     assert (begun["status"], begun["rows"]) == ("running", [])
 
     process.stdin.close()
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE):
         assert await process.stdout.read() == b""
         await process.wait()
     assert process.returncode == 0
     async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
         run = await tablewright.jobs.get(begun["run_id"])
-        assert (run.status, run.total) == ("cancelled", 60)
-        assert run.done < 60
+        assert (run.status, run.total) == ("cancelled", 1_000)
+        assert run.done < 1_000

@@ -14,6 +14,7 @@ from tablewright.doors.mcp.folders import Folders
 from tablewright.doors.mcp.server import create_server
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings
+from tests.patience import PATIENCE
 
 from .talking import COMPANIES, FOUNDED, papers, within
 
@@ -116,7 +117,7 @@ async def test_a_call_that_is_broken_off_stops_its_run(tmp_path: Path) -> None:
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         (run,) = (await talk("list_runs"))["runs"]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while run["status"] != "cancelled":
                 await asyncio.sleep(0.1)
                 run = await talk("run_status", run_id=run["run_id"])

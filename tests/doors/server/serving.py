@@ -19,6 +19,8 @@ from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.run import configured
 from tablewright.settings import Settings
 from tablewright.table.access import Role
+from tests.homes import new_home
+from tests.patience import PATIENCE
 
 T = TypeVar("T")
 TOKEN = "a-long-token-that-only-the-owner-knows"
@@ -39,7 +41,7 @@ class Served:
         async def run() -> T:
             return await work(self._tablewright)
 
-        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(300)
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(PATIENCE)
 
     def add_user(self, name: str, role: Role) -> str:
         return self.do(lambda tablewright: tablewright.users.add(name, role))[1]
@@ -48,7 +50,7 @@ class Served:
         """A program, with a token or without."""
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        return httpx2.Client(base_url=self.url, headers=headers, trust_env=False, timeout=120)
+        return httpx2.Client(base_url=self.url, headers=headers, trust_env=False, timeout=PATIENCE)
 
     @contextlib.contextmanager
     def browser(self, token: str = "") -> Iterator[httpx2.Client]:
@@ -72,7 +74,7 @@ def served(
     works: bool = False,
     **more_settings: str,
 ) -> Iterator[Served]:
-    settings = Settings(home=str(home), search="sample", fetch_delay="0", token=token, **more_settings)
+    settings = Settings(home=str(new_home(home)), search="sample", fetch_delay="0", token=token, **more_settings)
     started: list[Served] = []
     ready = threading.Event()
     failed: list[BaseException] = []
@@ -102,14 +104,14 @@ def served(
 
     thread = threading.Thread(target=begin)
     thread.start()
-    ready.wait(60)
+    ready.wait(PATIENCE)
     try:
         assert started, failed
         yield started[0]
     finally:
         for server in servers:
             server.should_exit = True
-        thread.join(30)
+        thread.join(PATIENCE)
     assert not failed, failed
 
 

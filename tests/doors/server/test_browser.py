@@ -18,6 +18,7 @@ import pytest_asyncio
 from tests.doors.conftest import Shell
 from tests.doors.server.serving import TOKEN
 from tests.doors.server.test_serve import started
+from tests.patience import PATIENCE
 
 playwright = pytest.importorskip("playwright.async_api", reason="Playwright for Python is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -155,7 +156,7 @@ async def test_another_sites_page_cannot_use_a_server_that_asks_for_no_token(
 
 async def test_a_page_of_a_table_that_one_may_no_longer_see_shows_it_no_longer(address: str, browser: Any) -> None:
     async with httpx2.AsyncClient(
-        base_url=f"{address}/api/v1", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30
+        base_url=f"{address}/api/v1", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE
     ) as admin:
         created = await admin.post("/tables", json={"name": "Wages", "rows": [{"Name": "Ann"}]})
         table_id = created.raise_for_status().json()["table_id"]

@@ -282,11 +282,11 @@ def test_an_open_websocket_ends_with_the_login(tmp_path: Path) -> None:
         address = f"ws://127.0.0.1:{server.port}/talk"
         with connect(address, origin=server.url, additional_headers=cookie, proxy=None) as talk:  # type: ignore[arg-type]
             talk.send("one")
-            assert talk.recv(timeout=10) == "one"
+            assert talk.recv(timeout=PATIENCE) == "one"
             assert browser.post("/logout").status_code == 303
             talk.send("two")
             with pytest.raises(ConnectionClosed):
-                talk.recv(timeout=10)
+                talk.recv(timeout=PATIENCE)
 
 
 def test_the_usual_limits_let_a_page_load_all_it_needs() -> None:

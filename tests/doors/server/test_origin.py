@@ -13,6 +13,7 @@ from websockets.sync.client import connect
 from tablewright.doors.server.entrance import COOKIE
 from tablewright.doors.server.origin import Hosts, is_loopback
 from tests.doors.server.serving import TOKEN, Served, error_of, served
+from tests.patience import PATIENCE
 
 
 def with_routes(app: FastAPI) -> None:
@@ -96,7 +97,7 @@ def refused(server: Served, headers: dict[str, str], origin: str | None = None) 
 def greeting(server: Served, headers: dict[str, str], origin: str | None = None) -> str | bytes:
     address = f"ws://127.0.0.1:{server.port}/talk"
     with connect(address, additional_headers=headers, origin=origin, proxy=None) as socket:  # type: ignore[arg-type]
-        return socket.recv(timeout=10)
+        return socket.recv(timeout=PATIENCE)
 
 
 def test_websockets_at_this_machine_open_from_own_pages_only(tmp_path: Path) -> None:

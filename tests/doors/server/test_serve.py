@@ -16,6 +16,7 @@ import httpx2
 import pytest
 
 from tests.doors.conftest import TABLEWRIGHT, Shell
+from tests.patience import PATIENCE
 
 SHORT = "hush-hush"
 
@@ -30,7 +31,7 @@ def started(shell: Shell, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
             [TABLEWRIGHT, "serve", "--port", "0", *arguments], cwd=shell.folder, env=shell.environ, stderr=stream
         )
         try:
-            until = time.monotonic() + 60
+            until = time.monotonic() + PATIENCE
             while not (found := re.search(r"http://\S+?:\d+", said.read_text())):
                 assert process.poll() is None, said.read_text()
                 assert time.monotonic() < until
@@ -38,12 +39,12 @@ def started(shell: Shell, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
             yield process, found[0], said  # type: ignore[misc]
         finally:
             process.kill()
-            process.wait(10)
+            process.wait(PATIENCE)
 
 
 def test_it_serves_the_page_and_the_api_warns_of_a_short_token_and_stops_when_told_to(shell: Shell) -> None:
     shell.environ["TABLEWRIGHT_TOKEN"] = SHORT
-    with started(shell) as (process, address, said), httpx2.Client(trust_env=False, timeout=60) as client:
+    with started(shell) as (process, address, said), httpx2.Client(trust_env=False, timeout=PATIENCE) as client:
         assert "can be guessed" in said.read_text()
         assert client.get(f"{address}/api/v1/health").json() == {"status": "ok"}
         assert client.get(f"{address}/api/v1/tables?token={SHORT}").status_code == 401
@@ -53,7 +54,7 @@ def test_it_serves_the_page_and_the_api_warns_of_a_short_token_and_stops_when_to
         assert (page.status_code, "text/html" in page.headers["content-type"]) == (200, True)
         assert "server" not in page.headers
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
     log = said.read_text()
     assert "GET /api/v1/tables 401" in log
     assert log.rstrip().endswith("Stopped.")

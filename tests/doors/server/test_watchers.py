@@ -13,6 +13,7 @@ import pytest
 
 from tests.doors.conftest import Shell
 from tests.doors.server.test_serve import started
+from tests.patience import PATIENCE
 
 WATCHERS = 200
 MOST_MEGABYTES = 100
@@ -23,7 +24,7 @@ MOST_MEGABYTES = 100
 async def test_two_hundred_watch_one_run_to_its_end(shell: Shell) -> None:
     shell.environ |= {"TABLEWRIGHT_SEARCH": "sample", "TABLEWRIGHT_CONCURRENCY": "1"}
     with started(shell) as (process, address, _):
-        async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=PATIENCE) as client:
             sample = (files("tablewright.sample") / "companies.csv").read_bytes()
             imported = await client.post("/api/v1/tables/import", files={"file": ("companies.csv", sample, "text/csv")})
             table_id = imported.raise_for_status().json()["table_id"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -14,9 +14,11 @@ from typing import Protocol
 
 import httpx2
 import pytest
+import pytest_asyncio
 
 from tablewright.app import Tablewright
 from tablewright.settings import Settings
+from tests.doors.conftest import launcher
 
 playwright = pytest.importorskip("playwright.async_api", reason="Playwright for Python is not installed")
 
@@ -29,18 +31,18 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-STARTING = 60
-PATIENCE = 30_000
+STARTING = 120
+PATIENCE = 60_000
 """Milliseconds for which a page may keep a test waiting."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if CHROMIUM is None:
-        here = Path(__file__).parent
-        skip = pytest.mark.skip(reason="Chromium is not installed: the pages are not tested (apt install chromium)")
-        for item in items:
-            if item.path.is_relative_to(here) and "browser" in getattr(item, "fixturenames", ()):
-                item.add_marker(skip)
+    here = Path(__file__).parent
+    in_one_loop = pytest.mark.asyncio(loop_scope="session")  # that of the browser, which all of them share
+    skip = pytest.mark.skip(reason="Chromium is not installed: the pages are not tested (apt install chromium)")
+    for item in items:
+        if item.path.is_relative_to(here) and "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(in_one_loop if CHROMIUM else skip, append=False)
 
 
 class Site:
@@ -71,21 +73,25 @@ def serve(folder: Path) -> Iterator[Site]:
     environ = {**os.environ, "TABLEWRIGHT_HOME": str(home), "TABLEWRIGHT_SEARCH": "sample"}
     for name in ("TABLEWRIGHT_DATABASE_URL", "TABLEWRIGHT_TOKEN", "PYTEST_CURRENT_TEST"):
         environ.pop(name, None)
-    command = [str(Path(sys.executable).with_name("tablewright")), "serve", "--port", "0"]
-    log = (folder / "server.log").open("w")
-    process = subprocess.Popen(command, env=environ, cwd=folder, stdout=log, stderr=log)
+    place = folder / "serving"
+    place.mkdir()
+    (place / "in").touch()
+    launcher().start(place, folder=str(folder), environ=environ, arguments=["serve", "--port", "0"])
     try:
-        yield Site(wait_for_url(process, folder / "server.log"), home)
+        yield Site(wait_for_url(place), home)
     finally:
-        process.terminate()
-        process.wait(timeout=20)
-        log.close()
+        os.kill(int((place / "pid").read_text()), signal.SIGTERM)
+        until = time.monotonic() + STARTING
+        while not (place / "code").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert (place / "code").exists(), "the server did not end"
 
 
-def wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
+def wait_for_url(place: Path) -> str:
+    """`place` is where the process writes what it says and, when it has ended, its exit code."""
     until = time.monotonic() + STARTING
-    while time.monotonic() < until and process.poll() is None:
-        said = log.read_text()
+    while time.monotonic() < until and not (place / "code").exists():
+        said = "".join((place / name).read_text() for name in ("out", "err") if (place / name).exists())
         if "http://" in said:
             url = "http://" + said.split("http://", 1)[1].split()[0].rstrip(".")
             try:
@@ -95,7 +101,7 @@ def wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
             else:
                 return url
         time.sleep(0.1)
-    raise AssertionError(f"The server did not start:\n{log.read_text()}")
+    raise AssertionError(f"The server did not start:\n{(place / 'err').read_text()}")
 
 
 class NewPage(Protocol):
@@ -116,7 +122,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield wait_for_debugger(process, profile / "DevToolsActivePort")
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=STARTING)
 
 
 def wait_for_debugger(process: subprocess.Popen[bytes], told: Path) -> str:
@@ -128,7 +134,15 @@ def wait_for_debugger(process: subprocess.Popen[bytes], told: Path) -> str:
     raise AssertionError("Chromium did not start.")
 
 
-@pytest.fixture
+async def forget(page: playwright.Page) -> None:
+    """All that the browser has of the page's server but the files that never change."""
+    visit, origin = await page.context.new_cdp_session(page), "/".join(page.url.split("/")[:3])
+    await visit.send(
+        "Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "cookies,local_storage,indexeddb"}
+    )
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[NewPage]:
     """Opens pages of any size. Whatever the browser complains about fails the test."""
     async with playwright.async_playwright() as driver:
@@ -138,17 +152,20 @@ async def browser(chromium: str) -> AsyncIterator[NewPage]:
         async def new_page(
             width: int = 1280, height: int = 800, *, dark: bool = False
         ) -> AsyncIterator[playwright.Page]:
-            context = await connected.new_context(
-                viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-            )
+            # The browser's own context keeps the scripts that it compiled: a page opens in two thirds of the time.
+            (context,) = connected.contexts
             page = await context.new_page()
+            await page.set_viewport_size({"width": width, "height": height})
+            await page.emulate_media(color_scheme="dark" if dark else "light")
             page.set_default_timeout(PATIENCE)
             complaints: list[str] = []
             page.on("pageerror", lambda error: complaints.append(str(error)))
             try:
                 yield page
             finally:
-                await context.close()
+                await forget(page)
+                for opened in context.pages:
+                    await opened.close()
             assert complaints == []
 
         yield new_page

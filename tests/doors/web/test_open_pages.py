@@ -185,7 +185,7 @@ class Gate:
 
     def through(self) -> Callable[..., Awaitable[Any]]:
         async def ask(*args: Any, **kwargs: Any) -> Any:
-            await asyncio.to_thread(self.open.wait, 30)
+            await asyncio.to_thread(self.open.wait, 60)
             if self.broken:
                 raise RuntimeError("nobody foresaw that")
             return await self._ask(*args, **kwargs)
