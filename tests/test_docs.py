@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.strategies.strategy import announced
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -33,6 +34,13 @@ def test_every_page_is_in_the_readme() -> None:
     assert [page.name for page in PAGES if page.parent.name == "docs" and f"docs/{page.name}" not in readme] == []
 
 
+def test_the_tests_that_the_page_on_security_names_are_there() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)`", page)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def python_examples(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
 
@@ -41,7 +49,7 @@ def test_the_library_example_of_the_readme_runs(tmp_path: Path) -> None:
     (tmp_path / "sales.csv").write_text("First,Last,Price,Quantity\nAnn,Lee,12.50,3\nBob,O'Neil,4,2\nCy,Ng,,4\n")
     (example,) = python_examples("README.md")
     done = subprocess.run(
-        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.stdout.splitlines() == ["Ann 37.5 None", "Bob 8 None", "Cy None not_applicable"], done.stderr
 

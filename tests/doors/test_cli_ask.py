@@ -45,7 +45,7 @@ def read_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def library(read_library: Path, shell: Shell) -> Shell:
-    shutil.copytree(read_library / "home", shell.folder / "home")
+    shutil.copytree(read_library / "home", shell.folder / "home", dirs_exist_ok=True)
     return shell
 
 

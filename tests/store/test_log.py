@@ -147,7 +147,7 @@ async def test_a_removed_table_leaves_nothing_behind(store: Store) -> None:
 
 
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     phases=[Phase.generate, Phase.explicit],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
