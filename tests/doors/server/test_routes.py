@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Iterator
@@ -224,3 +225,15 @@ def test_only_admins_see_to_users(server: Served, role: Any) -> None:
                 answer = client.request(method, filled(path, {"name": "vera"}), json=None if method == "GET" else asked)
                 assert answer.status_code in (403, 404, 422), (method, path)
     assert "new" not in [person.name for person in server.do(lambda tablewright: tablewright.users.all())]
+
+
+def test_a_page_that_takes_long_is_shown_all_the_same(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = Tablewright.tables
+
+    async def slowly(self: Tablewright) -> Any:
+        await asyncio.sleep(3.5)
+        return await tables(self)
+
+    monkeypatch.setattr(Tablewright, "tables", slowly)
+    with server.browser(TOKEN) as browser:
+        assert browser.get("/").status_code == 200
