@@ -39,7 +39,7 @@ def mount(app: FastAPI) -> None:
     # The pages are one application for the whole process, and middleware cannot be added to one that has answered.
     pages.middleware_stack = None
     pages.user_middleware.clear()
-    ui.page.__init__.__kwdefaults__["response_timeout"] = BUILDING  # type: ignore[misc]  # of all pages below
+    vars(ui.page)["__init__"].__kwdefaults__["response_timeout"] = BUILDING  # of all pages below
     for name in MODULES:
         if find_spec(f"tablewright.doors.web.{name}"):
             import_module(f"tablewright.doors.web.{name}")
