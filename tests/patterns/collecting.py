@@ -118,9 +118,11 @@ def _module_of(path: Path) -> ModuleType:
 
 def _calls(tree: ast.Module) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKES_A_PATTERN:
-            if isinstance(node.func.value, ast.Name) and node.func.value.id in ("re", "regex"):
-                yield node
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        of = node.func.value
+        if isinstance(of, ast.Name) and of.id in ("re", "regex") and node.func.attr in TAKES_A_PATTERN:
+            yield node
 
 
 def _methods_by_name(tree: ast.Module) -> dict[str, set[str]]:

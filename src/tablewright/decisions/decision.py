@@ -7,6 +7,7 @@ twice, is replaced by the fallback, and the trace says `degraded`. Without a mod
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -83,7 +84,7 @@ async def decide(
 ) -> Outcome[Any_Decided]:
     """`first` is the model's reply where it came another way, such as together with those of other rows."""
     if model is None:
-        return Outcome(decided=decision.fallback(asked))
+        return Outcome(decided=await fall_back(decision, asked))
     try:
         outcome = await _ask(decision, asked, model, first)
     except (ModelError, Unusable) as error:
@@ -96,7 +97,7 @@ async def decide(
             )
         )
         over = isinstance(error, OverBudget)
-        return Outcome(decided=decision.fallback(asked), degraded=problem, over_budget=over)
+        return Outcome(decided=await fall_back(decision, asked), degraded=problem, over_budget=over)
     if outcome.left_out:
         tell(
             Step(
@@ -108,19 +109,25 @@ async def decide(
     return outcome
 
 
+async def fall_back(decision: Decision[Any, Any_Decided], asked: Any) -> Any_Decided:
+    """What the fallback decides, in a thread: reading long pages takes seconds, in which others are served."""
+    return await asyncio.to_thread(decision.fallback, asked)
+
+
 async def _ask(
     decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel, first: BaseModel | None
 ) -> Outcome[Any_Decided]:
-    prompt = decision.prompt(asked)
+    prompt = await asyncio.to_thread(decision.prompt, asked)
     reply = await _reply(model, prompt, prompt.text) if first is None else first
     try:
-        return Outcome(decided=decision.check(asked, reply))
+        return Outcome(decided=await asyncio.to_thread(decision.check, asked, reply))
     except Unusable as problem:
         said = block(0, reply.model_dump_json(by_alias=True)[:REPEATED])
         wrong = f"It fails a check: {problem}" if not gives_orders(str(problem)) else "It fails a check."
         again = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
     try:
-        return Outcome(decided=decision.check(asked, await _reply(model, prompt, again)))
+        reply = await _reply(model, prompt, again)
+        return Outcome(decided=await asyncio.to_thread(decision.check, asked, reply))
     except Unusable as still:
         if still.usable is None:
             raise

@@ -12,6 +12,7 @@ from msgspec import structs
 from tablewright.corpus.annotate.lines import day_first_in
 from tablewright.corpus.corpus import Answers, Corpus
 from tablewright.corpus.vocabulary import JOINTS, SILENT, stem, tokens
+from tablewright.decisions.decision import fall_back
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
@@ -151,7 +152,8 @@ async def without_model(
         notebook.take(field, answers[field.name].candidates, own)
     blank = {field.name: answers[field.name].blank for field in fields if answers[field.name].blank}
     unsettled = tuple(field for field in fields if field.name not in blank and notebook.score(field) < SETTLED)
-    read = ReadBesideFacts(answers, own).fallback(RowToRead(subject=subject, fields=unsettled, sources=pages)).found
+    asked = RowToRead(subject=subject, fields=unsettled, sources=pages)
+    read = (await fall_back(ReadBesideFacts(answers, own), asked)).found
     for field in unsettled:
         notebook.take(field, read.get(field.name, []), pages)
     return [

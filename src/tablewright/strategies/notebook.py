@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
-from tablewright.decisions.decision import Decision, Outcome, decide
+from tablewright.decisions.decision import Decision, Outcome, decide, fall_back
 from tablewright.decisions.judge_coverage import Answered, Coverage, Judge, JudgeCoverage
 from tablewright.decisions.read import UNCLEAR, ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, Supported, ToSupport
@@ -249,10 +249,10 @@ class Notebook:
         if not sources or not fields:
             return
         if self.model is None or not ask:
-            self._read_without_model(fields, sources)
+            await self._read_without_model(fields, sources)
             return
         if self._cascade:
-            self._read_without_model(fields, sources)
+            await self._read_without_model(fields, sources)
             fields = tuple(field for field in fields if self.score(field) < SURE_ENOUGH)
             if not fields:
                 return
@@ -278,11 +278,11 @@ class Notebook:
                 self._degraded[field.name] = outcome.degraded
             self.take(field, reading.found.get(field.name, []), sources)
 
-    def _read_without_model(self, fields: tuple[Field, ...], sources: tuple[Retrieved, ...]) -> None:
+    async def _read_without_model(self, fields: tuple[Field, ...], sources: tuple[Retrieved, ...]) -> None:
         asked = RowToRead(
             subject=self.subject, fields=fields, sources=sources, beside=tuple(self._read_before.values())
         )
-        found = ReadRow().fallback(asked).found
+        found = (await fall_back(ReadRow(), asked)).found
         self._read_before |= {source.origin: source for source in sources if source.kind != "snippet"}
         for field in fields:
             self.take(field, found.get(field.name, []), sources)

@@ -82,8 +82,8 @@ _PAIRS: dict[str, str] = {
     "”": "”", "’": "’", "`": "`", "*": "*", "_": "_", "〝": "〞",
 }  # fmt: skip
 _A_WORD = re.compile(r"[^\W_]")
-_FENCE = re.compile(r"```[\w-]{0,16}\s*\n?(.*?)\n?\s*```\s*$", re.DOTALL)
-_TAGGED = re.compile(r"<(answer|value|result|output|final)>\s*(.*?)\s*</\1>\s*$", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```[\w-]{0,16}")
+_TAG = re.compile(r"<(answer|value|result|output|final)>", re.IGNORECASE)
 _BOXED = re.compile(r"\$?\\boxed\{([^{}]*)\}\$?\s*\.?$")
 _MARKED_LABEL = re.compile(r"(\*\*|__)([^*_\n]{1,60}:)\s*\1\s*")
 _MARKED_WHOLE = re.compile(r"(\*\*|__)((?:(?!\1)[^\n])+?)\1\s*[.!]?$")
@@ -136,9 +136,13 @@ def _holds(text: str, closing: str) -> bool:
 def _unmarked(text: str) -> str:
     if label := _MARKED_LABEL.match(text):
         return f"{label[2]} {text[label.end() :]}".strip()
-    for pattern, group in ((_MARKED_WHOLE, 2), (_FENCE, 1), (_TAGGED, 2), (_BOXED, 1)):
+    for pattern, group in ((_MARKED_WHOLE, 2), (_BOXED, 1)):
         if found := pattern.match(text):
             return found[group].strip()
+    if (fence := _FENCE.match(text)) and text.endswith("```") and len(text) >= fence.end() + 3:
+        return text[fence.end() : -3].strip()
+    if (tag := _TAG.match(text)) and text.lower().endswith(f"</{tag[1].lower()}>"):
+        return text[tag.end() : -len(tag[0]) - 1].strip()
     return text
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from tablewright.decisions.answer_question import Answerer, AnswerQuestion, ShortAnswer
-from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.decision import Tell, decide, fall_back
 from tablewright.decisions.rank_passages import Rank, RankPassages
 from tablewright.decisions.read_brief import Read, ReadBrief
 from tablewright.decisions.write_section import Write, WriteSection, Written
@@ -60,7 +60,7 @@ async def _answered(store: Store, tools: Tools, brief: Brief, pages: Sequence[Re
         return answered
     passages = [
         each
-        for each in Rank().fallback(RankPassages(topic="", question=brief.question, sources=tuple(pages)))
+        for each in await fall_back(Rank(), RankPassages(topic="", question=brief.question, sources=tuple(pages)))
         if each.score >= SURE
     ]
     sentences: list[Sentence] = []

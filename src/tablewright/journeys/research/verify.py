@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.decision import Tell, decide, fall_back
 from tablewright.decisions.judge_claim import ClaimPassage, Judge, JudgeClaim, Judged
 from tablewright.models.concern import concerning
 from tablewright.table.evidence import evidence_for, independent
@@ -54,7 +54,7 @@ async def verify(
 async def _judged(claim: Claim, about: str, page: Retrieved, model: LanguageModel | None, tell: Tell) -> Judged:
     passage = ClaimPassage(text=page.text, title=page.title, origin=page.origin)
     asked = JudgeClaim(claim=claim.claim_text, about=about, passages=(passage,))
-    ruled = Judge().fallback(asked)
+    ruled = await fall_back(Judge(), asked)
     if model is None or ruled.verdict == "not checked":
         return ruled
     with concerning([page.origin] if is_document(page.origin) else []):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tablewright.decisions.candidates.names import is_own
-from tablewright.decisions.decision import decide
+from tablewright.decisions.decision import decide, fall_back
 from tablewright.decisions.find_products import FindProducts, FindThem
 from tablewright.decisions.plan_exploration import Explore, ExploreQuery, PlanExploration
 from tablewright.decisions.site_kind import kinds, maker_links, product_links
@@ -111,7 +111,8 @@ class _Search:
         """The sites of makers whose products have no official page yet, found by links or else by their names; then
         the product pages that makers' sites link to."""
         sources = tuple(self.library.pages.values())
-        seen = FindThem().fallback(FindProducts(requirements=self._requirements, sources=sources, most=MOST))
+        asked = FindProducts(requirements=self._requirements, sources=sources, most=MOST)
+        seen = await fall_back(FindThem(), asked)
         makers = maker_links(seen, sources)[: MAKERS - len(self._makers)]
         self._makers += makers
         await self._workers.read("x_makers", makers)
