@@ -61,6 +61,7 @@ from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Rese
 from tablewright.table.shortlist import ChatReply, ShortlistState
 from tablewright.table.text import plural
 from tablewright.table.usage import metered
+from tablewright.table.wording import within_bounds
 from tablewright.works import Works, ingest_spec, recheck_spec, research_spec
 
 if TYPE_CHECKING:
@@ -511,7 +512,7 @@ class Tablewright:
         corpus, model = await self._tools.open_corpus(self._store), await self._tools.open_model()
         asker = Asker(self._store, corpus, model, tell=tell, health=self._tool_health)
         async with self._spending():
-            return await asker.ask(question, conversation)
+            return await asker.ask(within_bounds(question), conversation)
 
     async def conversation(self, conversation_id: str) -> Conversation:
         return await self._store.conversations.get(conversation_id)
@@ -560,7 +561,7 @@ class Tablewright:
         a catalog."""
         from tablewright.decisions.read_brief import ReadBrief
 
-        asked = ReadBrief(question=question, report_type=report_type, items=items, fields=tuple(fields))
+        asked = ReadBrief(question=within_bounds(question), report_type=report_type, items=items, fields=tuple(fields))
         researcher = await self._researcher()
         async with self._spending():
             return await researcher.begin(asked, max_tasks=max_tasks)
@@ -588,7 +589,7 @@ class Tablewright:
         research = await self._store.researches.get(research_id)
         tools = await self._open_tools(("web", "model"))
         async with self._spending():
-            return await refine(self._store, tools, research, question, tell)
+            return await refine(self._store, tools, research, within_bounds(question), tell)
 
     async def research(self, research_id: str) -> Research:
         return await self._store.researches.get(research_id)
@@ -665,7 +666,7 @@ class Tablewright:
                 folder=exports,
             )
             async with self._spending():
-                return await advisor.turn(shortlist_id, message)
+                return await advisor.turn(shortlist_id, within_bounds(message, "message"))
         finally:
             self._turns.discard(shortlist_id)
 

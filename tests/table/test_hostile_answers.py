@@ -12,7 +12,7 @@ from tablewright.table.model import Field, FieldType
 SHORT, LONG = 250, 2_000
 FIELDS: tuple[FieldType, ...] = ("text", "number", "boolean", "date", "url", "list", "money")
 PUMPS = (
-    *("``` ", "```\n", "<answer> ", "**a", '"\'', "so, ", "n/a (", "not a ", "as an ai i ", "no a ", "a and ", "- "),
+    *("``` ", "```\n", "<answer> ", "**a", "\"'", "so, ", "n/a (", "not a ", "as an ai i ", "no a ", "a and ", "- "),
     *("1", "1,", "1.111,", "2001-", "5 kg ", "twenty ", "12:", "€1", "a", "a.", "http://a.", "[", "(", " ", "\n"),
 )
 MOST_GROWTH = 24.0

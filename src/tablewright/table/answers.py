@@ -72,7 +72,7 @@ _PREAMBLES: tuple[tuple[str, str], ...] = (
 )
 _BY_FIRST_WORD: dict[str, list[re.Pattern[str]]] = {}
 for _openers, _pattern in _PREAMBLES:
-    _compiled = re.compile(_pattern, re.IGNORECASE)
+    _compiled = re.compile(rf"\A(?:{_pattern})", re.IGNORECASE)
     for _opener in _openers.split():
         _BY_FIRST_WORD.setdefault(_opener, []).append(_compiled)
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
@@ -207,7 +207,7 @@ _SORRY = re.compile(
 )
 
 _ABSENCE: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern, re.DOTALL)
+    re.compile(rf"\A(?:{pattern})", re.DOTALL)
     for pattern in (
         # n/a (private company), unknown - not stated
         r"(?:n/a|not applicable|unknown|unavailable|undisclosed|unspecified|tbd|none)"

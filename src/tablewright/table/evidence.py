@@ -26,7 +26,7 @@ from tablewright.table.text import show
 SHORTEST_QUOTE = 2
 LONGEST_QUOTE = 1_000
 GAP = 300  # characters that "…" inside a quote may stand for
-_ELLIPSIS = re.compile(r"\s*(?:\[?\.\.\.\]?|\[?…\]?)\s*")
+_ELLIPSIS = re.compile(r"\s{0,20}(?:\[?\.\.\.\]?|\[?…\]?)\s*")
 _QUOTES, _DASHES = "'’‘`´‛\"“”„«»", "-–—‐‑‒−"
 
 
@@ -41,9 +41,17 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     parts = [part for part in _ELLIPSIS.split(quote.strip("\"'“”‘’ ")) if part]
     if not parts or any(len(part) < SHORTEST_QUOTE for part in parts):
         return None
-    pattern = rf".{{0,{GAP}}}?".join(_flexible(part) for part in parts)
-    found = re.search(pattern, text, re.IGNORECASE | re.DOTALL)
-    return found.span() if found else None
+    first, *others = [re.compile(_flexible(part), re.IGNORECASE) for part in parts]
+    for found in first.finditer(text):
+        end = found.end()
+        for other in others:
+            beyond = other.search(text, end, end + GAP + LONGEST_QUOTE)
+            if beyond is None or beyond.start() - end > GAP:
+                break
+            end = beyond.end()
+        else:
+            return found.start(), end
+    return None
 
 
 def _flexible(part: str) -> str:

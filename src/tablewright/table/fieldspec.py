@@ -13,7 +13,7 @@ from tablewright.table.model import Field, FieldType
 
 TYPES: tuple[str, ...] = get_args(FieldType)
 
-_TYPED = re.compile(r"^(?P<name>.*?)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:\((?P<detail>[^()]*)\))?$", re.DOTALL)
+_TYPED = re.compile(r"^(?P<name>.*?)(?<!\s)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:\((?P<detail>[^()]*)\))?$", re.DOTALL)
 
 
 def parse_field(text: str) -> Field:

@@ -162,7 +162,7 @@ def _apart(one: float, other: float) -> bool:
     return abs(one - other) > _TWICE * max(abs(one), abs(other))
 
 
-_DECIMALS = re.compile(r"\d[.,](\d+)(?!.*\d)")
+_DECIMALS = re.compile(r"\d[.,](\d+)\D*$")
 
 
 def _give(text: str, measure: Measure, base: str) -> float:

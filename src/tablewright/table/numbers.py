@@ -94,7 +94,7 @@ _POINT_FRACTION = re.compile(
 _COMMA_FRACTION = re.compile(
     r"(?<![\d.,'])\d+(?:\.\d{3})*,(?!\d{3}(?!\d))\d+(?![.,']?\d)|(?<!\d)\d{1,3}(?:\.\d{3}){2,}(?![.,]?\d)"
 )
-_NAME_BEFORE = re.compile(r"([^\W\d_]+)[-_]?$|_$")
+_NAME_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-_]?$|_$")
 _MAY_STAND_BEFORE = frozenset("x mid pre post early late ca circa approx approximately sub fy no nr".split())
 _SIGN_BEFORE = re.compile(r"(?:^|(?<=[\s(\[:=,;/~≈<>]))([-+–])$")
 _MINUS_WORD = re.compile(r"\b(?:minus|negative)\s$", re.IGNORECASE)

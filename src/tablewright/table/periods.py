@@ -238,8 +238,10 @@ _AFTERWARDS = re.compile(
     r"\s+(?:and\s+|or\s+)?(?:later\b|onwards?\b|newer\b|afterwards\b|(?:on|after)(?=\s*(?:[?.,;)]|$)))", re.I
 )
 _EARLIER = re.compile(r"\s+(?:and\s+|or\s+)(?:earlier\b|older\b|before(?=\s*(?:[?.,;)]|$)))", re.IGNORECASE)
-_TO = re.compile(r"\s*(?:-|–|—|\bto\b|\bthrough\b|\bthru\b|\buntil\b|\btill\b|\bup to\b)\s*(?:the\s+)?", re.IGNORECASE)
-_AND = re.compile(r"\s+(?:and|to)\s+(?:the\s+)?", re.IGNORECASE)
+_TO = re.compile(
+    r"(?<!\s)\s*(?:-|–|—|\bto\b|\bthrough\b|\bthru\b|\buntil\b|\btill\b|\bup to\b)\s*(?:the\s+)?", re.IGNORECASE
+)
+_AND = re.compile(r"(?<!\s)\s+(?:and|to)\s+(?:the\s+)?", re.IGNORECASE)
 
 
 def _range(text: str, points: list[_Point], place: int) -> Period | None:

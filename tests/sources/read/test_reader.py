@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.sources.read import Reading, Unreadable, read
+from tablewright.sources.read.characters import LONGEST_LINE
 from tests.growth import grows_in_proportion
 
 
@@ -216,3 +217,17 @@ def test_no_bytes_raise_anything_but_unreadable(body: bytes, label: str, charset
         return
     assert found.text.strip("\n") == found.text != ""
     assert not any("\ud800" <= letter <= "\udfff" or "\U000e0000" <= letter <= "\U000e007f" for letter in found.text)
+
+
+@pytest.mark.parametrize("content_type", ["text/html", "text/plain", "application/json"])
+def test_no_line_is_longer_than_a_reader_takes_in(content_type: str) -> None:
+    words = "word " * 10_000
+    body = {
+        "text/html": f"<html><body><p>{words}</p><p>{'a' * 30_000}</p></body></html>",
+        "text/plain": f"{words}\n{'a' * 30_000}",
+        "application/json": f'{{"a": "{words}", "b": "{"a" * 30_000}"}}',
+    }[content_type]
+    text = read(body.encode(), content_type=content_type).text
+    assert max(map(len, text.split("\n"))) <= LONGEST_LINE
+    assert text.count("word") == 10_000
+    assert text.count("a") >= 30_000

@@ -131,7 +131,7 @@ _CHUNK_ENDS = re.compile(
     r"\b(?:WHEREAS|RECITALS?|WITNESSETH|BACKGROUND)\b|\bas follows\b|\bagrees?\b|(?<=[a-z)\"”])\.\s+(?=[A-Z])"
 )
 _DESCRIBED = re.compile(
-    r",?\s+(?:an?\s+(?:\w+\s+){0,4}(?:corporation|company|partnership|individual|limited|llc|association|trust|resident)"
+    r"(?:,|(?<![\s,]))\s+(?:an?\s+(?:\w+\s+){0,4}(?:corporation|company|partnership|individual|limited|llc|association|trust|resident)"
     r"|with\s+(?:its|an?|offices)|having\b|including\b|its\s|whose\b|located\b|residing\b|on\s+behalf|together\b|organized"
     r"|for\s+itself|formerly\b|and\s+(?:its|their|all|each|any)\b|by\s+and\b|acting\b|effective\b|as\s+of\b|dated\b).*",
     re.IGNORECASE | re.DOTALL,

@@ -38,7 +38,8 @@ _COUNT = re.compile(
 )
 _STARRED = re.compile(r"[*xX]\s?(\d{1,4})(?![\d.,])")
 _TAIL = re.compile(
-    r"[\s@*xX:=-]*(?:\s{2,}\d{1,4}|(?<=[*xX])\d{1,4}|\b\d{1,4}\s?(?:pcs?|units?|x|\*|@))?[\s@*:=-]*$", re.IGNORECASE
+    r"(?<![\s@*xX:=-])[\s@*xX:=-]*(?:\s{2,}\d{1,4}|(?<=[*xX])\d{1,4}|\b\d{1,4}\s?(?:pcs?|units?|x|\*|@))?[\s@*:=-]*$",
+    re.IGNORECASE,
 )
 _LEADING_COUNT = re.compile(r"^(\d{1,3})(?:\s?[xX*])?\s+(?=\D)")
 _CODE = re.compile(r"^(?=[\w-]*\d)[\w-]{4,}\s+|^\W+")

@@ -56,8 +56,8 @@ _ON_EACH = re.compile(
 _COMPARED = re.compile(
     r"^(?:(?:please\s+)?compare|(?:a )?comparison (?:of|between)|(?:what (?:is|are) )?(?:the )?(?:main |"
     r"key )?differences? between|"
-    r"how (?:do|does))?\s*(?:the\s+)?(?P<one>.{2,60}?)\s+(?P<link>and|with|to|vs\.?|versus|or|"
-    r"against)\s+(?P<other>.{2,60}?)"
+    r"how (?:do|does))?\s*+(?:the\s++)?(?P<one>.{2,60}?)(?<!\s)\s+(?P<link>and|with|to|vs\.?|versus|or|"
+    r"against)\s++(?P<other>.{2,60}?)"
     r"(?:\s+(?:on|in terms of|regarding|with respect to|by|based on|for|compare (?:on|"
     r"in))\s+(?P<list>.+?))?(?:\s+(?:compare|differ))?[?.]*$",
     re.IGNORECASE,

@@ -258,7 +258,7 @@ _SAY = (
     r"(?:include|list|give|provide|state|show|report|add|note|specify|mention|collect|describe|find|say|write|tell me|"
     r"i need|i want|we need|we want|please|with|get|capture|record)"
 )
-_END = r"(?=[.?!](?:\s|$)|\s+(?:for each|for every|in an? table|as an? table|in table)\b|$)"
+_END = r"(?=[.?!](?:\s|$)|(?<!\s)\s+(?:for each|for every|in an? table|as an? table|in table)\b|$)"
 _NAMES_THEM = re.compile(
     rf"\b(?:(?:for|with|of|about) (?:each|every one|every|all|all of them)\b(?:\s+[\w-]+){{0,4}}?\s*[,:]?\s*(?:please"
     rf"\s+)?(?:also\s+)?{_SAY}\b\s*:?|(?:required|requested|wanted|needed|desired|following|these)\s+(?:details?|"
@@ -274,7 +274,7 @@ _MAY_NAME_THEM = re.compile(
 )
 OF_THINGS = re.compile(
     r"^(?:please\s+)?(?:list|compare|give me|give|show me|show|find|provide|compile|collect|name|"
-    r"state)\s+(?:the\s+)?(?P<list>[^.?!]{3,80}?)\s+(?:of|for)\s+(?=(?:the\s+|at least\s+)?(?:top\s+|"
+    r"state)\s++(?:the\s++)?(?P<list>[^.?!]{3,80}?)(?<!\s)\s+(?:of|for)\s++(?=(?:the\s+|at least\s+)?(?:top\s+|"
     r"best\s+)?(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|all|some|several)\s)",
     re.IGNORECASE,
 )

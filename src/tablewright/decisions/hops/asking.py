@@ -111,7 +111,7 @@ _OPENS = re.compile(
     r"(?:(?:in|at|on|to|of|for|from|by|with|after|under|during) )?(?P<word>who(?:m|se)?|what|which|when|where|how)\b",
     re.IGNORECASE,
 )
-_END = re.compile(rf"\s+(?:{_STOPS}|{_PREPOSITIONS}|the|this|these|an?)\b|['’]s?\b", re.IGNORECASE)
+_END = re.compile(rf"(?<!\s)\s+(?:{_STOPS}|{_PREPOSITIONS}|the|this|these|an?)\b|['’]s?\b", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"\bwho (?:are|were|starred|wrote|directed|founded|built)\b|\b(?:which|what) \w+s (?:are|were)\b|"
     r"\b(?:which|what) (?:two|three|four)\b",

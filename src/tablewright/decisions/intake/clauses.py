@@ -138,8 +138,8 @@ _NEVER_TURNED = re.compile(
     re.IGNORECASE,
 )
 _SWAP = re.compile(
-    r"\b(?:swap|replace|exchange|change)\s+(?:the |my )?(?P<y>[\w -]{2,30}?)\s+(?:for|with|by|"
-    r"to)\s+(?P<x>[\w -]{2,30})",
+    r"\b(?:swap|replace|exchange|change)\s++(?:the |my )?(?P<y>[\w -]{2,30}?)(?<!\s)\s+(?:for|with|by|"
+    r"to)\s++(?P<x>[\w -]{2,30})",
     re.I,
 )
 _LIMITS = (

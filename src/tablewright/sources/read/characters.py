@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+LONGEST_LINE = 4_000
 
 _REMOVED: tuple[tuple[int, int], ...] = (
     (0x00, 0x08),
@@ -60,4 +62,14 @@ def one_line(text: str) -> str:
 def lines(text: str) -> str:
     """Visible lines: spaces collapsed within each, empty ones left out."""
     collapsed = (" ".join(line.split()) for line in visible(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n"))
-    return "\n".join(line for line in collapsed if line)
+    return "\n".join(part for line in collapsed if line for part in broken(line))
+
+
+def broken(line: str) -> Iterator[str]:
+    """In parts that a reader of lines can take in, broken at spaces: nobody writes longer ones, programs do."""
+    while len(line) > LONGEST_LINE:
+        at = line.rfind(" ", 1, LONGEST_LINE)
+        at = at if at > 0 else LONGEST_LINE
+        yield line[:at]
+        line = line[at:].lstrip(" ")
+    yield line

@@ -9,6 +9,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from tablewright.sources.read.blocks import visible_page
+from tablewright.sources.read.characters import broken
 from tablewright.sources.read.choice import main_blocks
 from tablewright.sources.read.markup import Markup, absolute, markup_of
 from tablewright.sources.read.pairs import pair
@@ -25,7 +26,7 @@ def read_html(html: str, url: str) -> Reading:
     markup = markup_of(root, url)
     page = visible_page(root)
     main = main_blocks(page)
-    lines = [block.text for block in main]
+    lines = [part for block in main for line in block.text.split("\n") for part in broken(line)]
     text = "\n".join([*lines, *_stated_beside(markup, "\n".join(lines))])[:MAX_CHARS].rstrip()
     if not text:
         raise Unreadable("holds no text (it may be built by scripts)")

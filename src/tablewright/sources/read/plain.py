@@ -6,13 +6,13 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element
 
-from tablewright.sources.read.characters import lines, one_line
+from tablewright.sources.read.characters import broken, lines, one_line
 from tablewright.sources.read.reading import MAX_CHARS, Reading, Unreadable
 
 MAX_LINES = 50_000
@@ -69,7 +69,7 @@ def _reading(text: str, title: str = "") -> Reading:
 
 def _bounded(found: Iterator[str]) -> str:
     kept, length = [], 0
-    for line in found:
+    for line in chain.from_iterable(map(broken, found)):
         kept.append(line)
         length += len(line) + 1
         if length > MAX_CHARS:

@@ -39,7 +39,7 @@ _LABELS = {
     "gb18030": "GBK",
     "cp1251": "Windows-1251",
 }
-_NON_ASCII_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
+_NON_ASCII_LINE = re.compile(rb"(?<![^\r\n])[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
 _LINE_END = re.compile(r"[\r\n]")
 # C1 control characters, or a ÿ (byte FF) that ends no syllable: bytes of something else than text.
 _IMPLAUSIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]|(?<![^\W\d_])ÿ")

@@ -133,7 +133,7 @@ def _quote(sample: str, delimiter: str) -> str:
     if "'" not in sample:
         return '"'
     between = re.escape(delimiter)
-    if re.search(rf'(?:^|{between}|[\r\n])\s*"', sample):
+    if re.search(rf'(?:^|{between}|[\r\n]) *"', sample):
         return '"'
     begins = len(re.findall(rf"(?:(?<={between})|(?<=[\r\n])|\A)'", sample))
     encloses = len(

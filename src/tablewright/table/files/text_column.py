@@ -22,7 +22,7 @@ _POINT_GROUPS = r"(?:0|[1-9][0-9]{0,2}(?:\.[0-9]{3})*)"
 
 
 def _pattern(body: str) -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:{body})\s*")
+    return re.compile(rf"\A\s*(?:{body})\s*")
 
 
 NUMBER_STYLES = {
