@@ -76,7 +76,8 @@ def _is_abstract(text: str) -> bool:
     if _KNOWN_ABOUT.match(text):
         return True
     if of := re.match(
-        r"what(?: is|'s| are| was| were)\s++(?:the\s++)?(?P<noun>[\w' -]+?)(?<!\s)\s+(?:of|in|on|for|to|between|behind|about)\b",
+        r"what(?: is|'s| are| was| were)\s++(?:the\s++)?(?P<noun>[\w' -]+?)(?<!\s)\s+"
+        r"(?:of|in|on|for|to|between|behind|about)\b",
         text,
         re.IGNORECASE,
     ):
