@@ -44,11 +44,14 @@ class StandIn(str):
         return self
 
 
+STANDS_FOR = {"between": ",", "quote": '"', "space": " *"}
+
+
 class Names(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         builtins = self["__builtins__"]
         found = builtins.get(name) if isinstance(builtins, dict) else getattr(builtins, name, None)
-        return StandIn("acme") if found is None else found
+        return StandIn(STANDS_FOR.get(name, "acme")) if found is None else found
 
 
 def all_patterns() -> tuple[list[Found], int, list[str]]:

@@ -143,7 +143,7 @@ def _answer(text: str, name: str) -> str:
 @lru_cache(maxsize=1024)
 def _label_of(name: str) -> re.Pattern[str]:
     spelled = re.escape(name.strip().replace("_", " ")).replace(r"\ ", r"[\s_]+")
-    return re.compile(rf"\A(?:the\s+)?{spelled}\s*(?::(?!//)|=|\b(?:is|was|are)\b\s*:?)\s*(?=\S)", re.IGNORECASE)
+    return re.compile(rf"\A(?:the\s+)?{spelled}\s*+(?::(?!//)|=|\b(?:is|was|are)\b\s*+:?)\s*+(?=\S)", re.IGNORECASE)
 
 
 # ── lists, text and dates ────────────────────────────────────────────────────────────────────────────────────────────

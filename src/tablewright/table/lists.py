@@ -14,7 +14,7 @@ _THOUSANDS = re.compile(r",\d{3}(?!\d)")
 _BULLET = re.compile(r"\s{0,40}(?:[-*•◦‣▪●·–—]\s+|\(?\d{1,3}[.)]\s+|\(?[a-z][.)]\s+)")
 _COMMA = re.compile(r",(?!\d{3}(?!\d))\s*|，|、")
 _LAST = re.compile(r"(?:and|or|&|und|et|y|e|och|og|en)\s+", re.IGNORECASE)
-_TWO_LAST = re.compile(r"(.+?)(?<!\s)\s+(?:and|or|&|und|et|y)\s+(.+)", re.IGNORECASE)
+_TWO_LAST = re.compile(r"(.+?)(?<!\s)\s+(?:and|or|&|und|et|y)\s+(.+)", re.IGNORECASE | re.DOTALL)
 _LEAD = re.compile(r"[^\n;]{0,120}:\s*$")
 # Words that follow a comma without beginning another item: "Acme, Inc.", "Martin Luther King, Jr."
 _BELONGS = re.compile(r"(?:inc|llc|ltd|corp|co|jr|sr|ph\.?d|m\.?d|gmbh|s\.a|plc|esq)\b\.?(?=\s*(?:,|$))", re.IGNORECASE)

@@ -68,8 +68,8 @@ _YEAR = re.compile(r"1[5-9]\d{2}|2[01]\d{2}")
 
 # ── what the label says ──────────────────────────────────────────────────────────────────────────────────────────────
 
-_BRACKETS = re.compile(r"[(\[]\s*(?:in\s+)?([^()\[\]]{1,16}?)\s*[)\]]")
-_AT_THE_END = re.compile(r"(?:,|\s+in|\s*/)\s+([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*:?\s*$")
+_BRACKETS = re.compile(r"[(\[]\s*+(?:in\s++)?([^()\[\]]{1,16}?)\s*+[)\]]")
+_AT_THE_END = re.compile(r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*:?\s*$")
 _DATED = re.compile(
     r"\b(?:year|date|dated|founded|established|since|born|built|issued|expir\w+|period|jahr|année|año|datum|fecha)\b",
     re.IGNORECASE,
@@ -260,7 +260,7 @@ def _date(raw: str, value: str, day_first: bool | None) -> Typed | None:
     return dated(raw, date, day_first)
 
 
-_BEFORE_DATE = re.compile(r"(?:[^\W\d_]{2,9}\.?,?\s+)?(?:on\s|the\s)?\s*", re.IGNORECASE)
+_BEFORE_DATE = re.compile(r"(?:[^\W\d_]{2,9}\.?,?\s++)?(?:on\s|the\s)?\s*+", re.IGNORECASE)
 
 
 def dated(raw: str, date: DateText, day_first: bool | None = None) -> Typed:

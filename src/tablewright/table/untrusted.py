@@ -74,8 +74,8 @@ _PATTERNS = (
     r"\b(?:set|change|overwrite|replace|update) (?:the |every |all )?(?:value|field|cell|answer|column|founding year|"
     r"quote|citation)s? (?:of [^.]{0,40} )?(?:to|with|as)\b",
     r"</?\s*(?:system|assistant|user|tool|function|instructions?|tool_call|function_call|im_start|im_end)\b[^>]*>?",
-    r"<\|[^|>]{1,40}\|>|\[/?INST\]|<<\s*/?SYS\s*>>|^\s*#{2,}\s*(?:system|instruction|assistant|human|response)\b",
-    r"^\s*(?:system|assistant|tool|function)\s*:\s",
+    r"<\|[^|>]{1,40}\|>|\[/?INST\]|<<\s*/?SYS\s*>>|^[^\S\n]*#{2,}\s*(?:system|instruction|assistant|human|response)\b",
+    r"^[^\S\n]*(?:system|assistant|tool|function)\s*:\s",
     r"[\"'](?:tool|function|tool_call|function_call|tool_name|arguments|recipient_name)[\"']\s*:",
     r"\b(?:search_web|fetch_page|fetch_webpage|open_url|execute_code|send_email|http_get|browser\.\w+)\s*\(",
     r"\bjailbreak\b|\bBEGIN (?:SYSTEM|PROMPT|INSTRUCTIONS?)\b|\bEND OF (?:DOCUMENT|TEXT|PAGE)\b",

@@ -134,7 +134,9 @@ def _unit_of(label: str) -> str:
 # ── what else a value says ───────────────────────────────────────────────────────────────────────────────────────────
 
 _COUNT = re.compile(r"[,;(]\s*(?P<number>\d{1,6})\s+(?P<what>[^\W\d_]{3,}(?:\s[^\W\d_]{2,}){0,3})\s*(?=$|[,;.)])")
-_QUALIFIED = re.compile(r"(?P<value>(?:[^(),;]|(?<=\d),(?=\d{3}(?!\d)))*\d[^(),;]*?)\s*\((?P<what>[^()]{2,60})\)")
+_QUALIFIED = re.compile(
+    r"(?<![^(),;])(?P<value>(?:[^(),;]|(?<=\d),(?=\d{3}(?!\d)))*\d[^(),;]*?)\s*\((?P<what>[^()]{2,60})\)"
+)
 
 
 def _counts(value: Cell, context: str) -> Iterator[Property]:

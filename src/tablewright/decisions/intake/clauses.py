@@ -126,7 +126,8 @@ _TURNED = (
      rf"welcome|"
      r"preferred|preferable|optional|handy|ideal)(?: to have| too| as well| though| but not essential)?\b",
      r" , ideally \g<x> | "),
-    (rf"{_START}{_X}\s*,?\s+(?:if possible|if at all possible|preferred|optional|preferably|ideally|for preference)"
+    (rf"{_START}{_X}(?<!\s)(?:\s*+,)?\s+(?:if possible|if at all possible|preferred|optional|preferably|ideally|"
+     r"for preference)"
      r"(?=\s*(?:[,.;!|]|$|and\b|but\b))", r" , ideally \g<x> | "),
     (rf"{_START}{_X}{_IS}(?:ok(?:ay)?|fine|all right|alright|acceptable|allowed)(?: after all| too| now| as well|"
      rf" with me)*"

@@ -16,7 +16,7 @@ _RUNS = sorted(
     key=len,
     reverse=True,
 )
-_MASHED = re.compile(rf"(?=\w{{4}})(?:(?:{'|'.join(_RUNS)})+|[bcdfghjklmnpqrstvwxz]{{5,}}|(\w{{1,3}})\1{{2,}})")
+_MASHED = re.compile(rf"(?=\w{{4}})(?:(?:{'|'.join(_RUNS)})++|[bcdfghjklmnpqrstvwxz]{{5,}}|(\w{{1,3}})\1{{2,}})")
 """Neighbours on a keyboard, five letters and no vowel, or the same again and again."""
 
 

@@ -229,8 +229,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _POLITE = re.compile(
-    r"(?:[\s,]+(?:please|thanks|thank you|too|as well|though|at all|either|also|if possible|for sure|only please|"
-    r"requirement|condition|constraint|now|instead|any ?more|to me|for me|after all|one|ones|is|are))+$",
+    r"(?<![\s,])(?:[\s,]+(?:please|thanks|thank you|too|as well|though|at all|either|also|if possible|for sure|"
+    r"only please|requirement|condition|constraint|now|instead|any ?more|to me|for me|after all|one|ones|is|are))+$",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
@@ -326,8 +326,7 @@ _PLACES = {"first": 0, "1st": 0, "1": 0, "one": 0, "second": 1, "2nd": 1, "2": 1
            "3": 2, "three": 2, "former": 0, "latter": -1, "last": -1, "fourth": 3, "4": 3}  # fmt: skip
 _PLACED = re.compile(
     rf"\W*(?:(?:i'd|i would|i'll)\s+(?:say|go (?:for|with)|pick|choose|take)\s+)?(?:(?:the|number|option|and|then|&|"
-    rf",|one|please|"
-    rf"definitely|probably|ones?|option)\s*)*(?:{'|'.join(_PLACES)})\b"
+    rf",|please|definitely|probably|ones?)\s*)*(?:{'|'.join(_PLACES)})\b"
     rf"(?:\W*(?:the|and|then|one|ones|option|please|{'|'.join(_PLACES)})\b)*\W*",
     re.IGNORECASE,
 )

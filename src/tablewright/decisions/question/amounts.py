@@ -188,7 +188,7 @@ _BOUNDARY = re.compile(
     re.IGNORECASE,
 )
 _BOTH = re.compile(
-    r"\b(?:whose|both|where|with)\s+(?P<labels>[^,;¦]+?\s+and\s+[^,;¦]+?)\s+(?:are|were|each|both)\s*(?:each|"
+    r"\b(?:whose|both|where|with)\s+(?P<labels>[^,;¦]{1,80}?\s+and\s+[^,;¦]{1,80}?)(?<!\s)\s+(?:are|were|each|both)\s*+(?:each|"
     r"both)?\s*$",
     re.IGNORECASE,
 )
