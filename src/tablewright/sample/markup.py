@@ -15,7 +15,7 @@ from __future__ import annotations
 import html
 import re
 
-_LINK = re.compile(r"\[([^\[\]]+)\]\(([^)\s]+)\)")
+_LINK = re.compile(r"\[([^\[\]]+)\]\(([^()\s]+)\)")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _MARKS = ("## ", "### ", "- ", "> ", "= ", "|| ", "| ", "~~ ", "~ ")
 

@@ -6,13 +6,14 @@ one angle serves every other.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
 
 from tablewright.decisions.answer_question import THROUGH, Answerer, AnswerQuestion, ShortAnswer, through
-from tablewright.decisions.decision import decide, fall_back
+from tablewright.decisions.decision import decide
 from tablewright.decisions.find_links import Link
 from tablewright.decisions.plain_question import column_for, plainly_about
 from tablewright.decisions.rank_passages import Rank, RankPassages
@@ -145,7 +146,7 @@ class GatheredPassages(Gathered):
             lead = self._lead(row, tell)
             topic = cell_text(row.cell(task.table.key_field))
             asked = RankPassages(topic=topic, question=self._question_of(row), sources=lead.pages, most=PASSAGES)
-            passages = await fall_back(Rank(), asked)
+            passages = await asyncio.to_thread(Rank().fallback, asked)
             return [_told(field, passages, lead) for field in task.fields]
 
         return answer

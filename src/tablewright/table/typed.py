@@ -69,7 +69,7 @@ _YEAR = re.compile(r"1[5-9]\d{2}|2[01]\d{2}")
 # ── what the label says ──────────────────────────────────────────────────────────────────────────────────────────────
 
 _BRACKETS = re.compile(r"[(\[]\s*+(?:in\s++)?([^()\[\]]{1,16}?)\s*+[)\]]")
-_AT_THE_END = re.compile(r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*:?\s*$")
+_AT_THE_END = re.compile(r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*+:?\s*+$")
 _DATED = re.compile(
     r"\b(?:year|date|dated|founded|established|since|born|built|issued|expir\w+|period|jahr|année|año|datum|fecha)\b",
     re.IGNORECASE,

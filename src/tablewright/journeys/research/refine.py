@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
 
 from tablewright.decisions.answer_question import Answerer, AnswerQuestion, ShortAnswer
-from tablewright.decisions.decision import Tell, decide, fall_back
+from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.rank_passages import Rank, RankPassages
 from tablewright.decisions.read_brief import Read, ReadBrief
 from tablewright.decisions.write_section import Write, WriteSection, Written
@@ -58,11 +59,8 @@ async def _answered(store: Store, tools: Tools, brief: Brief, pages: Sequence[Re
     answered = Answered(question=brief.question, at=now())
     if not pages:
         return answered
-    passages = [
-        each
-        for each in await fall_back(Rank(), RankPassages(topic="", question=brief.question, sources=tuple(pages)))
-        if each.score >= SURE
-    ]
+    asked = RankPassages(topic="", question=brief.question, sources=tuple(pages))
+    passages = [each for each in await asyncio.to_thread(Rank().fallback, asked) if each.score >= SURE]
     sentences: list[Sentence] = []
     with concerning([page.origin for page in pages if is_document(page.origin)]):
         if brief.is_fact and (found := await _fact(brief.question, pages, tools, tell)):
