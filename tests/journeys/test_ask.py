@@ -236,9 +236,11 @@ async def test_without_documents_or_a_question_it_is_said_what_to_do(empty: Libr
         await empty.ask(RECEIPTS)
     with pytest.raises(UsageError, match="no question"):
         await empty.ask("  \n ")
+    with pytest.raises(UsageError, match="17,999 characters; at most 4,000"):
+        await empty.ask("receipts " * 2_000)
 
 
-@pytest.mark.parametrize("text", ["?", "%", "\0", "receipts " * 2_000, "\u202e🛞", "'; drop table documents; --", '"'])
+@pytest.mark.parametrize("text", ["?", "%", "\0", "receipts " * 400, "\u202e🛞", "'; drop table documents; --", '"'])
 async def test_odd_questions_get_an_answer_all_the_same(library: Library, text: str) -> None:
     reply = await library.ask(text)
     assert reply.answer
