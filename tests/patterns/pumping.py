@@ -20,7 +20,7 @@ SHORT, LONG = 300, 2_400
 MOST_GROWTH = 24.0
 NOTICEABLE = 0.0006
 """Seconds; a text of 2,400 characters that is read once takes less."""
-MOST_GROWTH_IN_SHORT, NOTICEABLE_IN_SHORT = 160.0, 0.04
+MOST_GROWTH_IN_SHORT, NOTICEABLE_IN_SHORT = 160.0, 0.02
 GIVEN_UP = 0.5
 BOUND = 40
 ANCHORED = frozenset(("match", "fullmatch"))
@@ -37,9 +37,10 @@ def growth(pattern: re.Pattern[Any], methods: Collection[str], *, short_texts: b
     """How many times longer a text takes that is eight times as long, and the pump of that text; None if no text takes
     much longer. Patterns that only see `short_texts` may come back to each place once, but not for each place again."""
     noticeable, most = (NOTICEABLE_IN_SHORT, MOST_GROWTH_IN_SHORT) if short_texts else (NOTICEABLE, MOST_GROWTH)
+    lengths = (SHORT // 2, LONG // 2) if short_texts else (SHORT, LONG)
     for lead, pump in attacks(pattern):
         for end in ENDS[-1:] if short_texts else ENDS:
-            short, long = (_text(pattern, lead, pump, end, length) for length in (SHORT, LONG))
+            short, long = (_text(pattern, lead, pump, end, length) for length in lengths)
             took = _seconds(pattern, long, methods)
             if took < noticeable:
                 continue

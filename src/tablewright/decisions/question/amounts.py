@@ -297,9 +297,9 @@ def _fitting(marked: Marked) -> Iterator[Condition]:
 
 _MULTIPLES = {"half": 0.5, "twice": 2.0, "double": 2.0, "three times": 3.0, "triple": 3.0, "four times": 4.0}
 _MULTIPLE = re.compile(
-    r"(?P<left>[^,;¦]*?)\b(?:is|are|was|were)\s+(?P<sign>more than|over|above|at least|less than|below|under|at most|"
-    rf"exactly)?\s*(?P<times>{'|'.join(_MULTIPLES)})\s+(?:of\s+)?(?:the|its|their|as \w+ as (?:the|its|their))\s+"
-    rf"(?P<of>(?:(?!\b(?:and|or|but)\b)[^{STRUCK},;:?!.])+)",
+    r"(?P<left>[^,;¦]{0,200}?)\b(?:is|are|was|were)\s++(?P<sign>more than|over|above|at least|less than|below|under|"
+    rf"at most|exactly)?\s*+(?P<times>{'|'.join(_MULTIPLES)})\s+(?:of\s+)?(?:the|its|their|as \w+ as (?:the|its|"
+    rf"their))\s+(?P<of>(?:(?!\b(?:and|or|but)\b)[^{STRUCK},;:?!.])+)",
     re.IGNORECASE,
 )
 _SIGNS: dict[str, Comparator] = {

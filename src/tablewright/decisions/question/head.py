@@ -326,7 +326,7 @@ _SPENT = re.compile(
     re.IGNORECASE,
 )
 _MOST_OF = re.compile(
-    r"which\s+(?P<by>[\w -]+?)\s+(?:has|have|had|issued|sent|got)\s+the\s+(?:most|fewest)\s+", re.IGNORECASE
+    r"which\s++(?P<by>[\w -]+?)(?<!\s)\s+(?:has|have|had|issued|sent|got)\s+the\s+(?:most|fewest)\s+", re.IGNORECASE
 )
 _SUPERLATIVE = re.compile(
     rf"(?P<the>\b(?:the|which)\s+)?(?<!at )\b(?P<how>{'|'.join(sorted(OF_SUPERLATIVE, key=len, reverse=True))})"
