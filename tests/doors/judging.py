@@ -1,4 +1,4 @@
-"""A proposal with a value that a model concluded from quotes, as a strategy returns one."""
+"""Proposals with a value that a model concluded from quotes, and with one that a rule converts from its quote."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tablewright.app import FileOptions, Fill, Filled, Tablewright
+from tablewright.extraction.candidate import Candidate
+from tablewright.strategies.findings import checked, weigh
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell
 from tablewright.strategies.tools import Tools
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Evidence, Finding, Row
+from tablewright.table.retrieved import Retrieved
 
 SEGMENT = "Segment:select(B2B, B2C)=Whom does {Company} sell to?"
 QUOTES = (
@@ -43,9 +46,40 @@ class Judging(Strategy):
         return answer
 
 
+COUNTRY = "Country=In which country is {Company} at home?"
+ABOUT = Retrieved(
+    origin="https://acme.example/", domain="acme.example", title="Acme", text="Acme is a Danish maker of pumps."
+)
+
+
+class Converting(Strategy):
+    """Answers every row with Denmark, as read from a page that says Danish."""
+
+    name, display_name = "converting", "Converting"
+
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
+            (field,) = task.fields
+            read = Candidate(field=field.name, value="Denmark", source=0, start=0, end=32, score=0.9, how="model")
+            found = weigh(field, checked(field, [read], [ABOUT]))
+            return [found] if found is not None else []
+
+        return answer
+
+
 async def judged_table(tablewright: Tablewright, folder: Path, name: str = "Judged") -> tuple[str, Filled]:
+    return await filled_table(tablewright, folder, name, SEGMENT, Judging())
+
+
+async def converted_table(tablewright: Tablewright, folder: Path, name: str = "Converted") -> tuple[str, Filled]:
+    return await filled_table(tablewright, folder, name, COUNTRY, Converting())
+
+
+async def filled_table(
+    tablewright: Tablewright, folder: Path, name: str, asked: str, strategy: Strategy
+) -> tuple[str, Filled]:
     path = folder / "firms.csv"
     path.write_text("Company\nAcme\n", encoding="utf-8")
     table = (await tablewright.import_file(path, FileOptions(name=name))).table
-    filled = await Fill(tablewright._store, table, [parse_field(SEGMENT)], Judging()).run()
+    filled = await Fill(tablewright._store, table, [parse_field(asked)], strategy).run()
     return table.id, filled

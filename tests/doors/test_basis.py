@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
+from openpyxl import load_workbook
+
 from tablewright.app import Tablewright
+from tablewright.doors.web.evidence_panel import why
 from tablewright.settings import Settings
 from tests.doors.api.using import Api, served_api
 from tests.doors.conftest import Shell
-from tests.doors.judging import judged_table
+from tests.doors.judging import converted_table, judged_table
 from tests.doors.mcp.talking import within
 
 
@@ -60,3 +64,47 @@ async def test_the_api_and_an_assistant_are_told_the_basis(tmp_path: Path) -> No
 
 def basis_over_http(api: Api, table_id: str) -> list[str]:
     return [api.get(f"/tables/{table_id}/rows/{row}/cells/Segment")["cell"]["basis"] for row in (1, 2)]
+
+
+RULE = "country and nationality"
+
+
+async def test_a_converted_value_names_its_rule_at_every_door_and_in_every_export(shell: Shell) -> None:
+    home = shell.folder / "home"
+    async with Tablewright.open(Settings(home=str(home))) as tablewright:
+        table_id, run = await converted_table(tablewright, shell.folder)
+        await tablewright.changes.apply(run.proposal_id)
+    cell = shell("table", "show", table_id, "--row", "1", "--field", "Country").stdout
+    assert f"Converted from what the source states: {RULE}" in cell
+    assert "Danish" in cell
+    assert (
+        f"Denmark (by {RULE})"
+        in shell.json("proposal", "show", run.proposal_id)["research_log"][0]["steps"][-1]["detail"]
+    )
+    shell("table", "export", table_id, str(shell.folder / "firms.md"), "--evidence")
+    assert f"converted: {RULE}" in (shell.folder / "firms.md").read_text()
+    shell("table", "export", table_id, str(shell.folder / "firms.xlsx"))
+    book = load_workbook(BytesIO((shell.folder / "firms.xlsx").read_bytes()))
+    assert book["Evidence"]["H2"].value == f"converted: {RULE}"
+    assert RULE in book["Table"]["B2"].comment.text
+    async with Tablewright.open(Settings(home=str(home))) as tablewright:
+        assert f"Converted from what the source states: {RULE}." in why(
+            (await tablewright.load(table_id)).rows[0].cell("Country")
+        )
+    with served_api(home) as api:
+        shown = api.get(f"/tables/{table_id}/rows/1/cells/Country")["cell"]
+        assert (shown["basis"], shown["converted_by"]) == ("converted", RULE)
+    async with within(shell.folder) as talk:
+        evidence = await talk("cell_evidence", table=table_id, row_id=1, column="Country")
+        assert evidence["converted_by"] == RULE
+        (row,) = (await talk("show_table", table=table_id))["rows"]
+        assert row["cells"]["Country"]["converted_by"] == RULE
+
+
+async def test_what_comes_back_from_an_export_still_names_its_rule(shell: Shell) -> None:
+    async with Tablewright.open(Settings(home=str(shell.folder / "home"))) as tablewright:
+        table_id, run = await converted_table(tablewright, shell.folder)
+        await tablewright.changes.apply(run.proposal_id)
+    shell("table", "export", table_id, str(shell.folder / "back.json"))
+    back = shell.json("table", "import", str(shell.folder / "back.json"))["table_id"]
+    assert shell.json("table", "show", back, "--row", "1", "--field", "Country")["cell"]["converted_by"] == RULE

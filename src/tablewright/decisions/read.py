@@ -24,7 +24,7 @@ from tablewright.extraction.passages import passages
 from tablewright.extraction.reader import SURE
 from tablewright.table.choices import exact_option
 from tablewright.table.coerce import coerce, is_not_found
-from tablewright.table.evidence import basis_of, follows, locate, stands_in
+from tablewright.table.evidence import basis_of, conversion, follows, locate, stands_in
 from tablewright.table.model import Basis, Field, FieldType, Noun
 from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved, is_document
@@ -362,6 +362,7 @@ def candidate(
         score=SCORES[basis] if same == "same" else min(SCORES[basis], UNCLEAR),
         how=f"model, {rule}",
         basis=basis,
+        converted_by=conversion(rule) if basis == "converted" else "",
         more=tuple(more),
         same_row=same,
         doubt=verdict.reason if verdict is not None and same == "unclear" else "",

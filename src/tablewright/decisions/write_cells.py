@@ -20,7 +20,7 @@ from tablewright.decisions.translate_formula import kind_of
 from tablewright.table.choices import exact_option, read_boolean
 from tablewright.table.coerce import LONGEST_TEXT, coerce, is_not_found
 from tablewright.table.dates import read_dates
-from tablewright.table.evidence import follows, stands_in
+from tablewright.table.evidence import conversion, follows, stands_in
 from tablewright.table.model import Basis, Field, Noun, Value
 from tablewright.table.numbers import read_numbers
 from tablewright.table.text import show
@@ -72,6 +72,7 @@ class WrittenCell(Noun, frozen=True):
 
     value: Value = None
     basis: Basis = "judged"
+    converted_by: str = ""
     columns: tuple[str, ...] = ()
     problem: str = ""
 
@@ -145,7 +146,11 @@ def checked(asked: WriteCells, field: Field, reply: Written) -> WrittenCell:
         return WrittenCell(problem=problem)
     named = {name.strip().casefold() for name in reply.used}
     used = tuple(column for column in holding or tuple(inputs) if column.casefold() in named)
-    return WrittenCell(value=value, basis=basis, columns=used or holding or tuple(inputs))
+    columns = used or holding or tuple(inputs)
+    rule = next(filter(None, (follows(said, inputs[column], field) for column in columns)), "")
+    return WrittenCell(
+        value=value, basis=basis, converted_by=conversion(rule) if basis == "converted" else "", columns=columns
+    )
 
 
 def typed(said: str, field: Field) -> tuple[Value, str]:

@@ -31,7 +31,8 @@ def is_well_formed(step: Step) -> bool:
 
 def answered(cell: Cell) -> str:
     """The answer and why: who says so, in which words, who agrees and who does not."""
-    notes = "; ".join(note for note in ("judged" if cell.basis == "judged" else "", cell.error) if note)
+    basis = "judged" if cell.basis == "judged" else f"by {cell.converted_by}" if cell.converted_by else ""
+    notes = "; ".join(note for note in (basis, cell.error) if note)
     said = f"{show(cell.value)} ({notes})" if notes else show(cell.value)
     if not cell.evidence or not cell.evidence[0].domain:
         return said
@@ -89,6 +90,7 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
         status="ENRICHED",
         confidence=round(min(1.0, max(0.0, finding.confidence)) * COERCED[coerced.label], 4),
         basis=finding.basis,
+        converted_by=finding.converted_by,
         evidence=finding.evidence,
         conflict=finding.conflict,
         cost=cost,

@@ -21,8 +21,8 @@ class Candidate(Noun, frozen=True):
     """An answer to `field`, read from `text[start:end]` of the source with number `source`.
 
     `score` is how likely it is right, by what the reader could see. `basis` is None where the reader did not say: then
-    it is whatever code can show. `more` are further passages that it stands on. `doubt` says why the source may be
-    about something else than the row."""
+    it is whatever code can show. `converted_by` is the rule of a converted value. `more` are further passages that it
+    stands on. `doubt` says why the source may be about something else than the row."""
 
     field: str
     value: str
@@ -32,6 +32,7 @@ class Candidate(Noun, frozen=True):
     score: float
     how: str
     basis: Basis | None = None
+    converted_by: str = ""
     more: tuple[Span, ...] = ()
     same_row: SameRow = "same"
     doubt: str = ""

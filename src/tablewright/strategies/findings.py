@@ -10,7 +10,7 @@ from tablewright.extraction.candidate import Candidate, Span
 from tablewright.extraction.identity import is_own_site
 from tablewright.table.coerce import coerce
 from tablewright.table.confidence import confidence
-from tablewright.table.evidence import basis_of, copies, evidence_for, follows, independent
+from tablewright.table.evidence import basis_of, conversion, copies, evidence_for, follows, independent
 from tablewright.table.measures import length_of, mass_of
 from tablewright.table.model import Basis, Conflict, Evidence, Field, Finding, Money, Noun, Value, confidence_label
 from tablewright.table.retrieved import Retrieved
@@ -33,6 +33,7 @@ class Read(Noun, frozen=True):
     source: Retrieved
     value: Value
     basis: Basis
+    converted_by: str
     evidence: tuple[Evidence, ...]
 
 
@@ -59,13 +60,22 @@ def checked(field: Field, candidates: Sequence[Candidate], sources: Sequence[Ret
         value = coerce(candidate.value, field).value
         if value is None or is_tainted(source.text, candidate.start, candidate.end):
             continue
-        basis = candidate.basis
-        if basis is None and (rule := follows(candidate.value, source.text[candidate.start : candidate.end], field)):
-            basis = basis_of(rule)
+        basis, rule = candidate.basis, candidate.converted_by
+        if basis is None and (shown := follows(candidate.value, source.text[candidate.start : candidate.end], field)):
+            basis, rule = basis_of(shown), conversion(shown)
         if basis is not None:
             spans = (Span(source=candidate.source, start=candidate.start, end=candidate.end), *candidate.more)
             evidence = tuple(evidence_for(sources[span.source], span.start, span.end) for span in spans)
-            reads.append(Read(candidate=candidate, source=source, value=value, basis=basis, evidence=evidence))
+            reads.append(
+                Read(
+                    candidate=candidate,
+                    source=source,
+                    value=value,
+                    basis=basis,
+                    converted_by=rule,
+                    evidence=evidence,
+                )
+            )
     return reads
 
 
@@ -86,6 +96,7 @@ def weigh(field: Field, reads: Sequence[Read], subject: Subject = NOBODY, prefer
         value=best.reads[0].candidate.value,
         confidence=sure,
         basis=best.reads[0].basis,
+        converted_by=best.reads[0].converted_by,
         evidence=_evidence(best),
         conflict=tuple(Conflict(value=rival.reads[0].value, evidence=_evidence(rival)) for rival in rivals),
     )

@@ -155,6 +155,7 @@ class Writer:
             raw_value=show(cell.value),
             confidence=round(sure * SURE[cell.basis], 4),
             basis=cell.basis,
+            converted_by=cell.converted_by,
             evidence=tuple(
                 Evidence(origin="row", title=column, quote=f"{column}: {cell_text(row.cell(column))}"[:LONGEST_QUOTE])
                 for column in cell.columns

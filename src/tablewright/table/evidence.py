@@ -83,11 +83,20 @@ def evidence_for(source: Retrieved, start: int, end: int) -> Evidence:
 
 
 STATED = frozenset({"verbatim", "number", "amount", "stated", "each item", "option", "address", "words"})
-"""Rules by which the value's own words stand in the quote; by any other it is converted from them."""
+"""Rules by which the value's own words stand in the quote; by any other it is converted from them, and the cell names
+the rule, so that a reader sees why the quote reads otherwise."""
+
+
+DATE = "date in another format"
 
 
 def basis_of(rule: str) -> Basis:
     return "stated" if rule in STATED else "converted"
+
+
+def conversion(rule: str) -> str:
+    """The rule, where it is one that converts."""
+    return "" if rule in STATED else rule
 
 
 def follows(value: str, quote: str, field: Field) -> str:
@@ -105,7 +114,7 @@ def follows(value: str, quote: str, field: Field) -> str:
         case "date":
             if str(wanted) in quote:
                 return "verbatim"
-            return "date" if any(date.startswith(str(wanted)) for date in _dates(quote)) else ""
+            return DATE if any(date.startswith(str(wanted)) for date in _dates(quote)) else ""
         case "boolean":
             return _boolean_follows(wanted, quote, field)
         case "list":
@@ -129,10 +138,10 @@ def _text_follows(value: str, quote: str) -> str:
     if stands_in(value, quote) or value.casefold() in quote.casefold():
         return "verbatim"
     if any(date.startswith(value) for date in _dates(quote)):
-        return "date"
+        return DATE
     own = [date.iso for date in read_dates(value) if date.clean]
     if own and any(date.startswith(own[0]) for date in _dates(quote)):
-        return "date"
+        return DATE
     number = read_numbers(value)
     if len(number) == 1 and number[0].clean and _equal_number(number[0].value, quote, ""):
         return "number"
@@ -140,9 +149,9 @@ def _text_follows(value: str, quote: str) -> str:
     if len(measure) == 1 and measure[0].unit and (measure[0].start, measure[0].end) == (0, len(value)):
         said_too = (each for each in read_measures(_ONE.sub("1", quote)) if each.unit == measure[0].unit)
         if any(_close(each.value, measure[0].value) for each in said_too):
-            return "measure"
+            return "measure in another form"
     if value in CODES and any(value in meanings_of(mark) for mark in quote.split()):
-        return "currency"
+        return "currency sign and code"
     if any(stands_in(name, quote) for name in _same_country(value)):
         return "country and nationality"
     if _abbreviated(value, quote):
@@ -194,16 +203,16 @@ def _number_follows(wanted: Value, quote: str, field: Field) -> str:
 def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
     for number in read_numbers(quote):
         if _close(number.value, wanted) or (number.high is not None and _close(number.high, wanted)):
-            return "number"
+            return "number" if any(map(str.isdigit, quote[number.start : number.end])) else "number in words"
     if any(date[:4] == str(wanted) for date in _dates(quote)):
-        return "year"
+        return "year of a date"
     for measure in read_measures(quote, unit):
         sizes = [measure.value, *measure.sizes, *([measure.high] if measure.high is not None else [])]
         if any(_close(size, wanted) for size in sizes):
             return "number"
         converted = in_unit(measure, unit) if unit and measure.unit else None
         if converted is not None and _close(converted.value, wanted):
-            return f"unit: {measure.unit} to {unit}"
+            return f"unit, {measure.unit} to {unit}"
     return ""
 
 
@@ -248,7 +257,7 @@ def _boolean_follows(wanted: Value, quote: str, field: Field) -> str:
     if not words or not all(word in stems for word in words):
         return ""
     denied = any(word in _DENIALS or word.endswith("n't") for word in spoken)
-    return "yes or no" if wanted is (not denied) else ""
+    return "yes or no from a statement" if wanted is (not denied) else ""
 
 
 def _names_option(option: str, value: str, quote: str, field: Field) -> bool:

@@ -97,6 +97,8 @@ class Cell(Noun, frozen=True):
     reason: Reason | None = None
     confidence: float | None = None
     basis: Basis | None = None
+    converted_by: str = ""
+    """The rule by which a converted value follows from its quote: "country and nationality"."""
     evidence: tuple[Evidence, ...] = ()
     conflict: tuple[Conflict, ...] = ()
     stale: bool = False
@@ -214,6 +216,7 @@ class Finding(Noun, frozen=True):
     raw_value: str | None = None
     confidence: float = 0.0
     basis: Basis | None = None
+    converted_by: str = ""
     evidence: tuple[Evidence, ...] = ()
     conflict: tuple[Conflict, ...] = ()
     reason: Reason | None = None

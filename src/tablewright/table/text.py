@@ -42,7 +42,14 @@ def cell_text(cell: Cell) -> str:
 def basis_text(cell: Cell) -> str:
     """How the value relates to its evidence, in words; "" where that is not known."""
     basis = cell.shown_basis
-    return BASES[basis] if basis else ""
+    if not basis:
+        return ""
+    return f"{BASES[basis]}: {cell.converted_by}" if cell.converted_by else BASES[basis]
+
+
+def basis_label(cell: Cell) -> str:
+    """The basis as a column of an export has it: "stated", "converted: year of a date"."""
+    return f"{cell.shown_basis}: {cell.converted_by}" if cell.converted_by else cell.shown_basis or ""
 
 
 def sureness(cell: Cell) -> str:

@@ -37,6 +37,7 @@ FILLED = {
     "reason": None,
     "confidence": 0.86,
     "basis": "stated",
+    "converted_by": "",
     "evidence": [QUOTED],
     "conflict": [],
     "stale": False,

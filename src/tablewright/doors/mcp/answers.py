@@ -28,6 +28,7 @@ BASIS = (
     "How the value relates to its sources: given by a person, stated in them, converted from what they state, computed "
     "from the row, or judged: concluded by a model from the quotes. Say so when you report a judged value."
 )
+CONVERTED_BY = "The rule by which a converted value follows from its quote; empty for any other basis."
 MOST_SOURCES = 3
 """Of a cell in a list; `cell_evidence` has all."""
 
@@ -74,6 +75,7 @@ class CellShown(BaseModel):
     confidence: float | None
     confidence_label: str
     basis: Basis | None = Key(description=BASIS)
+    converted_by: str = Key(description=CONVERTED_BY)
     note: str | None
     stale: bool
     imported: bool = Key(description="The sources came with an imported file; nothing of them was checked here.")
@@ -120,6 +122,7 @@ def cell_shown(cell: Cell, most: int | None = MOST_SOURCES) -> CellShown:
         confidence=cell.confidence,
         confidence_label=cell.confidence_label,
         basis=cell.shown_basis,
+        converted_by=cell.converted_by,
         note=cell.error,
         stale=cell.stale,
         imported=cell.imported,

@@ -14,6 +14,7 @@ from pydantic import Field as Key
 from tablewright.app import FileOptions, Operation
 from tablewright.doors.mcp.answers import (
     BASIS,
+    CONVERTED_BY,
     CellShown,
     FromOutside,
     OtherValue,
@@ -107,6 +108,7 @@ class CellEvidence(FromOutside):
     confidence: float | None
     confidence_label: str
     basis: Basis | None = Key(description=BASIS)
+    converted_by: str = Key(description=CONVERTED_BY)
     note: str | None
     stale: bool
     cost_usd: float

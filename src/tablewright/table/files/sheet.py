@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tablewright.table.files.names import free_name
 from tablewright.table.model import Cell, Field, FieldType, Money, Value, column_key
-from tablewright.table.text import cell_text, show
+from tablewright.table.text import basis_label, cell_text, show
 
 
 class Heading(Protocol):
@@ -91,7 +91,7 @@ def _confidence(cell: Cell) -> Value:
 
 
 def _basis(cell: Cell) -> Value:
-    return cell.shown_basis
+    return basis_label(cell) or None
 
 
 def cost_of(cell: Cell) -> float | None:

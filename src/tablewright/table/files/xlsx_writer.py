@@ -23,7 +23,7 @@ from tablewright.table.files.names import free_name
 from tablewright.table.files.sheet import Heading, cost_of, shown_fields
 from tablewright.table.files.text_column import is_iso_date
 from tablewright.table.model import PENDING, Cell, Evidence, Field, Money, Row, column_key
-from tablewright.table.text import basis_text, cell_text
+from tablewright.table.text import basis_label, basis_text, cell_text
 
 CUT = "… (cut; the whole text is in the JSON or CSV export)"
 GREEN, YELLOW, ORANGE, RED, GREY = "#E2F0D9", "#FFF7CC", "#FCE4D0", "#F8CBCB", "#E7E6E6"
@@ -179,7 +179,7 @@ class _EvidenceSheet:
             self._put(column, text)
         if cell.confidence is not None:
             self._sheet.write_number(self._line, 6, cell.confidence)
-        self._put(7, cell.shown_basis or "")
+        self._put(7, basis_label(cell))
         if evidence is not None:
             for column, text in enumerate((evidence.origin, evidence.title, evidence.quote), start=8):
                 self._put(column, text)
