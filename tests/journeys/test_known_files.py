@@ -55,3 +55,19 @@ async def test_a_file_with_other_columns_is_a_new_table(tmp_path: Path) -> None:
         await tablewright.import_file(path)
         path.write_text("Item,Weight\nLamp,3\n", encoding="utf-8")
         assert await tablewright.recognise_file(path) is None
+
+
+async def test_an_uploaded_file_is_known_by_its_origin_and_read_as_it_was_then(tmp_path: Path) -> None:
+    first, second = tmp_path / "1" / "prices.csv", tmp_path / "2" / "prices.csv"
+    for path, content in ((first, PRICES), (second, f"{PRICES}Chair,45\n")):
+        path.parent.mkdir()
+        path.write_text(content, encoding="utf-8")
+    upload = FileOptions(origin="upload:ann:prices.csv")
+    async with Tablewright.open(Settings(home=str(tmp_path / "home"))) as tablewright:
+        as_data = FileOptions(origin=upload.origin, header=False)
+        table = (await tablewright.import_file(first, as_data)).table
+        known = await tablewright.recognise_file(second, upload)
+        assert known is not None
+        assert known.table.id == table.id
+        assert [row["Column 1"].value for row in known.new_rows] == ["Chair"]
+        assert await tablewright.recognise_file(second, FileOptions(origin="upload:bob:prices.csv")) is None

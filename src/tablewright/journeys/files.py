@@ -7,10 +7,13 @@ import hashlib
 import os
 import platform
 import tempfile
+from ast import literal_eval
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import structs
 
 from tablewright.engine.changes import Changes
 from tablewright.errors import BadField, BadFile, RunError
@@ -36,9 +39,12 @@ class Imported(Noun, frozen=True):
 
 
 class FileOptions(Noun, frozen=True):
-    """What the user says about a file; everything else is found out."""
+    """What the user says about a file; everything else is found out.
+
+    `origin` tells an uploaded file when it comes again: its path is only for as long as it is read."""
 
     name: str = ""
+    origin: str = ""
     key_field: str = ""
     header: bool = True
     sheet: str | None = None
@@ -100,12 +106,16 @@ class KnownFile(Noun, frozen=True):
 
 async def recognise(store: Store, path: Path, options: FileOptions) -> KnownFile | None:
     """The table that the file became when it was last imported. None where it never was, and where it has changed so
-    that its rows cannot be matched: it has other columns, or no column that names its rows."""
+    that its rows cannot be matched: it has other columns, or no column that names its rows. An uploaded file is read
+    as it was then."""
     file = await described(path, options)
-    found = await store.imports.find(file)
+    found = await store.imports.find(file.path, None if options.origin else file.reading)
     if found is None:
         return None
     table_id, before = found
+    if options.origin:
+        options = read_like(before, options)
+        file = await described(path, options)
     table = await store.tables.find(table_id)
     if file.content_hash == before.content_hash:
         return KnownFile(table=table, file=file)
@@ -149,10 +159,17 @@ def fitted(cell: Cell, read_as: Field, field: Field) -> Cell:
     return given(coerce(text, field).value, text)
 
 
+READING = ("key_field", "header", "sheet", "delimiter", "encoding")
+
+
+def read_like(before: ImportedFile, options: FileOptions) -> FileOptions:
+    return structs.replace(options, **dict(zip(READING, literal_eval(before.reading), strict=True)))
+
+
 async def described(path: Path, options: FileOptions) -> ImportedFile:
-    reading = (options.key_field, options.header, options.sheet, options.delimiter, options.encoding)
+    reading = tuple(getattr(options, name) for name in READING)
     return ImportedFile(
-        path=f"{platform.node()}:{path.resolve()}",
+        path=options.origin or f"{platform.node()}:{path.resolve()}",
         content_hash=await asyncio.to_thread(hash_of, path),
         reading=repr(reading),
     )

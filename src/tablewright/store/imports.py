@@ -42,22 +42,24 @@ class Imports:
 
         await self._database.write(work, repeatable=True)
 
-    async def find(self, file: ImportedFile) -> tuple[str, ImportedFile] | None:
-        """The table that came last from that path, read in that way, and the file as it was then."""
+    async def find(self, path: str, reading: str | None = None) -> tuple[str, ImportedFile] | None:
+        """The table that came last from that path, read in that way if one is said, and the file as it was then."""
 
         def work(connection: Connection) -> tuple[str, ImportedFile] | None:
             imports, tables = schema.imports, schema.tables
             query = (
-                select(tables.c.id, imports.c.content_hash)
+                select(tables.c.id, imports.c.content_hash, imports.c.reading)
                 .join(tables, tables.c.no == imports.c.table_no)
-                .where(imports.c.path == file.path, imports.c.reading == file.reading, visible(connection, "table"))
+                .where(imports.c.path == path, visible(connection, "table"))
                 .order_by(tables.c.no.desc())
                 .limit(1)
             )
+            if reading is not None:
+                query = query.where(imports.c.reading == reading)
             found = connection.execute(query).one_or_none()
             if found is None:
                 return None
-            return found.id, ImportedFile(path=file.path, content_hash=found.content_hash, reading=file.reading)
+            return found.id, ImportedFile(path=path, content_hash=found.content_hash, reading=found.reading)
 
         return await self._database.read(work)
 

@@ -103,6 +103,32 @@ async def test_a_file_is_read_and_its_reader_says_how(site: Site, browser: NewPa
         await expect(cell(page, 1, "Price")).to_contain_text("12.50")
 
 
+async def test_a_file_that_comes_again_goes_on_with_its_table(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    path = tmp_path / "lanterns.csv"
+    path.write_text("Lantern,Price\nAldous,12.50\n")
+    async with browser() as page:
+
+        async def choose(button: str) -> None:
+            await page.goto(site.url)
+            await page.set_input_files("input[type=file]", path)
+            await page.get_by_role("dialog").get_by_role("button", name=button).click()
+            await expect(cell(page, 1, "Lantern")).to_contain_text("Aldous")
+
+        await choose("Open the table")
+        await choose("Open the table")
+        await expect(page).to_have_url(f"{site.url}/tables/lanterns")
+        path.write_text("Lantern,Price\nAldous,99\nBramble,9.90\n")
+        await choose("Add 1 new row")
+        await expect(page).to_have_url(f"{site.url}/tables/lanterns")
+        await expect(cell(page, 2, "Lantern")).to_contain_text("Bramble")
+        await expect(cell(page, 1, "Price")).to_contain_text("12.50")
+        await page.goto(site.url)
+        await page.set_input_files("input[type=file]", path)
+        await page.get_by_role("dialog").get_by_role("button", name="Make a new table").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Open the table").click()
+        await expect(page).to_have_url(f"{site.url}/tables/lanterns-2")
+
+
 async def test_a_stopped_run_keeps_what_it_found(site: Site, browser: NewPage, tmp_path: Path) -> None:
     rows = "Company\n" + "".join(f"Brightwater Foods {number}\n" for number in range(2_000))
     table_id = await new_table(site, tmp_path, rows, "To stop")

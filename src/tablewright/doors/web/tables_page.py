@@ -10,7 +10,7 @@ import msgspec
 from nicegui import events, ui
 from nicegui.elements.upload_files import FileUpload
 
-from tablewright.app import FileOptions, Imported, TableSummary
+from tablewright.app import FileOptions, Imported, KnownFile, TableSummary
 from tablewright.doors.api.uploads import safe_name
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import empty_state, frame, heading, say, text, visit_now, visit_to_change
@@ -94,7 +94,16 @@ async def import_upload(file: FileUpload) -> None:
     with tempfile.TemporaryDirectory(prefix="tablewright-upload-") as folder:
         path = Path(folder) / safe_name(file.name, "table")
         await file.save(path)
-        options = FileOptions(name=path.stem)
+        options = FileOptions(name=path.stem, origin=f"upload:{visit.person.name}:{path.name}")
+        known = await visit.tablewright.recognise_file(path, options)
+        if known is not None and visit.person.sees(known.table.id):
+            choice = await ask_which_table(path.name, known)
+            if choice == "known" and known.changed:
+                await visit.tablewright.add_new_rows(known)
+            if choice == "known":
+                ui.navigate.to(f"/tables/{known.table.id}")
+            if choice != "new":
+                return
         imported = await visit.tablewright.import_file(path, options)
         while (answer := await show_understood(imported, options)) != options:
             await visit.tablewright.remove_table(imported.table.id)
@@ -103,6 +112,28 @@ async def import_upload(file: FileUpload) -> None:
             options = answer
             imported = await visit.tablewright.import_file(path, options)
     ui.navigate.to(f"/tables/{imported.table.id}")
+
+
+async def ask_which_table(file: str, known: KnownFile) -> str | None:
+    """A file that was imported before goes on with its table ("known"), unless the person wants a new one ("new")."""
+    rows = f"{len(known.new_rows):,} new {plural('row', len(known.new_rows))}"
+    changed = f"{file} has changed since it became the table {known.table.name}. "
+    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
+        ui.label("This file was imported before").classes("tw-h2")
+        if known.changed and known.new_rows:
+            text(f"{changed}It has {rows}; what is in the table stays as it is.")
+        elif known.changed:
+            text(f"{changed}It has no new rows, and what is in the table stays as it is.")
+        else:
+            text(f"{file} is the table {known.table.name}.")
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Do not import", on_click=lambda: window.submit(None)).props("flat")
+            ui.button("Make a new table", on_click=lambda: window.submit("new")).props("flat")
+            go_on = f"Add {rows}" if known.new_rows else "Open the table"
+            ui.button(go_on, on_click=lambda: window.submit("known")).props("unelevated")
+    answer: str | None = await window
+    window.delete()
+    return answer
 
 
 async def show_understood(imported: Imported, options: FileOptions) -> FileOptions | None:
