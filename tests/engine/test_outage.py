@@ -8,14 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from tablewright.app import Filled, Operation, Tablewright
 from tablewright.engine.breaker import CircuitBreaker
+from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
+from tablewright.models.build import build
 from tablewright.settings import Settings
 from tablewright.sources.search import searching
+from tablewright.sources.source import Query, Searched
+from tablewright.strategies.tools import Tools
 from tablewright.table.feed import Progress
 from tablewright.table.fieldspec import parse_field
+from tablewright.table.retrieved import Refusal, Retrieved
 
 from ..models.endpoint import Asked, Endpoint, Reply, refusal
 from ..pages import SmallWeb, small_web
@@ -93,6 +99,77 @@ async def test_a_dead_model_pauses_the_run_instead_of_leaving_it_to_the_rules(
     done, _ = await filled(settings, table_id, strategy)
     assert done.status == "done"
     assert await values(settings, table_id) == YEARS
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+async def test_a_model_that_hangs_pauses_the_run_after_one_request_and_its_retry(
+    web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    monkeypatch.setattr(retry, "REST", 60.0)  # however slow the machine is
+    settings = thinking(web.settings(tmp_path), model)
+    table_id = await imported(settings, tmp_path)
+    answering, model.otherwise = model.otherwise, Reply(never=True)
+    done, operations = await filled(replace(settings, model_timeout="0.5"), table_id, strategy)
+    assert (done.status, operations) == ("paused", [])
+    assert "gpt-4o-mini did not answer in time" in done.problem
+    assert len(model.asked) <= 2 * 8, "nobody waits a second time for what does not answer"
+    model.otherwise = answering
+    done, _ = await filled(settings, table_id, strategy)
+    assert (done.status, await values(settings, table_id)) == ("done", YEARS)
+
+
+class DeadSource:
+    """A search and a web that never answer, and count how often they are asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def search(self, query: Query) -> Searched:
+        self.asked += 1
+        raise SearchError("The engine did not answer within 30 seconds.", advice="Check it.")
+
+    async def open(self, origin: str) -> Retrieved | Refusal:
+        self.asked += 1
+        return Refusal(origin=origin, reason="error", detail="no answer")
+
+    open_again = open
+
+    async def keep(self, snippet: Retrieved) -> Retrieved:
+        return snippet
+
+
+async def test_once_the_run_is_paused_rows_under_way_do_not_ask_what_is_down() -> None:
+    """Where it hangs, each further query of a row would take as long again."""
+    dead = DeadSource()
+    search = CircuitBreaker(limit=1).watch(Tools(web=dead)).web
+    assert search is not None
+    for _ in range(3):
+        with pytest.raises(SearchError, match="did not answer within 30 seconds") as failed:
+            await search.search(Query(text="Acme"))
+        assert failed.value.advice == "Check it."
+    assert dead.asked == 1
+    web = CircuitBreaker(limit=1).watch(Tools(web=dead)).web
+    assert web is not None
+    pages = [await web.open(f"http://{host}.example/") for host in "abc"]
+    assert [isinstance(page, Refusal) and page.reason for page in pages] == ["error"] * 3
+    assert dead.asked == 2
+
+
+async def test_a_model_that_is_down_is_not_asked_by_rows_under_way(model: Endpoint, tmp_path: Path) -> None:
+    asking = build(thinking(Settings(home=str(tmp_path)), model))
+    model.otherwise = refusal(500, "out of order")
+    assert asking is not None
+    async with asking:
+        watched = CircuitBreaker(limit=1).watch(Tools(model=asking)).model
+        assert watched is not None
+        for _ in range(3):
+            with pytest.raises(ModelUnavailable, match="out of order"):
+                await watched.ask(instructions="Read.", prompt="It is.", output=Word)
+    assert len(model.asked) == retry.TRIES
+
+
+class Word(BaseModel):
+    word: str
 
 
 async def test_a_model_that_refuses_the_key_pauses_the_run(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:

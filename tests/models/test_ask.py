@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic_ai import Agent
+from pydantic_ai.exceptions import ModelTimeoutError
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.profiles import ModelProfile
 
 from tablewright.errors import BadAnswer, ModelRefused, ModelUnavailable
 from tablewright.models.build import build
 from tablewright.models.fitted import Fitted
 from tablewright.models.model import LanguageModel
 from tablewright.models.providers import openai
-from tablewright.models.retry import Retrying
+from tablewright.models.retry import REST, Retrying
 from tablewright.models.spec import Access
 from tablewright.settings import Settings
 from tablewright.table.usage import Usage, metered
@@ -39,7 +44,8 @@ async def ask_model(model: LanguageModel, **more: Any) -> Founded:
 def patient(endpoint: Endpoint, naps: Naps, **settings: Any) -> LanguageModel:
     """A model whose retries do not wait."""
     model = openai("gpt-4o-mini", Access(base_url=endpoint.url, **settings))
-    return LanguageModel(Retrying(Fitted(model), sleep=naps.sleep, jitter=lambda: 0.5), name="test")
+    retrying = Retrying(Fitted(model), sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
+    return LanguageModel(retrying, name="test")
 
 
 async def test_the_answer_is_held_to_the_schema_at_temperature_zero(endpoint: Endpoint, settings: MakeSettings) -> None:
@@ -205,8 +211,45 @@ async def test_trouble_that_stays_is_unavailable_after_four_tries(endpoint: Endp
 async def test_a_model_that_is_too_slow_is_unavailable(endpoint: Endpoint, naps: Naps) -> None:
     endpoint.otherwise = Reply(never=True)
     async with patient(endpoint, naps, timeout=0.05) as model:
-        with pytest.raises(ModelUnavailable, match="did not answer in time, 4 times"):
+        with pytest.raises(ModelUnavailable, match="did not answer in time, 2 times"):
             await ask_model(model)
+    assert len(naps.taken) == 1, "each try takes as long as the user is willing to wait"
+
+
+async def test_whoever_asks_right_after_nobody_answered_is_told_at_once(endpoint: Endpoint, naps: Naps) -> None:
+    endpoint.otherwise = Reply(never=True)
+    async with patient(endpoint, naps, timeout=0.5) as model:
+        for _ in range(3):
+            with pytest.raises(ModelUnavailable, match="did not answer in time"):
+                await ask_model(model)
+        assert len(naps.taken) == 1
+        endpoint.otherwise = answer({"year": 1987})
+        naps.now += REST
+        assert await ask_model(model) == Founded(year=1987)
+
+
+async def test_a_model_that_answers_others_meanwhile_is_asked_again_at_once(naps: Naps) -> None:
+    """One request that takes too long is not an outage."""
+    began, over = asyncio.Event(), asyncio.Event()
+
+    async def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if "1987" not in str(messages[-1]):
+            return ModelResponse(parts=[TextPart(content='{"year": 1999}')])
+        began.set()
+        await over.wait()
+        raise ModelTimeoutError(model_name="test", message="too slow")
+
+    profile = ModelProfile(supports_json_schema_output=True, default_structured_output_mode="native")
+    retrying = Retrying(FunctionModel(respond, profile=profile), sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
+    model = LanguageModel(retrying, name="test")
+    slow = asyncio.create_task(ask_model(model))
+    await began.wait()
+    naps.now += 1.0
+    await model.ask(instructions="Read the page.", prompt="Founded in 1999.", output=Founded)
+    over.set()
+    with pytest.raises(ModelUnavailable):
+        await slow
+    assert await model.ask(instructions="Read it.", prompt="Founded in 1999.", output=Founded) == Founded(year=1999)
 
 
 async def test_nobody_there_is_unavailable(naps: Naps) -> None:

@@ -1,7 +1,8 @@
 """The circuit breaker: search, the web or the model that fails again and again pauses the run.
 
 It sees every request that a strategy makes, because it wraps the tools that strategies are given; answers from the
-cache prove nothing and are not counted. Success resets the count. A single dead site is not a dead web, and a row whose
+cache prove nothing and are not counted. Success resets the count. Once it is open, rows under way are told at once
+instead of waiting for what does not answer. A single dead site is not a dead web, and a row whose
 searches are refused is not a dead search: failed pages count once a host, failed searches and model calls once a row.
 """
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from tablewright.errors import ModelError, OverBudget, SearchError
+from tablewright.errors import ModelError, ModelUnavailable, OverBudget, SearchError
 from tablewright.sources.source import Query, Searched, Source
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Noun, RowId
@@ -91,6 +92,10 @@ class CircuitBreaker:
         failures = len(self._failures[part])
         self.outage = self.outage or Outage(part=part, failures=failures, cause=cause, advice=advice)
 
+    def out(self, part: Part) -> Outage | None:
+        """The outage of this part, for whoever would ask it."""
+        return self.outage if self.outage is not None and self.outage.part == part else None
+
     def watch(self, tools: Tools) -> Tools:
         """The same tools, of which this sees what fails."""
         return replace(
@@ -141,6 +146,8 @@ class WatchedSource:
         self._breaker = breaker
 
     async def search(self, query: Query) -> Searched:
+        if (outage := self._breaker.out("search")) is not None:
+            raise SearchError(outage.cause, advice=outage.advice)
         with metered() as meter:
             try:
                 found = await self._source.search(query)
@@ -166,6 +173,8 @@ class WatchedSource:
         return await self._source.keep(snippet)
 
     async def _seen(self, origin: str, *, again: bool) -> Retrieved | Refusal:
+        if (outage := self._breaker.out("web")) is not None and not is_document(origin):
+            return Refusal(origin=origin, reason="error", detail=outage.cause)
         with metered() as meter:
             page = await (self._source.open_again(origin) if again else self._source.open(origin))
         if is_document(origin):
@@ -198,6 +207,12 @@ def watched_model(model: LanguageModel | None, breaker: CircuitBreaker) -> Langu
         row.cause = error.what
         breaker.failed("model", error.what, error.advice, by=row.row)
 
+    def out() -> None:
+        if (outage := breaker.out("model")) is not None:
+            raise ModelUnavailable(outage.cause, advice=outage.advice)
+
     watched = copy(model)
-    watched.agent_model = Observed(model.agent_model, answered=lambda: breaker.worked("model"), failed=failed)
+    watched.agent_model = Observed(
+        model.agent_model, before=out, answered=lambda: breaker.worked("model"), failed=failed
+    )
     return watched

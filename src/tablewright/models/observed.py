@@ -15,8 +15,17 @@ from tablewright.table.usage import metered
 
 
 class Observed(Layer):
-    def __init__(self, wrapped: Model, *, answered: Callable[[], None], failed: Callable[[ModelError], None]) -> None:
+    def __init__(
+        self,
+        wrapped: Model,
+        *,
+        before: Callable[[], None],
+        answered: Callable[[], None],
+        failed: Callable[[ModelError], None],
+    ) -> None:
+        """`before` may raise the error that asking would come to."""
         super().__init__(wrapped)
+        self._before = before
         self._answered = answered
         self._failed = failed
 
@@ -28,6 +37,7 @@ class Observed(Layer):
     ) -> ModelResponse:
         with metered() as meter:
             try:
+                self._before()
                 response = await self.wrapped.request(messages, model_settings, model_request_parameters)
             except (ModelUnavailable, ModelRefused) as error:
                 self._failed(error)

@@ -4,7 +4,9 @@ errors of `tablewright.errors`."""
 from __future__ import annotations
 
 import asyncio
+import math
 import random
+import time
 from collections.abc import Awaitable, Callable
 
 from pydantic_ai.exceptions import (
@@ -29,6 +31,10 @@ from tablewright.models.layer import Layer
 from tablewright.observe import availability, span
 
 TRIES = 4
+TRIES_IN_VAIN = 2
+"""Of a request that nobody answers in time: each of them takes as long as the user is willing to wait."""
+REST = 2.0
+"""Seconds for which a model that could not be reached is not asked again: whoever asks is told the same at once."""
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
 """A server that asks for more patience than this is unavailable."""
@@ -36,8 +42,8 @@ WORTH_ANOTHER_TRY = (408, 409, 429)
 
 
 class Retrying(Layer):
-    """A model that was unavailable after all tries is asked once from then on, until it answers: waiting for it again
-    and again would only delay saying so."""
+    """A model that was unavailable after all tries is asked once from then on, until it answers, and where nobody
+    answered at all it rests first: waiting for it again and again would only delay saying so."""
 
     def __init__(
         self,
@@ -45,11 +51,16 @@ class Retrying(Layer):
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(wrapped)
         self._sleep = sleep
         self._jitter = jitter
+        self._clock = clock
         self._is_down = False
+        self._answered_at = -math.inf
+        self._unreachable = (-math.inf, "", "")
+        """Until when it rests, why, and what to do about it."""
 
     async def request(
         self,
@@ -57,12 +68,16 @@ class Retrying(Layer):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
+        begun = self._clock()
+        until, what, advice = self._unreachable
+        if begun < until:
+            raise ModelUnavailable(what, advice=advice)
         provider = availability("model", f"{self.system}:{self.model_name}")
         for tried in range(1, TRIES + 1):
             try:
                 with span("model call", model=self.model_name):
                     response = await self.wrapped.request(messages, model_settings, model_request_parameters)
-                self._is_down = False
+                self._is_down, self._answered_at = False, self._clock()
                 provider.answered()
                 return response
             except (AgentRunError, UserError) as error:
@@ -72,13 +87,16 @@ class Retrying(Layer):
                     self._is_down = isinstance(problem, ModelUnavailable)
                     if self._is_down:
                         provider.failed(problem.what)
+                    if self._is_down and not isinstance(error, ModelHTTPError) and self._answered_at < begun:
+                        self._unreachable = self._clock() + REST, problem.what, problem.advice
                     raise problem from error
             await self._sleep(wait)
         raise AssertionError("unreachable: the last try returns or raises")
 
     def _wait(self, error: Exception, tried: int) -> float | None:
         """Seconds until the next try, or None when there is none."""
-        if tried == TRIES or not isinstance(error, ModelAPIError) or not passes(error):
+        most = TRIES_IN_VAIN if isinstance(error, ModelTimeoutError | ModelRequestTimeout) else TRIES
+        if tried >= most or not isinstance(error, ModelAPIError) or not passes(error):
             return None
         if error.retry_after is not None:
             return error.retry_after if error.retry_after <= LONGEST_WAIT else None
