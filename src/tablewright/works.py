@@ -23,7 +23,7 @@ from tablewright.settings import Settings
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.table.feed import Progress
-from tablewright.table.model import Field, RowId
+from tablewright.table.model import RowId
 from tablewright.table.research import Research, ResearchEvent
 from tablewright.table.usage import Usage
 
@@ -111,12 +111,9 @@ class Works:
     async def _refill(self, run: Run, doing: Doing) -> None:
         seen = await self._seen(run)
         table = await seen.tables.find(run.table_id)
-        asked = [field for field in table.fields if field.is_asked]
-        ways: dict[str, list[Field]] = {}
-        for field in asked:
-            ways.setdefault(enrich.natural_strategy([field]), []).append(field)
-        for strategy, fields in ways.items():
-            fill = await enrich.plan(seen, table.id, fields, strategy, **self._how(doing, seen))
+        for way in await refresh.ways(seen, table):
+            how = self._how(doing, seen)
+            fill = await enrich.plan(seen, table.id, way.fields, way.strategy, params=way.params, **how)
             await self._fill(fill, run, doing)
         for each in await refresh.rounds(seen, table.id):
             again = await refresh.plan(seen, table.id, each, **self._how(doing, seen))

@@ -12,13 +12,16 @@ from tablewright.app import Operation, Tablewright
 from tablewright.errors import BadField, UsageError
 from tablewright.models.build import build
 from tablewright.settings import Settings
+from tablewright.strategies import packing
 from tablewright.strategies.strategy import Task, announced
 from tablewright.strategies.tools import Tools
 from tablewright.strategies.transform import TransformStrategy
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Field, Row, Table, given
+from tablewright.works import recheck_spec
 
-from ..models.endpoint import Endpoint, Reply, answer, refusal, running_endpoint
+from ..answering import ROW, is_packed, text_of
+from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 
 TABLE = "Name,Notes,Code\nWasserkocher,Boils 1.7 litres,A-1\nToaster,,B-2\n,,C-3\n"
 ENGLISH = "English=Translate {Name} to English"
@@ -42,11 +45,14 @@ def with_model(folder: Path, endpoint: Endpoint, **values: str) -> Settings:
     )
 
 
-async def transform(settings: Settings, folder: Path, *fields: str, table: str = TABLE) -> tuple[list[Operation], Any]:
+async def transform(
+    settings: Settings, folder: Path, *fields: str, table: str = TABLE, params: dict[str, str] | None = None
+) -> tuple[list[Operation], Any]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Tablewright.open(settings) as tablewright:
         imported = await tablewright.import_file(folder / "table.csv")
-        run = await tablewright.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "transform")
+        asked = [parse_field(text) for text in fields]
+        run = await tablewright.plan_enrich(imported.table.id, asked, "transform", params=params)
         filled = await run.run()
         return list(await tablewright.operations(filled.proposal_id)), filled.usage
 
@@ -206,3 +212,50 @@ async def test_what_can_never_work_is_refused_before_the_run(
     with pytest.raises(BadField, match=sentence.replace("{", r"\{")):
         await transform(with_model(tmp_path, endpoint), tmp_path, field)
     assert endpoint.asked == []
+
+
+GERMAN = ("Lampe", "Kanne", "Tisch")
+
+
+def translated(asked: Asked) -> Reply:
+    """Every German word in the prompt as "the WORD", one row or several."""
+    texts = ROW.split(text_of(asked))[1:] or [text_of(asked)]
+    rows = [{"English": {"value": f"the {word}", "used": ["Name"]}} for word in (word_in(text) for text in texts)]
+    return answer({f"row {n}": row for n, row in enumerate(rows, start=1)} if is_packed(asked) else rows[0])
+
+
+def word_in(text: str) -> str:
+    return next(word for word in GERMAN if word in text)
+
+
+async def test_rows_with_short_texts_share_a_call_and_each_has_its_own_value(
+    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pause in ("GRACE", "LINGER"):
+        monkeypatch.setattr(packing, pause, 60.0)  # all of them come, however slow the machine is
+    endpoint.otherwise = translated
+    table = "Name\n" + "\n".join(GERMAN) + "\n"
+    operations, usage = await transform(
+        with_model(tmp_path, endpoint), tmp_path, ENGLISH, table=table, params={"rows_a_call": "3"}
+    )
+    assert [operation.cell.value for operation in operations] == [f"the {word}" for word in GERMAN]
+    assert usage.llm_calls == len(endpoint.asked) == 1
+    assert text_of(endpoint.asked[0]).count("Translate {Name}") == 0, "what is the same for all rows is said once"
+
+
+async def test_a_scheduled_refresh_writes_a_new_row_as_the_column_was_written(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = translated
+    (tmp_path / "table.csv").write_text("Name\nLampe\n", encoding="utf-8")
+    async with Tablewright.open(with_model(tmp_path, endpoint, search="nowhere")) as tablewright:
+        table = (await tablewright.import_file(tmp_path / "table.csv")).table
+        run = await tablewright.plan_enrich(table.id, [parse_field(ENGLISH)], "transform", params={"rows_a_call": "2"})
+        await tablewright.changes.apply((await run.run()).proposal_id)
+        await tablewright.changes.write_values(table.id, {}, [{"Name": "Kanne"}])
+        spec = {**recheck_spec("ann"), "apply": True}
+        await tablewright.jobs.perform("refresh", table.id, spec, tablewright._works.refresh)
+        rows = (await tablewright.load(table.id)).rows
+        again = next(run for run in await tablewright.jobs.all(table.id) if run.kind == "enrich")
+    assert [row.cell("English").value for row in rows] == ["the Lampe", "the Kanne"]
+    assert (again.spec["strategy"], again.spec["params"]) == ("transform", {"rows_a_call": "2"})

@@ -81,17 +81,17 @@ class Write:
     name = "write cells"
 
     def prompt(self, asked: WriteCells) -> Prompt:
-        """What is the same for all rows stands first."""
+        """What is the same for all rows stands in the instructions, so that rows can share them."""
         columns = "\n".join(described(field, asked) for field in asked.fields)
-        parts = ["Columns to write:", question_block(columns)]
+        same = [INSTRUCTIONS, "", "Columns to write:", question_block(columns)]
         if examples := list(shown_examples(asked)):
-            parts += ["Values that people accepted, which show the form:", block(2, "\n".join(examples))]
+            same += ["Values that people accepted, which show the form:", block(2, "\n".join(examples))]
         row = "\n".join(f"{column}: {text}" for column, text in asked.row.items())
-        parts += ["The row:", block(1, row)]
+        parts = ["The row:", block(1, row)]
         if notes := [f"{field.name}: {asked.notes[field.name]}" for field in asked.fields if field.name in asked.notes]:
             parts += ["What people said of earlier values, which you are to improve on:", block(3, "\n".join(notes))]
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions="\n".join(same),
             text="\n".join(parts),
             reply=reply_for(tuple(field.name for field in asked.fields)),
             max_tokens=sum(800 if field.type in ("text", "list") else 100 for field in asked.fields),

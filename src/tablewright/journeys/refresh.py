@@ -6,6 +6,7 @@ What depends on another stale cell comes after it: a round is filled, and applie
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -19,7 +20,7 @@ from tablewright.store.operations import CellAt
 from tablewright.store.staleness import StaleCell
 from tablewright.store.store import Store
 from tablewright.table.edits import Draft
-from tablewright.table.model import Noun, Table
+from tablewright.table.model import Field, Noun, Table
 
 
 class Round(Noun, frozen=True, gc=True):
@@ -67,7 +68,37 @@ async def way_of(store: Store, run_id: str) -> tuple[str, bytes]:
         spec = (await store.runs.get(run_id)).spec
     except NotFound:
         return "", b"{}"
+    return way_in(spec)
+
+
+def way_in(spec: Mapping[str, Any]) -> tuple[str, bytes]:
     return spec.get("strategy", ""), msgspec.json.encode(spec.get("params", {}), order="sorted")
+
+
+class Way(Noun, frozen=True, gc=True):
+    """Columns that are filled in the same way."""
+
+    strategy: str
+    params: Mapping[str, str]
+    fields: tuple[Field, ...]
+
+
+async def ways(store: Store, table: Table) -> list[Way]:
+    """The asked columns, each in the way it was filled last; a column that no run has filled, as its question tells."""
+    last: dict[str, tuple[str, bytes]] = {}
+    for run in await store.runs.all(table.id):
+        if run.kind == "enrich" and run.status != "failed":
+            for name in run.spec.get("fields", ()):
+                last.setdefault(name, way_in(run.spec))
+    groups: dict[tuple[str, bytes], list[Field]] = {}
+    for field in table.fields:
+        if field.is_asked:
+            strategy, params = last.get(field.name, ("", b"{}"))
+            groups.setdefault((strategy or enrich.natural_strategy([field]), params), []).append(field)
+    return [
+        Way(strategy=strategy, params=msgspec.json.decode(params), fields=tuple(fields))
+        for (strategy, params), fields in groups.items()
+    ]
 
 
 async def plan(

@@ -25,11 +25,11 @@ from tablewright.extraction.about import Subject
 from tablewright.models.tokens import estimate_tokens
 from tablewright.strategies.exploration import PAGE_SHARE
 from tablewright.strategies.formula import Formula
-from tablewright.strategies.packing import ROWS, SHORT
+from tablewright.strategies.packing import ROWS, SHORT, rows_a_call
 from tablewright.strategies.strategy import Effort, Expected, Task
 from tablewright.strategies.subject import by_subject, subject_columns
 from tablewright.strategies.tools import Need, Tools
-from tablewright.table.model import Field, Noun
+from tablewright.table.model import Evidence, Field, Noun
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.template import columns_in
 from tablewright.table.untrusted import block
@@ -113,6 +113,7 @@ QUOTE = (
     "The company was founded in 1987 by two engineers and has its headquarters in Bristol, where about 1,200 people "
     "work on turbines for rivers"
 )
+CITED = Evidence(origin="", title=TITLE, quote=QUOTE)
 """Models quote whole sentences, whatever they are told."""
 WRITTEN = {
     "answer": f'"City": [{{"value": "Bristol", "basis": "stated", "quotes": [{{"text": 1, "quote": "{QUOTE}"}}]}}], ',
@@ -148,7 +149,7 @@ def of_group(task: Task, tools: Tools, column: str, fields: Sequence[Field]) -> 
         return Expected(row=first, again=again)
     subject = sample_subject(task, column)
     plan = planned(tools.model, subject, fields)
-    rows = int(task.params.get("rows_a_call", ROWS))
+    rows = rows_a_call(task)
     weak = fields[: max(1, round(WEAK_FIELDS * len(fields)))]
     return Expected(
         row=first + chosen(tools.model, subject, fields, rows) + read(tools, subject, fields, rows, tools.cascade),
@@ -189,7 +190,7 @@ def supported(model: LanguageModel, subject: Subject, fields: Sequence[Field]) -
     field = next((field for field in fields if field.type in JUDGED_TYPES), None)
     if field is None:
         return Effort()
-    asked = ToSupport(subject=subject, values=(JudgedValue(field=field, value=CELL, quotes=(QUOTE,)),))
+    asked = ToSupport(subject=subject, values=(JudgedValue(field=field, value=CELL, evidence=(CITED,)),))
     rows = 1 - (1 - JUDGED_FIELDS) ** len(fields)
     return one_call(model, Support().prompt(asked), WRITTEN["support"]) * rows
 
@@ -288,17 +289,19 @@ def in_words(tools: Tools, formulas: Sequence[tuple[Field, Formula, Sequence[Fie
 
 
 def transform(task: Task, tools: Tools) -> Expected:
-    return Expected(row=written(tools.model, task.fields, task.table.fields)) if tools.model else Expected()
+    if tools.model is None:
+        return Expected()
+    return Expected(row=written(tools.model, task.fields, task.table.fields, rows_a_call(task)))
 
 
-def written(model: LanguageModel, fields: Sequence[Field], columns: Sequence[Field]) -> Effort:
-    """Cells that a model writes from the row, all in one call."""
+def written(model: LanguageModel, fields: Sequence[Field], columns: Sequence[Field], rows: int = ROWS) -> Effort:
+    """Cells that a model writes from the row, all in one call that the row shares with others."""
     asked = {field.name for field in fields}
     whole = tuple(column.name for column in columns if column.name not in asked)
     inputs = {field.name: columns_in(field.question, columns) or whole for field in fields}
     row = dict.fromkeys((column for each in inputs.values() for column in each), CELL)
     prompt = Write().prompt(WriteCells(fields=tuple(fields), inputs=inputs, row=row))
-    return one_call(model, prompt, *[WRITTEN["written"]] * len(fields)) * (1 + ASKED_TWICE)
+    return packed(model, prompt, one_call(model, prompt, *[WRITTEN["written"]] * len(fields)), rows)
 
 
 # ── what does not say ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Decision, Outcome, Prompt, decide
-from tablewright.strategies.strategy import Tell
+from tablewright.strategies.strategy import Parameter, Task, Tell
 from tablewright.table.usage import Meter, Usage, metered, spend
 
 if TYPE_CHECKING:
@@ -28,8 +28,23 @@ SHORT = 4
 TRIED = 6
 """Rows asked together before it is judged whether that pays: where most of them had to be asked again alone, the model
 is too small for it."""
+GRACE = 0.05
+"""Seconds left to rows that begin at the same time, though none of them is known to be on its way yet."""
 LINGER = 0.5
 """Seconds a row waits, at most, for others that are on their way."""
+
+ROWS_A_CALL = Parameter(
+    name="rows_a_call",
+    help="How many rows with short texts share one model call, at most; 1: each has its own.",
+    default=str(ROWS),
+    least=1,
+    most=20,
+)
+
+
+def rows_a_call(task: Task) -> int:
+    return int(task.params.get(ROWS_A_CALL.name, ROWS))
+
 
 TOGETHER = """
 
@@ -93,7 +108,7 @@ class Packer:
         """It waits, or will not come: while nobody is on the way, nobody is waited for."""
         self._coming.discard(seat)
         if not self._coming and self._packs:
-            asyncio.get_running_loop().call_soon(self._send_all)
+            asyncio.get_running_loop().call_later(GRACE, self._send_all)
 
     async def decide(self, decision: Decision[Any, Any], asked: Any, tell: Tell, seat: Seat) -> Outcome[Any]:
         prompt = decision.prompt(asked)

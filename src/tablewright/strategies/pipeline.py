@@ -14,7 +14,7 @@ import msgspec
 from tablewright.strategies import expected
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
-from tablewright.strategies.packing import ROWS, Packer, Seat
+from tablewright.strategies.packing import ROWS_A_CALL, Packer, Seat, rows_a_call
 from tablewright.strategies.patterns import PatternGenerator
 from tablewright.strategies.stages import (
     CrawlStage,
@@ -25,7 +25,7 @@ from tablewright.strategies.stages import (
     SearchStage,
     Stage,
 )
-from tablewright.strategies.strategy import Expected, Parameter, Strategy, Task, Tell
+from tablewright.strategies.strategy import Expected, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of, web_of
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Finding, Row
@@ -39,15 +39,7 @@ class PipelineStrategy(Strategy):
     display_name = "Web pipeline"
     max_steps = 12
     concurrency = 8
-    parameters = (
-        Parameter(
-            name="rows_a_call",
-            help="How many rows with short texts are read in one model call, at most; 1: each alone.",
-            default=str(ROWS),
-            least=1,
-            most=20,
-        ),
-    )
+    parameters = (ROWS_A_CALL,)
 
     def needs(self, task: Task) -> Collection[Need]:
         return ("web", "model")
@@ -67,8 +59,7 @@ class Pipeline:
         self._task = task
         self._tools = tools
         self._web = web_of(tools)
-        rows = int(task.params.get("rows_a_call", ROWS))
-        self._packer = Packer(tools.model, rows=rows) if tools.model is not None else None
+        self._packer = Packer(tools.model, rows=rows_a_call(task)) if tools.model is not None else None
         generator = PatternGenerator(tools.model, tools.patterns)
         self._groups = [
             (column, PatternStage(generator, fields, task.table.name)) for column, fields in by_subject(task).items()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from tablewright.decisions.decision import decide
 from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
 from tablewright.errors import BadField, UsageError
 from tablewright.strategies import expected
 from tablewright.strategies.computation import empty_inputs, failed
 from tablewright.strategies.feedback import Feedback
+from tablewright.strategies.packing import ROWS, ROWS_A_CALL, Packer, Seat, rows_a_call
 from tablewright.strategies.strategy import Answer, Expected, Strategy, Task, Tell
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.evidence import LONGEST_QUOTE
@@ -41,6 +41,7 @@ class TransformStrategy(Strategy):
     concurrency = 8
     needs_identity = False
     repeats = False
+    parameters = (ROWS_A_CALL,)
 
     def needs(self, task: Task) -> tuple[Need, ...]:
         return ("model",)
@@ -65,7 +66,14 @@ class TransformStrategy(Strategy):
                     f"{field.name} does not say what to write.",
                     advice=f'Write --field "{field.name}:{field.type}=Translate {{Title}} to German".',
                 )
-        return Writer(task.fields, task.table.fields, tools.model, strict=tools.strict, examples=task.examples)
+        return Writer(
+            task.fields,
+            task.table.fields,
+            tools.model,
+            strict=tools.strict,
+            examples=task.examples,
+            rows=rows_a_call(task),
+        )
 
 
 class Writer:
@@ -81,7 +89,9 @@ class Writer:
         *,
         strict: bool = False,
         examples: Mapping[str, Sequence[str]] | None = None,
+        rows: int = ROWS,
     ) -> None:
+        """So many `rows` with short texts share one call, at most."""
         self._fields = tuple(fields)
         asked = {field.name for field in fields}
         whole = tuple(column.name for column in columns if column.name not in asked)
@@ -91,6 +101,7 @@ class Writer:
             if name in named:
                 raise BadField(f"{name} cannot be written from itself.")
         self._model = model
+        self._packer = Packer(model, rows=rows)
         self._strict = strict
         self._examples = {name: tuple(some) for name, some in (examples or {}).items()}
 
@@ -118,10 +129,12 @@ class Writer:
     async def _write(self, row: Row, fields: tuple[Field, ...], tell: Tell, notes: Mapping[str, str]) -> list[Finding]:
         asked = structs.replace(self.asked(row, fields), notes=notes)
 
-        def told(step: Step) -> None:
-            tell(step, *(field.name for field in fields))
+        def told(step: Step, *names: str) -> None:
+            tell(step, *(names or (field.name for field in fields)))
 
-        outcome = await decide(Write(), asked, self._model, told)
+        seat = Seat(self._packer)
+        with seat.on_the_way():
+            outcome = await seat.decide(Write(), asked, told)
         if outcome.degraded:
             reason: Reason = "over_budget" if outcome.over_budget else "error"
             return [failed(field, reason, outcome.degraded) for field in fields]
