@@ -718,6 +718,12 @@ class Tablewright:
         """A server does the work of many: there each piece of work has the budget to itself. A command does one."""
         return self._tools.apart(before) if self.jobs.serves_others else nullcontext()
 
+    @property
+    def outage(self) -> str:
+        """What was asked in vain and never answered: the model, the search or the web; "" where all of them did."""
+        dead = self._toolbox.breaker.dead() if self._toolbox is not None else None
+        return str(dead) if dead is not None else ""
+
     async def _open_tools(self, needs: Collection[Need]) -> Tools:
         return await self._tools.open(needs, self._store) if needs else NO_TOOLS
 

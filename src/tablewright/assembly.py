@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from tablewright.corpus.corpus import Corpus
+from tablewright.engine.breaker import CircuitBreaker
 from tablewright.errors import BadSetting
 from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
@@ -64,6 +66,8 @@ class Toolbox:
         self._strict = is_strict(settings)
         self._cascade = yes_or_no(settings.cascade, "cascade")
         self._limits: Limits | None = None
+        self.breaker = CircuitBreaker(limit=sys.maxsize)
+        """Sees what is asked in vain, and stops nobody."""
 
     async def open(self, needs: Collection[Need], seen: Store | None = None) -> Tools:
         """With the documents of `seen`, the store as somebody sees it; else with all that there are."""
@@ -76,7 +80,7 @@ class Toolbox:
             self._on_missing_model()
             self._on_missing_model = None
         both = len(places) > 1 and "web" in needs
-        return Tools(
+        tools = Tools(
             web=await self._open_places(places, seen) if "web" in needs else None,
             documents=await self.open_corpus(seen) if "documents" in needs else None,
             prefers="" if not both else "document" if places[0] == "docs" else "page",
@@ -87,6 +91,7 @@ class Toolbox:
             patterns=KeptPatterns(self._store.cache),
             budget=self.budget,
         )
+        return self.breaker.watch(tools)
 
     async def _open_places(self, places: tuple[str, ...], seen: Store | None) -> Source:
         if places == ("docs",):

@@ -62,6 +62,17 @@ def test_without_a_question_nobody_waits_for_one(library: Shell) -> None:
     assert library.json("ask", code=2)["error"]["type"] == "UsageError"
 
 
+def test_a_model_that_never_answers_is_said_after_what_was_found_without_it(library: Shell) -> None:
+    nobody = {"TABLEWRIGHT_MODEL_BASE_URL": "http://127.0.0.1:9/v1", "TABLEWRIGHT_MODEL_API_KEY": "k"}
+    library.environ |= {"TABLEWRIGHT_MODEL": "openai:gpt-4o-mini", **nobody}
+    done = library("ask", RECEIPTS, code=1)
+    assert "53" in done.stdout
+    assert "Error: The model failed" in done.stderr
+    assert "gpt-4o-mini cannot be reached" in done.stderr
+    assert library.json("ask", RECEIPTS, code=1)["count"] == 53, "one document, whatever is said beside it"
+    assert "The model failed" not in library("ask", RECEIPTS, "--model", "builtin").stderr
+
+
 def test_the_reply_as_json_has_everything(library: Shell) -> None:
     reply = library.json("ask", RECEIPTS)
     assert set(reply) == REPLY

@@ -87,10 +87,16 @@ class CircuitBreaker:
         did answer, and fails for a few rows alone, is theirs to say."""
         return part not in self._answered and len(self._failures[part]) >= (SITES if part == "web" else 1)
 
+    def dead(self) -> Outage | None:
+        """What never answered, of all that was asked, once everything is over."""
+        return next((self._outage(part) for part in self._failures if self.is_dead(part)), None)
+
     def open(self, part: Part) -> None:
+        self.outage = self.outage or self._outage(part)
+
+    def _outage(self, part: Part) -> Outage:
         cause, advice = self._last[part]
-        failures = len(self._failures[part])
-        self.outage = self.outage or Outage(part=part, failures=failures, cause=cause, advice=advice)
+        return Outage(part=part, failures=len(self._failures[part]), cause=cause, advice=advice)
 
     def out(self, part: Part) -> Outage | None:
         """The outage of this part, for whoever would ask it."""

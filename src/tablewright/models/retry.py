@@ -33,8 +33,9 @@ from tablewright.observe import availability, span
 TRIES = 4
 TRIES_IN_VAIN = 2
 """Of a request that nobody answers in time: each of them takes as long as the user is willing to wait."""
-REST = 2.0
-"""Seconds for which a model that could not be reached is not asked again: whoever asks is told the same at once."""
+REST, LONGEST_REST = 2.0, 30.0
+"""Seconds for which a model that nobody answers for is not asked again: as long as it took to find out, within these.
+Whoever asks meanwhile is told the same at once."""
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
 """A server that asks for more patience than this is unavailable."""
@@ -88,7 +89,8 @@ class Retrying(Layer):
                     if self._is_down:
                         provider.failed(problem.what)
                     if self._is_down and not isinstance(error, ModelHTTPError) and self._answered_at < begun:
-                        self._unreachable = self._clock() + REST, problem.what, problem.advice
+                        rest = min(LONGEST_REST, max(REST, self._clock() - begun))
+                        self._unreachable = self._clock() + rest, problem.what, problem.advice
                     raise problem from error
             await self._sleep(wait)
         raise AssertionError("unreachable: the last try returns or raises")

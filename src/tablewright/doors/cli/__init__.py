@@ -6,8 +6,8 @@ import os
 import sys
 from contextlib import suppress
 
-from tablewright.doors.cli.root import app
-from tablewright.errors import TablewrightError
+from tablewright.doors.cli.root import app, asked_in_vain
+from tablewright.errors import RunError, TablewrightError
 
 CANCELLED = 130
 
@@ -31,7 +31,13 @@ def run() -> str | int | None:
         show_error(error)
         return error.exit_code
     except SystemExit as end:
-        return end.code
+        if end.code:
+            return end.code
+    if outage := next(filter(None, asked_in_vain), ""):
+        from tablewright.doors.cli.output import print_error
+
+        print_error(RunError(outage, kept="What was found without it is kept."))
+        return RunError.exit_code
     return 0
 
 

@@ -79,7 +79,11 @@ def show_error(error: TablewrightError) -> None:
     if "--json" in sys.argv[1:]:
         name = type(error).__name__
         print_json({"error": {"type": name, "message": error.what, "kept": error.kept, "advice": error.advice}})
-        return
+    else:
+        print_error(error)
+
+
+def print_error(error: TablewrightError) -> None:
     console = stderr()
     start = Text("") if isinstance(error, Cancelled) else Text("Error: ", style="bold red")
     console.print(start + plain(error.what, 2_000), highlight=False, soft_wrap=True)

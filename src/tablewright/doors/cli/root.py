@@ -28,6 +28,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 TableName = Annotated[str, typer.Argument(metavar="TABLE", help="A table's id, or its name.")]
 
 
+asked_in_vain: list[str] = []
+"""For each piece of work, what never answered. The command shows what it came to without it, then says so and fails."""
+
+
 def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, str] | None = None) -> T:
     """Opens the store, does the work, closes the store: the one place where the command line enters asyncio."""
     import gc
@@ -43,7 +47,9 @@ def with_app(work: Callable[[Tablewright], Awaitable[T]], flags: Mapping[str, st
         asyncio.get_running_loop().set_default_executor(Impatient())
         async with Tablewright.open(load_settings(flags), door="command line") as tablewright:
             tablewright.on_missing_model = say_how_to_add_a_model
-            return await work(tablewright)
+            done = await work(tablewright)
+            asked_in_vain.append(tablewright.outage)
+            return done
 
     try:
         return asyncio.run(run())

@@ -94,9 +94,9 @@ async def import_upload(file: FileUpload) -> None:
     with tempfile.TemporaryDirectory(prefix="tablewright-upload-") as folder:
         path = Path(folder) / safe_name(file.name, "table")
         await file.save(path)
-        options = FileOptions(name=path.stem, origin=f"upload:{visit.person.name}:{path.name}")
+        options = FileOptions(name=path.stem, origin=f"upload:{visit.person.id}:{path.name}")
         known = await visit.tablewright.recognise_file(path, options)
-        if known is not None and visit.person.sees(known.table.id):
+        if known is not None:
             choice = await ask_which_table(path.name, known)
             if choice == "known" and known.changed:
                 await visit.tablewright.add_new_rows(known)
