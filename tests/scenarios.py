@@ -19,12 +19,13 @@ from tablewright.app import Tablewright
 from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
 from tablewright.decisions.decision import Decision, decide
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
 from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.doors.cli.demo import judged
+from tablewright.engine.quality import weak_column
 from tablewright.errors import BadFormula
 from tablewright.extraction.about import Subject
 from tablewright.models.build import build
@@ -35,7 +36,7 @@ from tablewright.settings import Settings
 from tablewright.strategies.formula import Formula
 from tablewright.table.document import document
 from tablewright.table.fieldspec import parse_field
-from tablewright.table.model import Cell, Field
+from tablewright.table.model import Cell, Evidence, Field
 from tablewright.table.retrieved import Retrieved
 
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
@@ -77,11 +78,18 @@ class Stage:
         return {"decided": document(outcome.decided), "left_out": outcome.left_out}
 
     async def enrich(
-        self, table: str, *fields: str, strategy: str, papers: tuple[str, ...] = (), sources: str = "web", **params: str
+        self,
+        table: str,
+        *fields: str,
+        strategy: str,
+        papers: tuple[str, ...] = (),
+        sources: str = "web",
+        attempts: str = "1",
+        **params: str,
     ) -> Any:
         """The cells of each row by its first column; `papers` are sample documents whose names begin so."""
         (self.folder / "table.csv").write_text(table, encoding="utf-8")
-        async with Tablewright.open(self.settings(sources=sources)) as tablewright:
+        async with Tablewright.open(self.settings(sources=sources, attempts=attempts)) as tablewright:
             if papers:
                 await tablewright.add_documents(self._written(papers), workers=1)
             imported = await tablewright.import_file(self.folder / "table.csv")
@@ -124,6 +132,8 @@ FOUNDED = "Founded:number=What year was {Company} founded?"
 CEO = "CEO=Who runs {Company}?"
 CUSTOMERS = "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?"
 KNOWN_FOR = "Known for=What is {Company} known for?"
+AUDITOR = "Auditor=Which firm audits {Company}?"
+PRODUCTS = "Products:list=What does {Company} make?"
 
 
 def fields(*texts: str) -> tuple[Field, ...]:
@@ -137,6 +147,10 @@ def pages(*sites: str) -> tuple[Retrieved, ...]:
         for site in sites
         for page in world()[site].pages.values()
     )
+
+
+def quoted(quote: str) -> Evidence:
+    return Evidence(origin=address("brightwaterfoods"), title="Soups from the quay – Brightwater Foods", quote=quote)
 
 
 # ── decisions ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -165,6 +179,26 @@ async def plan_patterns(stage: Stage) -> Any:
 
 
 @scenario
+async def plan_patterns_again(stage: Stage) -> Any:
+    """After a first attempt, for a column on which sources disagree."""
+    (field,) = fields(CEO)
+    said = "low confidence (0.55) in Imogen Tarrant: another source says Colm Ferriday"
+    weak = weak_column(field, "disputed", said)
+    asked = PlanPatterns(
+        key="Company",
+        fields=(field,),
+        columns=("Country",),
+        sample=BRIGHTWATER,
+        table="companies",
+        attempt=2,
+        avoid=("%entity CEO managing director", "%entity {Country} founded CEO customers"),
+        weak=(WasWeak(column=weak.name, weakness=weak.weakness, reason=weak.reason),),
+        hints=(weak.hint,),
+    )
+    return await stage.decide(Plan(), asked)
+
+
+@scenario
 async def choose_pages(stage: Stage) -> Any:
     offers = tuple(
         Offer(origin=page.origin, title=page.title, snippet=page.text.strip()[:200])
@@ -183,6 +217,13 @@ async def read(stage: Stage) -> Any:
 
 
 @scenario
+async def read_list(stage: Stage) -> Any:
+    """A column of several values, each of which stands in a quote."""
+    asked = RowToRead(subject=BRIGHTWATER, fields=fields(PRODUCTS), sources=pages("brightwaterfoods"))
+    return await stage.decide(ReadRow(), asked)
+
+
+@scenario
 async def support(stage: Stage) -> Any:
     """One value that its quotes bear, and one that they do not."""
     customers, known_for = fields(CUSTOMERS, KNOWN_FOR)
@@ -190,15 +231,15 @@ async def support(stage: Stage) -> Any:
         JudgedValue(
             field=customers,
             value="both",
-            quotes=(
-                "Our chowder has been on the shelves of village shops since 1990, and today we sell in 14 countries.",
-                "by 1998 they were cooking for three supermarket chains",
+            evidence=(
+                quoted("Our chowder has been on the shelves of village shops since 1990"),
+                quoted("by 1998 they were cooking for three supermarket chains"),
             ),
         ),
         JudgedValue(
             field=known_for,
             value="Soups, chowders and broths",
-            quotes=("We make soups, chowders and broths from fish landed the same morning.",),
+            evidence=(quoted("We make soups, chowders and broths from fish landed the same morning."),),
         ),
     )
     return await stage.decide(Support(), ToSupport(subject=BRIGHTWATER, values=values))
@@ -256,6 +297,13 @@ async def research(stage: Stage) -> Any:
 @scenario
 async def pipeline(stage: Stage) -> Any:
     return await stage.enrich(COMPANIES, FOUNDED, CEO, CUSTOMERS, strategy="pipeline")
+
+
+@scenario
+async def pipeline_again(stage: Stage) -> Any:
+    """A second attempt at what the first did not find: other patterns, and pages that were not read before."""
+    table = "Company,Country\nBrightwater Foods,United Kingdom\n"
+    return await stage.enrich(table, PRODUCTS, AUDITOR, strategy="pipeline", attempts="2")
 
 
 @scenario

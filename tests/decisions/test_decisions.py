@@ -15,7 +15,7 @@ from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.extraction.about import Subject
 from tablewright.models.model import LanguageModel
-from tablewright.table.model import Field, Step
+from tablewright.table.model import Evidence, Field, Step
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import block, question_block
 
@@ -233,8 +233,10 @@ def test_a_long_page_is_cut_to_the_passages_that_matter() -> None:
 
 # ── support ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+SOLD = Evidence(origin="a", title="Acme for utilities", quote="Utilities buy its rotors.")
 JUDGED = ToSupport(
-    subject=ACME, values=(JudgedValue(field=SEGMENT, value="B2B", quotes=("Utilities buy its rotors.",)),)
+    subject=ACME,
+    values=(JudgedValue(field=SEGMENT, value="B2B", evidence=(SOLD,)),),
 )
 
 
@@ -244,7 +246,7 @@ async def test_a_judged_value_is_judged_a_second_time(model: LanguageModel, endp
     assert verdicts["Segment"].verdict == "yes"
     sent = endpoint.asked[0].body["messages"][-1]["content"]
     asked = question_block("- Segment (one of: B2B, B2C): Whom does {Company} sell to?")
-    quotes = block(1, "Utilities buy its rotors.", "quotes")
+    quotes = block(1, "Acme for utilities: “Utilities buy its rotors.”", "quotes")
     assert sent.endswith(f"\n\n1. {asked}\n{block(1, 'B2B', 'value')}\n{quotes}")
 
 
@@ -274,6 +276,15 @@ async def test_patterns_without_the_entity_are_refused_and_the_models_own_are_fi
         answer({"patterns": ["%entity history", "{Secret} x"]}),
     ]
     assert (await decide(Plan(), PLAN, model, ignored)).decided == ("%entity history",)
+
+
+async def test_a_second_plan_may_say_that_no_other_words_will_find_more(
+    model: LanguageModel, endpoint: Endpoint
+) -> None:
+    again = PlanPatterns(key="Company", fields=(CITY,), sample=ACME, attempt=2, avoid=("%entity headquarters",))
+    endpoint.otherwise = answer({"patterns": []})
+    outcome = await decide(Plan(), again, model, ignored)
+    assert (outcome.decided, outcome.degraded, len(endpoint.asked)) == ((), "", 1)
 
 
 OFFERS = (

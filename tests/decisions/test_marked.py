@@ -25,7 +25,7 @@ from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.extraction.about import Subject
 from tablewright.strategies.formula import Formula
 from tablewright.table.corpus import Question
-from tablewright.table.model import Field
+from tablewright.table.model import Evidence, Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import question_block
 
@@ -35,6 +35,7 @@ FIELD = Field(name="Founded", type="number", question=HOSTILE, description=HOSTI
 FIELDS = (FIELD,)
 PAGE = Retrieved(origin="https://a.example/", text="XYZZY was founded in 1987.", title="XYZZY")
 KEPT = Field(name="Kept")
+CITED = Evidence(origin=PAGE.origin, title=HOSTILE, quote=HOSTILE)
 
 
 def asked_with_tools() -> str:
@@ -59,7 +60,7 @@ PROMPTS: dict[str, Callable[[], str]] = {
     "read brief": lambda: Read().prompt(ReadBrief(question=HOSTILE)).text,
     "support": lambda: (
         Support()
-        .prompt(ToSupport(subject=ROW, values=(JudgedValue(field=FIELD, value=HOSTILE, quotes=(HOSTILE,)),)))
+        .prompt(ToSupport(subject=ROW, values=(JudgedValue(field=FIELD, value=HOSTILE, evidence=(CITED,)),)))
         .text
     ),
     "translate": lambda: (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.extraction.candidate import Candidate
+from tablewright.extraction.candidate import Candidate, Span
 from tablewright.strategies.findings import Read, agree, checked, weigh
 from tablewright.table.model import Field, Money, Value
 from tablewright.table.retrieved import Retrieved
@@ -128,3 +128,25 @@ def test_a_paragraph_that_gives_orders_to_machines_is_left_out() -> None:
 
 def test_nothing_read_is_nothing_found() -> None:
     assert weigh(FOUNDED, []) is None
+
+
+def test_a_judged_value_keeps_every_passage_that_it_was_concluded_from() -> None:
+    text = " ".join(f"Part {number} is made here." for number in range(12))
+    spans = [Span(source=0, start=start, end=start + 20) for start in range(0, 200, 25)]
+    first, *more = spans
+    judged = Candidate(
+        field="Kind",
+        value="maker",
+        source=0,
+        start=first.start,
+        end=first.end,
+        score=0.7,
+        how="model",
+        basis="judged",
+        more=tuple(more),
+    )
+    field = Field(name="Kind")
+    source = page("acme.example", text)
+    found = weigh(field, checked(field, [judged], [source]))
+    assert found is not None
+    assert len(found.evidence) == len(spans) == 8

@@ -287,14 +287,16 @@ async def test_what_the_first_pages_do_not_say_is_searched_for_with_the_next_pat
 async def test_a_model_s_choice_is_final_and_what_it_declined_is_not_offered_again(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    web.pages = FIVE | {"/people": replace(SHOW, title="Acme Turbines: people", found_by="leadership")}
+    copied = replace(FIVE["/acme"], found_by="leadership")
+    web.pages = FIVE | {"/people": replace(SHOW, title="Acme Turbines: people", found_by="leadership"), "/copy": copied}
     endpoint.otherwise = Answering(boss, patterns=["%entity profile", "%entity leadership"], numbers=[1])
     settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
     cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
     first, second = [text_of(asked) for asked in endpoint.asked if "numbers" in form(asked)]
     assert all(web.url(path) in first for path in FIVE)
-    assert f"Read already, without the columns below: {web.url('/acme')}" in second
+    assert f"Read already, without finding these columns: {web.url('/acme')}" in second
     assert not any(web.url(path) in second for path in FIVE if path != "/acme"), "they were declined"
+    assert web.url("/copy") not in second, "the same title and snippet as a page that was read"
     assert [path for path in FIVE if web.requests[path]] == ["/acme"]
     assert cells["CEO"].value == "Ann Lee"
 

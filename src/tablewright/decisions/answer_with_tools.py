@@ -33,14 +33,15 @@ found has one.
 """
 EXPLORATORY = f"""\
 You research one question about one row of a table. Open the results most likely to state the answer and read them; \
-search again with other words where they do not. Try at least two approaches before you give up, and answer as soon \
-as a good source has it.
+search again with other words where they do not. Answer as soon as a good source has it; try a second approach before \
+you give up, unless nothing else is likely to be found.
 
 {_ANSWER}
 {WARNING}"""
 COMPREHENSIVE = f"""\
-You research one question about one row of a table, thoroughly: search from at least three angles, read two or three \
-pages of different sites, and compare what they say before you answer.
+You research one question about one row of a table, thoroughly: search from several angles, up to three, and fewer \
+where further words would find the same pages; read two or three pages of different sites where there are such, and \
+compare what they say before you answer.
 
 {_ANSWER}
 {WARNING}"""

@@ -66,7 +66,7 @@ class Choose:
 
     def prompt(self, asked: ChoosePages) -> Prompt:
         results = listed(list(enumerate(asked.offers, start=1)))
-        read = f"\nRead already, without the columns below: {', '.join(asked.read)}" if asked.read else ""
+        read = f"\nRead already, without finding these columns: {', '.join(asked.read)}" if asked.read else ""
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n{WARNING}",
             text=(

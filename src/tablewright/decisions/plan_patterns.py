@@ -66,6 +66,12 @@ class Patterns(BaseModel):
     patterns: list[str] = Key(min_length=1, max_length=MOST)
 
 
+class NewPatterns(BaseModel):
+    """None where no other words are likely to find more."""
+
+    patterns: list[str] = Key(max_length=MOST)
+
+
 class Plan:
     name = "plan search patterns"
 
@@ -81,7 +87,7 @@ class Plan:
             text=f"{rows}{self._again(asked, wanted)}"
             if asked.is_again
             else f"{rows}Asked columns:\n{wanted}\n\nWrite one to {MOST} patterns.",
-            reply=Patterns,
+            reply=NewPatterns if asked.is_again else Patterns,
             max_tokens=300,
         )
 
@@ -97,10 +103,12 @@ class Plan:
             f"[CONTEXT: RETRY ATTEMPT {asked.attempt}]\nPatterns used before:\n{tried}\n"
             f"What they brought:\n{results}\n\n"
             f"[TASK]\nWrite one or {MOST_AGAIN} NEW patterns, for these columns only:\n{wanted}\n{hints}"
-            "Use other words than the patterns before."
+            "Use other words than the patterns before; no pattern at all if no other words are likely to find more."
         )
 
     def check(self, asked: PlanPatterns, reply: Any) -> tuple[str, ...]:
+        if asked.is_again and not reply.patterns:
+            return ()
         known = {column.casefold() for column in asked.columns}
         patterns = []
         for pattern in reply.patterns:

@@ -43,7 +43,8 @@ NEAR = 400
 """Characters around a quote in which the name may stand that the quote speaks of."""
 LONGEST_CELL = 500
 """Characters of a row's cell that are shown."""
-MOST_QUOTES = 4
+MOST_QUOTES = 8
+"""Of an answer; a summary may stand on several pages."""
 
 INSTRUCTIONS = """\
 You fill cells of a table from texts that were retrieved for one row. A text marked "search result" is only the \

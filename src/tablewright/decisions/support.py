@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
@@ -10,12 +10,13 @@ from pydantic import BaseModel
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.read import described, row_block
 from tablewright.extraction.about import Subject
-from tablewright.table.model import Field, Noun
+from tablewright.table.model import Evidence, Field, Noun
+from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
-You check cells of a table row that somebody concluded from quotes, without having seen the pages. For each numbered \
-value: do its quotes alone, about this row, bear it?
+You check cells of a table row that somebody concluded from quotes, without having seen the pages. Each quote stands \
+after the title of its page. For each numbered value: do its quotes alone, about this row, bear it?
 - "yes": a careful reader of the quotes would conclude it; the wording need not be theirs.
 - "partly": they point to it, but leave room for something else, or bear only a part of it.
 - "no": they do not show it, or show something else. A name, number, date or amount that no quote has is always "no".
@@ -23,13 +24,14 @@ value: do its quotes alone, about this row, bear it?
 
 {WARNING}"""
 
+TITLE = 70
 Verdict: TypeAlias = Literal["yes", "partly", "no"]
 
 
 class JudgedValue(Noun, frozen=True):
     field: Field
     value: str
-    quotes: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
 
 
 class ToSupport(Noun, frozen=True):
@@ -40,6 +42,10 @@ class ToSupport(Noun, frozen=True):
 class Supported(Noun, frozen=True):
     verdict: Verdict
     reason: str = ""
+
+
+def quoted(evidence: Sequence[Evidence]) -> str:
+    return "\n".join(f"{shortened(each.title, TITLE) or 'no title'}: “{each.quote}”" for each in evidence)
 
 
 class Checked(BaseModel):
@@ -58,7 +64,7 @@ class Support:
     def prompt(self, asked: ToSupport) -> Prompt:
         values = "\n\n".join(
             f"{number}. {question_block(described(each.field))}\n{block(number, each.value, 'value')}\n"
-            f"{block(number, chr(10).join(each.quotes), 'quotes')}"
+            f"{block(number, quoted(each.evidence), 'quotes')}"
             for number, each in enumerate(asked.values, start=1)
         )
         return Prompt(

@@ -19,6 +19,7 @@ from pydantic_ai.messages import (
     ModelRequestPart,
     ModelResponse,
     ModelResponsePart,
+    RetryPromptPart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -92,7 +93,13 @@ def said_as_json(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def _result(part: ModelRequestPart) -> ModelRequestPart:
-    return UserPromptPart(content=part.model_response_str()) if isinstance(part, ToolReturnPart) else part
+    """What a tool says as it says it. An answer that is sent back says by itself what is wrong with it, or what more to
+    read; pydantic-ai would call either an error."""
+    if isinstance(part, RetryPromptPart):
+        return UserPromptPart(content=part.content if isinstance(part.content, str) else part.model_response())
+    if not isinstance(part, ToolReturnPart):
+        return part
+    return UserPromptPart(content=part.content if isinstance(part.content, str) else part.model_response_str())
 
 
 def _call(part: ModelResponsePart) -> ModelResponsePart:

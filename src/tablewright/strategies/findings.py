@@ -18,6 +18,8 @@ from tablewright.table.units import unit_at
 from tablewright.table.untrusted import is_tainted
 
 MOST_EVIDENCE = 4
+MOST_JUDGED = 8
+"""Passages of a judged value: all that it was concluded from, for whoever judges it again."""
 NOBODY = Subject(name="")
 STATED = 0.5
 """What a reading of the preferred kind of source must score to go before others."""
@@ -168,7 +170,8 @@ def _apart(one: Retrieved, other: Retrieved) -> bool:
 def _evidence(side: Side) -> tuple[Evidence, ...]:
     """A passage of each source first, then what else they say."""
     first = [read.evidence[0] for read in side.reads]
-    return tuple(dict.fromkeys((*first, *(each for read in side.reads for each in read.evidence))))[:MOST_EVIDENCE]
+    most = MOST_JUDGED if side.reads[0].basis == "judged" else MOST_EVIDENCE
+    return tuple(dict.fromkeys((*first, *(each for read in side.reads for each in read.evidence))))[:most]
 
 
 def agree(one: Value, other: Value) -> bool:

@@ -152,12 +152,14 @@ class Notebook:
         return about(self.subject, hit.title, hit.snippet)
 
     def offers(self) -> tuple[Offer, ...]:
-        """The results that may still be opened: not tried, not to be avoided, not declined when they were offered."""
+        """The results that may still be opened: not tried, not to be avoided, not declined when they were offered, be
+        it under another address."""
         gone = self._tried | self._avoided | self._declined
+        seen = {(hit.title, hit.snippet) for hit in self.hits.values() if hit.origin in gone and hit.snippet}
         return tuple(
             Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
             for hit in self.hits.values()
-            if hit.origin not in gone
+            if hit.origin not in gone and (hit.title, hit.snippet) not in seen
         )
 
     async def choose(self, fields: tuple[Field, ...], most: int) -> tuple[str, ...]:
@@ -386,7 +388,7 @@ class Notebook:
 
     async def _supported(self, judged: Sequence[tuple[Field, Finding | None]]) -> Mapping[str, Supported]:
         values = tuple(
-            JudgedValue(field=field, value=show(each.value), quotes=tuple(proof.quote for proof in each.evidence))
+            JudgedValue(field=field, value=show(each.value), evidence=each.evidence)
             for field, each in judged
             if each is not None
         )
@@ -479,7 +481,7 @@ class Notebook:
                     field=finding.field,
                     value=show(finding.value) if finding.value is not None else "",
                     confidence=finding.confidence,
-                    sources=len(finding.evidence),
+                    sources=len({each.domain or each.origin for each in finding.evidence}),
                     conflict=bool(finding.conflict),
                 )
                 for finding in findings
