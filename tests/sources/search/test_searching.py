@@ -183,3 +183,34 @@ async def test_with_a_real_provider(server: Loopback, client: httpx2.AsyncClient
     searched = await Searching(Tavily(server.url, "key", client), sleep=recover).search(Query(text="acme"))
     assert [hit.title for hit in searched.hits] == ["Acme"]
     assert len(server.asked) == 2
+
+
+class Hanging:
+    """Fails after thirty seconds of a clock of its own, until it is told to answer."""
+
+    name = "hanging"
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.asked = 0
+        self.answers = False
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        self.asked += 1
+        if self.answers:
+            return [HIT]
+        self.now += 30
+        raise SearchError("It did not answer within 30 seconds.", advice="Check it.", retryable=True)
+
+
+async def test_whoever_searches_right_after_an_engine_hung_is_told_at_once() -> None:
+    provider = Hanging()
+    searching = Searching(provider, sleep=Slept(), clock=lambda: provider.now)
+    for _ in range(3):
+        with pytest.raises(SearchError, match="did not answer within 30 seconds") as failed:
+            await searching.search(Query(text="acme"))
+        assert failed.value.advice == "Check it."
+    assert provider.asked == 1
+    provider.answers = True
+    provider.now += 20
+    assert (await searching.search(Query(text="acme"))).hits == (HIT,)

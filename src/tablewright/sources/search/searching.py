@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,7 +26,7 @@ WAITS = (1.0, 2.5)
 LONGEST_WAIT = 20.0
 PATIENCE = 10.0
 """Seconds after which a search that failed is not tried again: an engine that takes so long to fail will not get
-better by waiting."""
+better by waiting. For as long as it took, at most the longest wait, whoever else searches is told the same at once."""
 
 
 class Searching:
@@ -42,6 +43,7 @@ class Searching:
         per_second: float = 0.0,
         slots: Slots | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.provider = provider
         self.price = price
@@ -49,6 +51,10 @@ class Searching:
         self._pace = Pace(slots or OwnSlots(), f"search {provider.name}", per_second) if per_second else None
         self._sleep = sleep
         self._available = availability("search", provider.name)
+        self._clock = clock
+        self._answered_at = self._rests_until = -math.inf
+        self._hangs = SearchError("")
+        """What to say while it rests."""
         self._is_down = False
         """Whether the last search failed after all tries: until one works again, each is tried once."""
 
@@ -62,20 +68,25 @@ class Searching:
         return Searched(hits=tuple(await self._ask(wider)), queries=(told(query), told(wider)))
 
     async def _ask(self, query: Query) -> Sequence[Hit]:
-        started = time.monotonic()
+        started = self._clock()
+        if started < self._rests_until:
+            raise SearchError(self._hangs.what, advice=self._hangs.advice, retryable=True)
         for usual in (*WAITS, None):
             try:
                 hits = await self._request(query)
-                self._is_down = False
+                self._is_down, self._answered_at = False, self._clock()
                 self._available.answered()
                 return hits
             except SearchError as error:
                 wait = usual if error.retry_after is None else error.retry_after
-                gives_up = error.retry_after is None and (self._is_down or time.monotonic() - started > PATIENCE)
+                took = self._clock() - started
+                gives_up = error.retry_after is None and (self._is_down or took > PATIENCE)
                 if usual is None or wait is None or wait > LONGEST_WAIT or gives_up or not error.retryable:
                     self._is_down = error.retryable
                     if not isinstance(error, OverBudget):
                         self._available.failed(error.what)
+                    if error.retryable and took > PATIENCE and self._answered_at < started:
+                        self._rests_until, self._hangs = self._clock() + min(LONGEST_WAIT, took), error
                     raise
             # Rows that were refused together do not come back together.
             await self._sleep(wait * random.uniform(1.0, 1.5))
