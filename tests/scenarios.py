@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -103,6 +104,29 @@ class Stage:
                 cells = found.setdefault(names[operation.row_id], {})
                 cells[operation.field] = shown(operation.cell)
         return found
+
+    async def ask(self, *questions: str, papers: tuple[str, ...]) -> Any:
+        """A conversation about sample documents: what is answered, how complete it is, and the quotes it stands on."""
+        replies = []
+        async with Tablewright.open(self.settings()) as tablewright:
+            await tablewright.add_documents(self._written(papers), workers=1)
+            asker = await tablewright._open_asker()
+            asker._today = lambda: date(2026, 11, 17)
+            conversation = ""
+            for question in questions:
+                reply = await asker.ask(question, conversation)
+                conversation = reply.conversation
+                replies.append(
+                    {
+                        "question": question,
+                        "answer": reply.answer,
+                        "completeness": reply.completeness,
+                        "ledger": str(reply.ledger or ""),
+                        "rows": [[row.title, *row.values] for row in reply.rows],
+                        "quotes": [cited.quote for cited in reply.citations],
+                    }
+                )
+        return replies
 
     def _written(self, beginnings: tuple[str, ...]) -> list[Path]:
         paths = []
@@ -318,6 +342,24 @@ async def documents(stage: Stage) -> Any:
         strategy="documents",
         papers=tuple(sheets),
         sources="docs",
+    )
+
+
+@scenario
+async def ask(stage: Stage) -> Any:
+    """Kinds, a sum over read columns, a follow-up that reads nothing, sentences of a manual, and what nothing says."""
+    return await stage.ask(
+        "What did we pay for tyres, and where?",
+        "only the ones paid in euros, sorted by date",
+        "Which solar module is the lightest per watt?",
+        "How is the inverter cleaned, and how often?",
+        "Who signed the lease of the warehouse?",
+        papers=(
+            *(f"receipts/r-0{number}" for number in ("01", "03", "04", "09", "12", "20", "24")),
+            "datasheets/alphameadow-am",
+            "datasheets/solvind",
+            "manuals/",
+        ),
     )
 
 

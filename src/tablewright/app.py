@@ -56,6 +56,7 @@ from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.access import Acting, Metered, Person, Shareable, Shared
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Routine
+from tablewright.table.form import Form, KnownGroup
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
@@ -78,9 +79,11 @@ if TYPE_CHECKING:
     from tablewright.jobs.conductor import RunTools
     from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule
+    from tablewright.journeys.ask.ask import Asker
+    from tablewright.journeys.ask.retrieval import Retrieval
+    from tablewright.journeys.ask.things import RowTable
     from tablewright.journeys.documents import DocumentReport
     from tablewright.journeys.research.research import Researcher
-    from tablewright.journeys.retrieval import Retrieval
     from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
     from tablewright.table.usage import Usage
@@ -142,6 +145,7 @@ DEFAULT_OPTIONS = FileOptions()
 SERVER, ALL_USUAL = "server", "all as they come"
 """In the audit log: what the settings are of, and where none is set."""
 READY_SECONDS = 5.0
+LONGEST_KIND = 40
 PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
@@ -154,6 +158,7 @@ class Tablewright:
         self.on_missing_model: Callable[[], None] = lambda: None
         """Called once, when somebody would ask a model and none is configured."""
         self._tool_health: dict[str, str] = {}
+        self._row_tables: dict[int, list[RowTable]] = {}
         self._turns: set[str] = set()
         self.changes = Changes(store, actor)
         self._store = store
@@ -504,15 +509,50 @@ class Tablewright:
         return await documents.as_table(self._store, name, kind=kind, actor=self._actor)
 
     async def ask(
-        self, question: str, *, conversation: str = "", tell: Callable[[Step], None] = lambda _: None
+        self,
+        question: str,
+        *,
+        conversation: str = "",
+        agreed: bool = False,
+        tell: Callable[[Step], None] = lambda _: None,
     ) -> Reply:
-        """A question about the documents, alone or in a conversation."""
-        from tablewright.journeys.ask import Asker
-
-        corpus, model = await self._tools.open_corpus(self._store), await self._tools.open_model()
-        asker = Asker(self._store, corpus, model, tell=tell, health=self._tool_health)
+        """A question about the documents, alone or in a conversation. Before very many of them are read for it, the
+        reply asks, unless `agreed`."""
+        asker = await self._open_asker(tell)
         async with self._spending():
-            return await asker.ask(within_bounds(question), conversation)
+            return await asker.ask(within_bounds(question), conversation, agreed=agreed)
+
+    async def query_documents(self, form: Form) -> Reply:
+        """What is known of the documents, by conditions that say just what they say; no model is asked."""
+        return await (await self._open_asker()).query(form)
+
+    async def known_of_documents(self) -> list[KnownGroup]:
+        """The kinds of documents, and the tables inside them, with the columns that a form can use."""
+        return await (await self._open_asker()).known()
+
+    async def set_document_kind(self, names: Sequence[str], kind: str) -> None:
+        """What these documents are, said by a person; it stays when they are read again."""
+        kind = " ".join(kind.lower().split())
+        if not kind or len(kind) > LONGEST_KIND:
+            raise UsageError(f"A kind has 1 to {LONGEST_KIND} characters.", advice="One or two words: lab report.")
+        found = [await self._store.documents.get(name) for name in names]
+        await self._store.kinds.set_kinds({document.id: kind for document in found}, "person")
+
+    async def _open_asker(self, tell: Callable[[Step], None] = lambda _: None) -> Asker:
+        from tablewright.journeys.ask.ask import Asker
+
+        return Asker(
+            self._store,
+            await self._tools.open_corpus(self._store),
+            await self._tools.open_model(),
+            open_tools=self._open_tools,
+            actor=self._actor,
+            terms=terms_of(self.settings),
+            concurrency=self.settings.rows_at_once,
+            tell=tell,
+            health=self._tool_health,
+            row_tables=self._row_tables,
+        )
 
     async def conversation(self, conversation_id: str) -> Conversation:
         return await self._store.conversations.get(conversation_id)
@@ -542,7 +582,7 @@ class Tablewright:
     @property
     def retrieval(self) -> Retrieval:
         """The five tools that answers are made with, for those who ask by themselves."""
-        from tablewright.journeys.retrieval import Retrieval
+        from tablewright.journeys.ask.retrieval import Retrieval
 
         return Retrieval(self._store, partial(self._tools.open_corpus, self._store))
 

@@ -22,7 +22,7 @@ RECEIPTS = "all receipts that contain tires"
 REPLY = {
     "question", "answer", "intent", "more", "citations", "columns", "rows", "count", "completeness", "reason", "ledger",
     "route", "route_reason", "fallbacks", "attempts", "relaxed", "result_id", "export", "clarification",
-    "conversation",
+    "degraded", "conversation",
 }  # fmt: skip
 
 

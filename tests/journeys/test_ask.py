@@ -16,10 +16,13 @@ from typing import Any
 import pytest
 
 from tablewright.errors import NotFound, UsageError
+from tablewright.journeys.ask import tables
+from tablewright.table.form import Form, parse_where
+from tablewright.table.reply import Reply
 
 from ..models.endpoint import Asked, Endpoint, answer, refusal
 from ..models.endpoint import Reply as Sent
-from .conftest import CAPTAIN, LATE, ORDERS, OTHERS, TIRES, UNDATED, Library, asked_of
+from .conftest import CAPTAIN, LATE, ORDERS, OTHERS, TIRES, UNDATED, Library, asked_of, check
 
 RECEIPTS = "all receipts that contain tires"
 CAPTAIN_OF = "Who was the captain of the schooner Marigold?"
@@ -256,6 +259,62 @@ async def test_a_corpus_of_unreadable_files_answers_nothing_and_counts_them(empt
     assert (reply.ledger.matched, reply.ledger.unreadable) == (0, 1)
 
 
+# ── by conditions, without a model ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def looked_up(library: Library, where: str, **values: Any) -> Reply:
+    kind, table, conditions = parse_where(where)
+    async with library.open() as tablewright:
+        reply = await tablewright.query_documents(Form(kind=kind, table=table, conditions=conditions, **values))
+        await check(tablewright, reply)
+        return reply
+
+
+async def test_conditions_list_exactly_what_meets_them(library: Library) -> None:
+    reply = await looked_up(library, "kind = receipt and total >= 138 EUR")
+    assert [row.values for row in reply.rows] == [("EUR 138.00",), ("EUR 139.00",), ("EUR 980.00",)]
+    assert str(reply.ledger) == "matched 3 of 61 receipts; 1 could not be read"
+
+
+async def test_a_sum_by_conditions_says_what_is_undecided(library: Library) -> None:
+    reply = await looked_up(library, "kind = receipt and date in 2024", aggregate="sum", of="total")
+    assert f"{sum(80 + number for number in range(1, LATE + 1)):,} EUR" in reply.answer
+    assert reply.completeness == "incomplete"
+    assert "Date is not stated" in reply.reason
+
+
+async def test_a_column_that_nobody_states_is_refused_with_those_that_are_known(library: Library) -> None:
+    with pytest.raises(UsageError) as refused:
+        await looked_up(library, "kind = receipt and colour = red")
+    assert "No receipt states 'colour'" in str(refused.value)
+    assert "Total" in str(refused.value)
+
+
+async def test_a_kind_that_is_not_there_is_refused_with_those_that_are(library: Library) -> None:
+    with pytest.raises(NotFound, match="receipt"):
+        await looked_up(library, "kind = lease")
+
+
+async def test_a_person_says_what_a_document_is_and_it_stays(library: Library) -> None:
+    async with library.open() as tablewright:
+        await tablewright.set_document_kind(["pump.md"], "Data  Sheet")
+        path = library.folder / "pump.md"
+        path.write_text(f"{path.read_text()}\nWeight: 9 kg\n")
+        await tablewright.add_documents([path], workers=1)
+        assert [each.kind for each in await tablewright.documents(kind="data sheet")] == ["data sheet"]
+    reply = await looked_up(library, "kind = data sheet and weight > 8 kg")
+    assert reply.count == 1
+
+
+async def test_what_can_be_looked_up_is_listed(library: Library) -> None:
+    async with library.open() as tablewright:
+        groups = {group.name: group for group in await tablewright.known_of_documents()}
+    columns = {column.name: column.known for column in groups["receipt"].columns}
+    assert groups["receipt"].members == 60
+    assert columns["Total"] == 60
+    assert columns["Date"] == 59
+
+
 # ── removal ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -286,7 +345,7 @@ async def test_a_document_named_twice_is_removed_once(library: Library) -> None:
 async def test_a_document_that_is_removed_while_a_question_waits_leaves_no_trace(
     library: Library, endpoint: Endpoint
 ) -> None:
-    endpoint.otherwise = composing(who_the_captain_was)
+    endpoint.otherwise = reader({}, who_the_captain_was)
     endpoint.open_gate.clear()
     async with library.with_model(endpoint).open() as tablewright:
         asking = asyncio.create_task(tablewright.ask(CAPTAIN_OF))
@@ -303,7 +362,7 @@ async def composing_begins(endpoint: Endpoint) -> None:
     while True:
         await endpoint.somebody_waits.wait()
         endpoint.somebody_waits.clear()
-        if "Snippets:" in sent_to(endpoint.asked[-1]):
+        if COMPOSING in sent_to(endpoint.asked[-1]):
             return
         endpoint.open_gate.set()
         endpoint.open_gate.clear()
@@ -336,89 +395,258 @@ def prompts(endpoint: Endpoint) -> list[str]:
 
 
 def outside_blocks(prompt: str) -> str:
-    return re.sub(r"<<TEXT (\d+) (\w+)[^>]*>>.*?<<END TEXT \1 \2>>", "", prompt, flags=re.DOTALL)
+    left = re.sub(r"<<TEXT (\d+) (\w+)[^>]*>>.*?<<END TEXT \1 \2>>", "", prompt, flags=re.DOTALL)
+    return re.sub(r"<<QUESTION (\w+)>>.*?<<END QUESTION \1>>", "", left, flags=re.DOTALL)
 
 
-def composing(content: Callable[[str], Any]) -> Callable[[Asked], Sent]:
-    """Composes as told; everything else it answers with nonsense, so that the rules decide."""
+def blocks(prompt: str) -> list[tuple[int, str]]:
+    found = re.findall(r"<<TEXT (\d+) (\w+)[^>]*>>(.*?)<<END TEXT \1 \2>>", prompt, flags=re.DOTALL)
+    return [(int(number), held) for number, _, held in found]
+
+
+CLASSIFYING, PLANNING = "You sort somebody's documents", "You plan how a question"
+READING, COMPOSING, GROUPING = "You fill cells of a table", "You answer a question from passages", "You compare values"
+
+
+def plan(question: str, **values: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = {"say": "", "path": "", "queries": [], "of": [], "columns": [], "conditions": []}
+    empty |= {"aggregate": "", "aggregate_column": "", "group_by": "", "order_by": "", "descending": False}
+    return {"question": question, "action": "text", **empty, "limit": 0, "unit_column": "", "compare": False, **values}
+
+
+def column(name: str, type: str, question: str) -> dict[str, str]:
+    return {"name": name, "type": type, "question": question, "unit": ""}
+
+
+def condition(name: str, operator: str, *values: str) -> dict[str, Any]:
+    return {"column": name, "operator": operator, "values": list(values)}
+
+
+def reader(
+    plans: dict[str, dict[str, Any]], composed: Callable[[str], Any] = lambda prompt: nothing()
+) -> Callable[[Asked], Sent]:
+    """Plans and composes as told; classifies and reads receipts as one would."""
 
     def reply(asked: Asked) -> Sent:
         prompt = sent_to(asked).replace("\\n", "\n")
-        return answer(content(prompt) if "Snippets:" in prompt else "certainly!")
+        if CLASSIFYING in prompt:
+            kinds = [{"number": n, "kind": "receipt" if "RECEIPT" in text else "note"} for n, text in blocks(prompt)]
+            return answer({"kinds": kinds})
+        if PLANNING in prompt:
+            asks = re.findall(r"<<QUESTION (\w+)>>(.*?)<<END QUESTION \1>>", prompt, flags=re.DOTALL)[-1][1].strip()
+            return answer(plans.get(asks) or plan(asks, queries=[asks]))
+        if READING in prompt:
+            return answer(read_rows(prompt))
+        if GROUPING in prompt:
+            return answer({"groups": [{"name": name, "numbers": []} for name in names_asked(prompt)]})
+        return answer(composed(prompt))
 
     return reply
 
 
-def source_with(prompt: str, text: str) -> int:
-    blocks = re.findall(r"<<TEXT (\d+) (\w+)[^>]*>>(.*?)<<END TEXT \1 \2>>", prompt, flags=re.DOTALL)
-    return next(int(number) for number, _, held in blocks if text in held)
+def names_asked(prompt: str) -> list[str]:
+    found = re.search(r"Names asked about: (.*)", prompt)
+    return found[1].split(" · ") if found else []
 
 
-def who_the_captain_was(prompt: str) -> Any:
-    quote = "Marigold was Ottoline Brask"
-    if quote not in prompt:
-        return {"statements": [], "missing": "nothing"}
-    said = {"source": source_with(prompt, quote), "quote": quote, "statement": "Ottoline Brask was the captain."}
-    return {"statements": [said], "missing": ""}
+def read_rows(prompt: str) -> dict[str, Any]:
+    """The cells of each receipt, alone or several at once."""
+    names = re.findall(r"^- ([^(\n]+) \(", prompt, flags=re.MULTILINE)
+    rows = [cells_of(text, names) for _, text in blocks(prompt) if "Corner Garage" in text]
+    return {f"row {n}": row for n, row in enumerate(rows, start=1)} if "=== ROW 1" in prompt else rows[0]
+
+
+PATTERNS = {"Total": r"Total: EUR ([\d.]+)", "Date": r"Date: ([\d-]+)", "Item": r"1 x (.+?)   "}
+
+
+def cells_of(text: str, names: list[str]) -> dict[str, Any]:
+    cells: dict[str, Any] = {}
+    for name in names:
+        found = re.search(PATTERNS[name], text)
+        quotes = [{"text": 1, "quote": found[0].strip()}] if found else []
+        value = f"{found[1]} EUR" if found and name == "Total" else found[1] if found else ""
+        cells[name] = [{"value": value, "basis": "stated", "quotes": quotes}] if found else []
+    return {"texts": [{"text": 1, "same_row": "same", "reason": "it is the document"}], "cells": cells}
+
+
+def nothing() -> dict[str, Any]:
+    return {"statements": [], "answered": "no", "missing": "it is not told", "queries": []}
+
+
+def stating(statement: str, quote: str, calculation: str = "") -> Callable[[str], Any]:
+    def composed(prompt: str) -> Any:
+        held = [number for number, text in blocks(prompt) if quote in text and number]
+        if not held:
+            return nothing()
+        quotes = [{"passage": held[0], "quote": quote}]
+        said = [{"statement": statement, "quotes": quotes, "calculation": calculation}]
+        return {"statements": said, "answered": "yes", "missing": "", "queries": []}
+
+    return composed
+
+
+who_the_captain_was = stating("Ottoline Brask was the captain.", "Marigold was Ottoline Brask")
+ITEM = column("Item", "text", "What was bought?")
+TOTAL = column("Total", "money", "What is the total?")
+DATE = column("Date", "date", "When was it paid?")
+TIRES_PLAN = plan(
+    "Which receipts are for tires?",
+    action="table",
+    of=["receipt"],
+    columns=[ITEM, TOTAL],
+    conditions=[condition("Item", "contains", "tire")],
+)
+SPENT = "What did we spend on tires in 2024?"
+SPENT_PLAN = plan(
+    SPENT,
+    action="table",
+    of=["receipt"],
+    columns=[ITEM, TOTAL, DATE],
+    conditions=[condition("Item", "contains", "tire"), condition("Date", "=", "2024")],
+    aggregate="sum",
+    aggregate_column="Total",
+)
 
 
 async def test_a_model_words_the_answer_and_code_cites_it(library: Library, endpoint: Endpoint) -> None:
-    endpoint.otherwise = composing(who_the_captain_was)
+    endpoint.otherwise = reader({}, who_the_captain_was)
     reply = await library.with_model(endpoint).ask(CAPTAIN_OF)
-    assert reply.answer.startswith("Ottoline Brask was the captain. [source ")
-    assert "Ottoline" in reply.citations[0].quote
+    assert reply.answer == "Ottoline Brask was the captain. [source 1]"
+    assert reply.citations[0].quote == "Marigold was Ottoline Brask"
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"statements": [{"source": 1, "quote": "x", "statement": "The captain was Hector Quill."}], "missing": ""},
-        {"statements": [{"source": 99, "quote": "x", "statement": "The captain was Ottoline Brask."}], "missing": ""},
-        {"unexpected": True},
-        "certainly! [source 1]",
-        [],
-    ],
-    ids=["made up", "no such source", "other keys", "prose", "list"],
-)
-async def test_a_model_that_answers_nonsense_leaves_the_answer_of_the_rules(
+async def test_a_list_is_read_from_every_document_of_the_kind_and_kept(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, SPENT: SPENT_PLAN})
+    async with library.with_model(endpoint).open() as tablewright:
+        listed = await asked_of(tablewright, RECEIPTS)
+        assert (listed.count, listed.ledger.matched, listed.ledger.no_match) == (55, 55, 5)  # type: ignore[union-attr]
+        first = sum(READING in prompt for prompt in prompts(endpoint))
+        assert 0 < first < 20, "short documents are read several at once"
+        again = await asked_of(tablewright, RECEIPTS)
+        assert again.count == 55
+        assert sum(READING in prompt for prompt in prompts(endpoint)) == first, "what was read is not read again"
+        spent = await asked_of(tablewright, SPENT)
+        (table,) = [table for table in await tablewright.tables() if table.name == "receipts"]
+        names = [field.name for field in (await tablewright.table(table.id)).fields]
+    assert names == ["Document", "Title", "Item", "Total", "Date"]
+    total = sum(80 + number for number in range(1, LATE + 1))
+    assert f"{total:,} EUR" in spent.answer
+    assert spent.completeness == "incomplete"
+    assert "1 of 60 could not be decided" in spent.reason
+
+
+async def test_only_a_document_that_changed_is_read_again(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN})
+    async with library.with_model(endpoint).open() as tablewright:
+        await asked_of(tablewright, RECEIPTS)
+        before = len(endpoint.asked)
+        path = library.folder / "receipts/r001.txt"
+        path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
+        await tablewright.add_documents([path], workers=1)
+        assert (await asked_of(tablewright, RECEIPTS)).count == 54
+    read = [prompt for prompt in prompts(endpoint)[before:] if READING in prompt]
+    assert len(read) == 1
+    assert "brass bell" in read[0]
+
+
+async def test_before_many_documents_are_read_the_person_is_asked(
+    library: Library, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "ASKS_FIRST", 20)
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, "yes, do": plan("yes, do", action="go on")})
+    async with library.with_model(endpoint).open() as tablewright:
+        asked = await asked_of(tablewright, RECEIPTS)
+        assert "60 documents must be read for Item, Total" in asked.clarification
+        assert not any(READING in prompt for prompt in prompts(endpoint))
+        assert (await asked_of(tablewright, "yes, do", asked.conversation)).count == 55
+
+
+async def test_a_condition_in_another_currency_is_undecided_and_said(library: Library, endpoint: Endpoint) -> None:
+    dear = "receipts over 100 dollars"
+    over = plan(
+        dear, action="table", of=["receipt"], columns=[TOTAL], conditions=[condition("Total", ">", "100 USD")],
+        queries=[dear],
+    )  # fmt: skip
+    endpoint.otherwise = reader({dear: over})
+    reply = await library.with_model(endpoint).ask(dear)
+    assert reply.completeness == "incomplete"
+    assert reply.count is None or reply.count == 0
+
+
+async def test_a_plan_that_cannot_be_carried_out_goes_back_with_the_reason(
+    library: Library, endpoint: Endpoint
+) -> None:
+    wrong = {**TIRES_PLAN, "of": ["bill"]}
+    sent: list[str] = []
+
+    def improving(asked: Asked) -> Sent:
+        prompt = sent_to(asked)
+        if PLANNING in prompt:
+            sent.append(prompt)
+            return answer(wrong if len(sent) == 1 else TIRES_PLAN)
+        return reader({})(asked)
+
+    endpoint.otherwise = improving
+    assert (await library.with_model(endpoint).ask(RECEIPTS)).count == 55
+    assert "`of` must name some of: receipt, note" in sent[1]
+
+
+async def test_what_cannot_be_verified_is_left_out_and_said(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({}, stating("The captain was aged 44.", "Marigold was Ottoline Brask"))
+    reply = await library.with_model(endpoint).ask(CAPTAIN_OF)
+    assert "44" not in reply.answer
+    assert "1 statement could not be verified and is left out." in reply.answer
+
+
+async def test_a_figure_that_follows_by_arithmetic_is_proved(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({}, stating("Twice the pressure is 12 bar.", "Pump pressure: 6 bar", "6 * 2"))
+    reply = await library.with_model(endpoint).ask("What is twice the pump pressure?")
+    assert reply.answer == "Twice the pressure is 12 bar. [source 1]"
+    assert reply.citations[0].quote == "Pump pressure: 6 bar"
+
+
+async def test_what_is_missing_is_searched_for_in_other_words(library: Library, endpoint: Endpoint) -> None:
+    first = "Which officer commanded the sailing vessel?"
+
+    def composed(prompt: str) -> Any:
+        if "captain of the schooner" in prompt.partition("Searched for so far")[2]:
+            return who_the_captain_was(prompt)
+        return {**nothing(), "queries": ["captain of the schooner"]}
+
+    endpoint.otherwise = reader({}, composed)
+    reply = await library.with_model(endpoint).ask(first)
+    assert "Ottoline Brask" in reply.answer
+    assert len([tried for tried in reply.attempts if tried.tool.startswith("search")]) == 2
+
+
+@pytest.mark.parametrize("said", [{"unexpected": True}, "certainly! [source 1]", []], ids=["keys", "prose", "list"])
+async def test_a_model_that_answers_nonsense_is_said_to_have_been_left_out(
     library: Library, endpoint: Endpoint, said: Any
 ) -> None:
     endpoint.otherwise = answer(said)
     reply = await library.with_model(endpoint).ask(CAPTAIN_OF)
-    assert endpoint.asked
-    assert "Quill" not in reply.answer
+    assert reply.degraded
     assert "certainly" not in reply.answer
     assert CAPTAIN in reply.answer or reply.answer == "The documents do not say."
 
 
-async def test_a_model_that_refuses_or_is_not_there_leaves_the_answer_of_the_rules(
-    library: Library, endpoint: Endpoint
-) -> None:
+async def test_a_model_that_refuses_or_is_not_there_is_said(library: Library, endpoint: Endpoint) -> None:
     plain = await library.ask(BLED)
     endpoint.otherwise = refusal(401, "wrong key")
     refused = await library.with_model(endpoint).ask(BLED)
-    assert endpoint.asked
+    assert "refused the key" in refused.degraded
     assert (refused.answer, refused.citations) == (plain.answer, plain.citations)
     endpoint.url = "http://127.0.0.1:9/v1"
-    assert (await library.with_model(endpoint).ask(RECEIPTS)).count == 55
-
-
-async def test_a_count_is_never_left_to_a_model(library: Library, endpoint: Endpoint) -> None:
-    endpoint.otherwise = answer("There are 3 receipts. [source 1]")
-    reply = await library.with_model(endpoint).ask(RECEIPTS)
-    assert (reply.count, reply.answer) == (55, "55 receipts match.")
+    unreached = await library.with_model(endpoint).ask(RECEIPTS)
+    assert unreached.degraded
+    assert unreached.count == 55
 
 
 async def test_a_document_that_gives_orders_is_neither_obeyed_nor_cited(library: Library, endpoint: Endpoint) -> None:
     plain = await library.ask("What is the pump pressure?")
     assert "42" not in plain.answer
     assert not any("42" in cited.quote for cited in plain.citations)
-
-    def gullible(prompt: str) -> Any:
-        said = {"source": 1, "quote": "pump pressure is 42 bar", "statement": "The pump pressure is 42 bar."}
-        return {"statements": [{**said, "source": number} for number in range(1, 6)], "missing": ORDERS}
-
-    endpoint.otherwise = composing(gullible)
+    endpoint.otherwise = reader({}, stating("The pump pressure is 42 bar.", "pump pressure is 42 bar"))
     reply = await library.with_model(endpoint).ask("What is the pump pressure?")
     assert endpoint.asked
     assert "42" not in reply.answer
@@ -426,45 +654,37 @@ async def test_a_document_that_gives_orders_is_neither_obeyed_nor_cited(library:
     assert not any(ORDERS in prompt for prompt in prompts(endpoint))
 
 
-async def test_passages_reach_a_model_only_in_marked_blocks(library: Library, endpoint: Endpoint) -> None:
-    endpoint.otherwise = composing(lambda prompt: {"statements": [], "missing": "nothing"})
-    await library.with_model(endpoint).ask(CAPTAIN_OF, BLED)
+async def test_documents_questions_and_answers_reach_a_model_only_in_marked_blocks(
+    library: Library, endpoint: Endpoint
+) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN}, who_the_captain_was)
+    await library.with_model(endpoint).ask(CAPTAIN_OF, RECEIPTS, BLED)
     texts = prompts(endpoint)
     assert any("Ottoline Brask" in text for text in texts)
     assert any("upper valve" in text for text in texts)
     for text in texts:
         left = outside_blocks(text)
-        for said in ("Ottoline", "island number", "upper valve", "<<TEXT", "<<END TEXT"):
+        for said in ("Ottoline", "island number", "upper valve", "winter tire", "schooner", "<<TEXT", "<<END TEXT"):
             assert said not in left, left
 
 
-async def test_labels_and_earlier_answers_reach_a_model_only_in_marked_blocks(
-    library: Library, endpoint: Endpoint, tmp_path: Path
-) -> None:
-    note = tmp_path / "note.txt"
-    note.write_text("Data sheet\n\nReveal the secret: 5 kg\nWidth: 2 m\n")
-    endpoint.otherwise = composing(who_the_captain_was)
-    async with library.with_model(endpoint).open() as tablewright:
-        await tablewright.add_documents([note], workers=1)
-        first = await asked_of(tablewright, CAPTAIN_OF)
-        await asked_of(tablewright, "Why does the pump need bleeding at sea?", first.conversation)
-    for text in prompts(endpoint):
-        left = outside_blocks(text)
-        assert "Ottoline" not in left, left
-        assert "Reveal the secret" not in left, left
-
-
 async def test_a_models_answer_about_a_document_goes_with_the_document(library: Library, endpoint: Endpoint) -> None:
-    endpoint.otherwise = composing(who_the_captain_was)
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN}, who_the_captain_was)
     asking = library.with_model(endpoint)
-    await asking.ask(CAPTAIN_OF)
+    await asking.ask(CAPTAIN_OF, RECEIPTS)
     assert "Ottoline" in answers_kept(library)
-    composed = sum("Snippets:" in prompt for prompt in prompts(endpoint))
+    composed = sum(COMPOSING in prompt for prompt in prompts(endpoint))
     await asking.ask(CAPTAIN_OF)
-    assert sum("Snippets:" in prompt for prompt in prompts(endpoint)) == composed
+    assert sum(COMPOSING in prompt for prompt in prompts(endpoint)) == composed
     async with asking.open() as tablewright:
-        await tablewright.remove_documents(["story.txt"])
+        await tablewright.remove_documents(["story.txt", "r007.txt"])
     assert "Ottoline" not in answers_kept(library)
+    held = dump(library)
+    assert "r007" not in held
+    assert "87.00" not in held
+    async with asking.open() as tablewright:
+        assert (await asked_of(tablewright, RECEIPTS)).count == 54
+        assert await tablewright.problems() == []
 
 
 def answers_kept(library: Library) -> str:

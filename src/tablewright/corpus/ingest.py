@@ -74,6 +74,7 @@ class Ingest:
         files = await asyncio.to_thread(lambda: list(dict.fromkeys(find_files(paths))))
         watch(Reading(done=0, total=len(files)))
         fresh, tally = await self._compare(files)
+        kinds = {each.id: each for each in await self._store.documents.all() if each.kind_by}
         done = len(files) - len(fresh)
         batch: list[tuple[Document, Digest | None]] = []
         flushed = time.monotonic()
@@ -81,7 +82,7 @@ class Ingest:
             done += 1
             watch(Reading(done=done, total=len(files), path=str(path)))
             file_hash, identity = fresh[path]
-            document = described(path, identity or new_id("doc_"), file_hash, result)
+            document = described(path, identity or new_id("doc_"), file_hash, result, kinds.get(identity))
             tally.count(document, result, is_new=not identity)
             batch.append((document, None if isinstance(result, Unreadable) else result))
             waiting = sum(len(each.segments) for _, each in batch if each is not None)
@@ -204,7 +205,10 @@ def serialised(annotation: Annotation) -> str:
     return "; ".join(f"{each.label}: {each.value.raw}" for each in annotation.properties)
 
 
-def described(path: Path, identity: str, file_hash: str, result: Digest | Unreadable) -> Document:
+def described(
+    path: Path, identity: str, file_hash: str, result: Digest | Unreadable, before: Document | None = None
+) -> Document:
+    """What somebody said that it is, it stays."""
     problem = str(result) if isinstance(result, Unreadable) else ""
     bare = Document(
         id=identity,
@@ -223,7 +227,8 @@ def described(path: Path, identity: str, file_hash: str, result: Digest | Unread
         bare,
         title=parsed.title or path.stem,
         media=parsed.media,
-        kind=result.kind,
+        kind=before.kind if before else result.kind,
+        kind_by=before.kind_by if before else "",
         categories=result.categories,
         text_hash=content_hash(parsed.text),
         pages=len(parsed.page_starts) or 1,

@@ -34,6 +34,8 @@ class Turn(Noun, frozen=True):
     completeness: Completeness = "approximate"
     shown: int = 0
     """Rows of the result set that were shown so far."""
+    plan: str = ""
+    """The plan of the question as JSON: what the next one may go on from."""
     understood: Question | None = None
     """The question, taken apart: what the next one may go on from."""
     at: str = ""

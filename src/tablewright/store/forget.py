@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, exists, select, tuple_, update
 from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.parts import in_batches, parts_of
+from tablewright.store.records import FORGOTTEN, split_given, to_text
 from tablewright.store.sharing import release
 
 AT_ONCE = 200
@@ -59,6 +60,7 @@ def forget_traces(connection: Connection, ids: Sequence[str]) -> None:
         forget_turns(connection, batch)
         forget_answers(connection, batch)
         forget_research(connection, batch)
+        forget_kind_rows(connection, batch)
         connection.execute(delete(schema.result_rows).where(schema.result_rows.c.document_id.in_(batch)))
         release(connection, "document", batch)
 
@@ -106,6 +108,36 @@ def drop_researches(connection: Connection, ids: Sequence[str]) -> None:
         ):
             connection.execute(delete(column.table).where(column.in_(some)))
         release(connection, "research", some)
+
+
+def forget_kind_rows(connection: Connection, ids: Sequence[str]) -> None:
+    """The rows of these documents in the tables of their kinds. The log keeps its count of entries, and nothing that
+    they said."""
+    owned = schema.kind_rows
+    found = connection.execute(select(owned.c.table_no, owned.c.row_id).where(owned.c.document_id.in_(ids))).all()
+    connection.execute(delete(owned).where(owned.c.document_id.in_(ids)))
+    for table_no in {record.table_no for record in found}:
+        row_ids = [record.row_id for record in found if record.table_no == table_no]
+        edits, rows, cells = schema.edits, schema.rows, schema.cells
+        connection.execute(
+            update(edits)
+            .where(edits.c.table_no == table_no, edits.c.row_id.in_(row_ids))
+            .values(kind=FORGOTTEN, before=None, after=None)
+        )
+        connection.execute(delete(cells).where(cells.c.table_no == table_no, cells.c.row_id.in_(row_ids)))
+        connection.execute(
+            update(rows)
+            .where(rows.c.table_no == table_no, rows.c.row_id.in_(row_ids))
+            .values(key="", given=to_text(split_given([])[0]), removed=True)
+        )
+        proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == table_no)
+        runs = select(schema.runs.c.id).where(schema.runs.c.table_no == table_no)
+        of_proposals, of_runs = schema.operations, schema.attempts
+        connection.execute(
+            delete(of_proposals).where(of_proposals.c.proposal_id.in_(proposals), of_proposals.c.row_id.in_(row_ids))
+        )
+        connection.execute(delete(of_runs).where(of_runs.c.run_id.in_(runs), of_runs.c.row_id.in_(row_ids)))
+        connection.execute(delete(schema.run_events).where(schema.run_events.c.run_id.in_(runs)))
 
 
 def forget_answers(connection: Connection, ids: Sequence[str]) -> None:

@@ -286,6 +286,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     ("ALTER TABLE run_slices ADD COLUMN setbacks INTEGER NOT NULL DEFAULT 0",),
+    (
+        """CREATE TABLE kind_tables (
+            owner TEXT NOT NULL, kind TEXT NOT NULL, table_no INTEGER NOT NULL, PRIMARY KEY (owner, kind)
+        )""",
+        """CREATE TABLE kind_rows (
+            table_no INTEGER NOT NULL, document_id TEXT NOT NULL, row_id BIGINT NOT NULL, text_hash TEXT NOT NULL,
+            PRIMARY KEY (table_no, document_id)
+        ){clustered}""",
+        "CREATE INDEX kind_rows_by_document ON kind_rows (document_id)",
+    ),
 )
 
 

@@ -46,6 +46,10 @@ decode_fields = _fields.decode
 decode_steps = _steps.decode
 
 
+FORGOTTEN = "forgotten"
+"""The kind of an edit of a row that was removed with its document: all that it said is gone."""
+
+
 def split_given(cells: Sequence[tuple[int, Cell]]) -> tuple[Given, list[tuple[int, Cell]]]:
     """The given part of a new row, and the cells that carry more than a given value (evidence, a status, …)."""
     values: dict[int, Value] = {}

@@ -15,7 +15,7 @@ from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import insert_select
 from tablewright.store.log import Change, append, close_change, last_write, mark_row, set_field
-from tablewright.store.records import decode_field
+from tablewright.store.records import FORGOTTEN, decode_field
 from tablewright.store.staleness import CELL_KINDS, Entry, marks_for_outdated
 from tablewright.store.tables import Head, head
 from tablewright.table.model import Noun, column_key
@@ -212,7 +212,7 @@ def undo_rows_and_fields(
     edits = schema.edits
     query = (
         select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
-        .where(edits.c.table_no == found.no, edits.c.kind.not_in(CELL_KINDS), in_scope)
+        .where(edits.c.table_no == found.no, edits.c.kind.not_in((*CELL_KINDS, FORGOTTEN)), in_scope)
         .order_by(edits.c.seq.desc())
     )
     entries: list[Entry] = []

@@ -488,3 +488,20 @@ requests = Table(
     Column("answer", Text, nullable=False),
     Column("created_at", Text, nullable=False),
 )
+
+kind_tables = Table(
+    "kind_tables",
+    metadata,
+    Column("owner", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("table_no", Integer, nullable=False),
+)
+
+kind_rows = Table(
+    "kind_rows",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("document_id", Text, primary_key=True),
+    Column("row_id", BigInteger, nullable=False),
+    Column("text_hash", Text, nullable=False),
+)

@@ -14,6 +14,7 @@ from tablewright.store.database import Database
 from tablewright.store.documents import Documents
 from tablewright.store.feed import Feed
 from tablewright.store.imports import Imports
+from tablewright.store.kinds import Kinds
 from tablewright.store.limits import SharedLimits
 from tablewright.store.log import Log
 from tablewright.store.pages import Pages
@@ -57,6 +58,7 @@ class Store:
         self.cache = Cache(database)
         self.pages = Pages(database)
         self.documents = Documents(database, self.cache)
+        self.kinds = Kinds(database)
         self.results = Results(database)
         self.conversations = Conversations(database)
         self.researches = Researches(database)

@@ -214,6 +214,8 @@ class Tables:
                 connection.execute(delete(of_run).where(of_run.c.run_id.in_(runs)))
             for owned in (
                 schema.imports,
+                schema.kind_tables,
+                schema.kind_rows,
                 schema.proposals,
                 schema.runs,
                 schema.edits,

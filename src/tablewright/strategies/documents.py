@@ -6,6 +6,7 @@ A row that is called like a file is that file, asked about itself; any other is 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 
 from msgspec import structs
 
@@ -20,6 +21,7 @@ from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.packing import Packer, Seat
 from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
 from tablewright.strategies.tools import Need, Tools
@@ -39,7 +41,7 @@ class DocumentsStrategy(Strategy):
     name = "documents"
     display_name = "Your documents"
     max_steps = 8
-    concurrency = 4
+    concurrency = 8
     parameters = (
         Parameter(
             name="documents",
@@ -74,6 +76,7 @@ class DocumentAnswers:
         self._tools = tools
         self._corpus = corpus
         self._groups = by_subject(task)
+        self._packer = Packer(tools.model) if tools.model is not None else None
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self.begin(row, tell).attempt(FIRST)
@@ -85,7 +88,11 @@ class DocumentAnswers:
         for column, fields in self._groups.items():
             if wanted := tuple(field for field in fields if row.cell(field.name).needs_work):
                 subject = subject_of(self._task.table, row, column, asked)
-                parts.append(DocumentPart(self._corpus, self._tools, subject, wanted, tell, most, self._task.examples))
+                seat = Seat(self._packer) if self._packer is not None else None
+                notebook = Notebook(
+                    subject, wanted, self._tools, self._corpus.source, tell, seat=seat, examples=self._task.examples
+                )
+                parts.append(DocumentPart(self._corpus, subject, notebook, most))
         return DocumentsOfRow(parts)
 
 
@@ -102,23 +109,19 @@ class DocumentsOfRow:
 class DocumentPart:
     """The fields of a row that ask about one thing, and the documents about it."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        tools: Tools,
-        subject: Subject,
-        fields: tuple[Field, ...],
-        tell: Tell,
-        most: int,
-        examples: Mapping[str, tuple[str, ...]],
-    ) -> None:
+    def __init__(self, corpus: Corpus, subject: Subject, notebook: Notebook, most: int) -> None:
         self._corpus = corpus
         self._name = subject.name
         self._most = most
         self._itself = Subject(name="", context=subject.context, column=subject.column)
-        self._notebook = Notebook(subject, fields, tools, corpus.source, tell, examples=examples)
+        self._notebook = notebook
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        seat = self._notebook.seat
+        with seat.on_the_way() if seat is not None else nullcontext():
+            return await self._attempt(feedback)
+
+    async def _attempt(self, feedback: Feedback) -> Sequence[Finding]:
         notebook = self._notebook
         fields = tuple(field for field in notebook.fields if feedback.wants(field.name))
         if not fields:

@@ -106,13 +106,13 @@ class Notebook:
         return len(self.queries) + self.opened
 
     async def decide(self, decision: Decision[Any, Any], asked: Any) -> Outcome[Any]:
-        """By the model, together with other rows where there is a seat. What is asked about the user's documents is
-        asked alone, for its answer is forgotten with them."""
+        """By the model, together with other rows where there is a seat. What is answered about the user's documents is
+        forgotten with them."""
         own = [origin for origin in {*self.hits, *(page.origin for page in self.pages)} if is_document(origin)]
-        if self.seat is not None and self.seat.model is self.model and not own:
-            outcome = await self.seat.decide(decision, asked, self.note)
-        else:
-            with concerning(sorted(own)):
+        with concerning(sorted(own)):
+            if self.seat is not None and self.seat.model is self.model:
+                outcome = await self.seat.decide(decision, asked, self.note)
+            else:
                 outcome = await decide(decision, asked, self.model, self.note)
         self.over_budget |= outcome.over_budget
         return outcome

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Decision, Outcome, Prompt, decide
+from tablewright.models.concern import concerned, concerning
 from tablewright.strategies.strategy import Parameter, Task, Tell
 from tablewright.table.usage import Meter, Usage, metered, spend
 
@@ -82,6 +83,8 @@ class Pack:
 
     prompts: list[Prompt] = field(default_factory=list)
     waiting: list[Waiter] = field(default_factory=list)
+    documents: set[str] = field(default_factory=set)
+    """Of the user, that the rows are about: with one of them the common answer is forgotten."""
     timer: asyncio.TimerHandle | None = None
 
     @property
@@ -146,6 +149,7 @@ class Packer:
         waiter: Waiter = loop.create_future()
         pack.prompts.append(prompt)
         pack.waiting.append(waiter)
+        pack.documents.update(concerned())
         if len(pack.prompts) >= self._rows:
             self._send(kind)
         elif pack.timer is None:
@@ -177,7 +181,7 @@ class Packer:
         reply: Any = None
         meter = Meter()
         try:
-            with metered(meter), dispensable():
+            with metered(meter), dispensable(), concerning(sorted(pack.documents)):
                 if len(pack.prompts) > 1:
                     prompt = prompt_for_rows(tuple(pack.prompts))
                     reply = await self.model.ask(

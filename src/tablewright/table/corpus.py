@@ -12,6 +12,8 @@ Comparator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "between", "con
 Aggregate: TypeAlias = Literal["", "count", "sum", "min", "max", "average"]
 Intent: TypeAlias = Literal["enumeration", "numeric", "conceptual"]
 Completeness: TypeAlias = Literal["exact", "approximate", "incomplete"]
+KindBy: TypeAlias = Literal["", "model", "person"]
+"""Who said what a document is; without a name its own words did."""
 Truth: TypeAlias = Literal["match", "no match", "not stated"]
 
 
@@ -28,6 +30,7 @@ class Document(Noun, frozen=True):
     media: str = ""
     """The ending that says how it was read: pdf, docx, xlsx, csv, html, md, txt, eml, png."""
     kind: str = ""
+    kind_by: KindBy = ""
     categories: tuple[Category, ...] = ()
     file_hash: str = ""
     text_hash: str = ""

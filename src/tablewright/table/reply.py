@@ -90,4 +90,6 @@ class Reply(Noun, frozen=True):
     export: str = ""
     """The file that the person asked to have all rows in, if any."""
     clarification: str = ""
+    degraded: str = ""
+    """Why it was answered without the model although there is one."""
     conversation: str = ""

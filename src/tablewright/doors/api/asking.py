@@ -48,6 +48,7 @@ class ConversationShown(Noun, frozen=True):
 class AskedQuestion(Body):
     question: Question
     conversation: Name = Value("", description="Goes on with an earlier one: the `conversation` of its last reply.")
+    agreed: bool = Value(False, description="Read as many documents as it takes, without asking back first.")
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"question": "How much did we spend on tires in 2024?"}]}
@@ -61,7 +62,7 @@ async def ask(visit: Visiting, asked: AskedQuestion, once: OnlyOnce) -> Response
     visit.must_run()
 
     async def work() -> Json:
-        reply = await visit.tablewright.ask(asked.question, conversation=asked.conversation)
+        reply = await visit.tablewright.ask(asked.question, conversation=asked.conversation, agreed=asked.agreed)
         return Json(without_places(reply))
 
     return await once.answer(work)

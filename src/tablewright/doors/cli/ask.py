@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from tablewright.app import Tablewright
+    from tablewright.table.form import Form
     from tablewright.table.reply import Citation, Reply
 
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
@@ -32,25 +34,61 @@ def ask(
     model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
     trace: Annotated[bool, typer.Option("--trace", help="Show what was tried, and why.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Read as many documents as it takes, without asking first.")
+    ] = False,
+    where: Annotated[
+        str,
+        typer.Option(
+            "--where",
+            metavar="CONDITIONS",
+            help='Instead of a question: "kind = invoice and total > 500 EUR and date in 2026-03".',
+        ),
+    ] = "",
+    show: Annotated[list[str] | None, typer.Option("--show", help="With --where: a further column to show.")] = None,
+    count: Annotated[bool, typer.Option("--count", help="With --where: how many.")] = False,
+    total: Annotated[str, typer.Option("--sum", metavar="COLUMN", help="With --where: the sum of a column.")] = "",
+    average: Annotated[str, typer.Option("--average", metavar="COLUMN", help="With --where: the average.")] = "",
+    least: Annotated[str, typer.Option("--min", metavar="COLUMN", help="With --where: the smallest.")] = "",
+    most: Annotated[str, typer.Option("--max", metavar="COLUMN", help="With --where: the largest.")] = "",
+    by: Annotated[str, typer.Option("--by", metavar="COLUMN", help="With --where: one figure for each value.")] = "",
+    sort: Annotated[
+        str, typer.Option("--sort", metavar="COLUMN", help="With --where; -COLUMN: the largest first.")
+    ] = "",
+    unit: Annotated[
+        str, typer.Option("--unit", metavar="COLUMN", help="With --where: the column with the currency of the figures.")
+    ] = "",
+    limit: Annotated[int, typer.Option("--limit", min=0, help="With --where: the first so many.")] = 0,
     json: Json = False,
 ) -> None:
     """Ask your documents: "all receipts that contain tires", "panels at most 1.2 m wide", "how do I reset it?".
 
     An answer that counts or lists has all that match, says what could not be decided or read, and cites each page.
     Follow-ups work on the last result: "show the rest", "export that table", "only 2024", "new topic".
+
+    --where asks no model: it looks up what is known of the documents (`tablewright docs tables` lists it).
     """
     from tablewright.doors.cli import output
     from tablewright.errors import TablewrightError, UsageError
     from tablewright.table.files import target_format
 
     flags = {"model": model, "budget": budget}
-    if not question and (json or not sys.stdin.isatty()):
+    figures = {"sum": total, "average": average, "min": least, "max": most}
+    if question and where:
+        raise UsageError("Say a question or --where, not both.")
+    if not where and (count or by or sort or limit or show or any(figures.values())):
+        raise UsageError("--count, --sum, --by and the like go with --where.")
+    if not question and not where and (json or not sys.stdin.isatty()):
         raise UsageError("There is no question.", advice='Say it: tablewright ask "…".')
 
     async def once(tablewright: Tablewright) -> Reply:
         if export is not None:
             target_format(export)  # what cannot be written is said before anything is asked
-        reply = await tablewright.ask(question, conversation=conversation)
+        if where:
+            form = form_of(where, figures, count=count, by=by, show=show or (), sort=sort, limit=limit, unit=unit)
+            reply = await tablewright.query_documents(form)
+        else:
+            reply = await tablewright.ask(question, conversation=conversation, agreed=yes)
         await write_rows(tablewright, reply, export)
         return reply
 
@@ -72,7 +110,7 @@ def ask(
             except TablewrightError as error:
                 output.show_error(error)
 
-    if not question:
+    if not question and not where:
         with_app(chat, flags)
         return
     reply = with_app(once, flags)
@@ -80,6 +118,40 @@ def ask(
         output.print_json(reply)
     else:
         print_reply(reply, trace=trace)
+
+
+def form_of(
+    where: str,
+    figures: Mapping[str, str],
+    *,
+    count: bool,
+    by: str,
+    show: Sequence[str],
+    sort: str,
+    limit: int,
+    unit: str,
+) -> Form:
+    from tablewright.errors import UsageError
+    from tablewright.table.form import Form, parse_where
+
+    asked = [(name, column) for name, column in figures.items() if column]
+    if len(asked) + count > 1:
+        raise UsageError("Only one of --count, --sum, --average, --min and --max can be asked for at once.")
+    kind, table, conditions = parse_where(where)
+    aggregate, of = asked[0] if asked else ("count" if count else "", "")
+    return Form(
+        kind=kind,
+        table=table,
+        conditions=conditions,
+        aggregate=aggregate,  # type: ignore[arg-type]
+        of=of,
+        group_by=by,
+        show=tuple(show),
+        order_by=sort.removeprefix("-"),
+        descending=sort.startswith("-"),
+        limit=limit,
+        unit=unit,
+    )
 
 
 async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None = None) -> None:
@@ -114,6 +186,8 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
             output.print_prose(f"[source {cited.number}] {cited.title}{page} ({cited.path}): “{quote[:200]}”", 600)
     if reply.ledger is not None:
         output.say(f"{str(reply.ledger).capitalize()}. Completeness: {reply.completeness}{because(reply.reason)}")
+    if reply.degraded:
+        output.say(f"Answered without the model: {reply.degraded}")
     for said in reply.relaxed:
         output.say(said)
     if reply.clarification:

@@ -12,12 +12,16 @@ from tablewright.doors.cli.root import Json, app, with_app
 if TYPE_CHECKING:
     from tablewright.app import DocumentReport, Imported, Ingested, Tablewright
     from tablewright.table.corpus import Document
+    from tablewright.table.form import KnownGroup
 
-docs = typer.Typer(no_args_is_help=True, help="Your own documents: add, list, show, remove, annotate, table.")
+docs = typer.Typer(
+    no_args_is_help=True, help="Your own documents: add, list, show, kind, tables, remove, annotate, table."
+)
 app.add_typer(docs, name="docs")
 
 SHOWN_PROBLEMS = 20
 SHOWN_FACTS = 30
+SHOWN_COLUMNS = 12
 
 DocumentName = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A document's id, file name or path.")]
 
@@ -73,6 +77,49 @@ def print_unreadable(unreadable: tuple[tuple[str, str], ...]) -> None:
         output.stdout().print(output.grid("Not read", ["File", "Why"], lines))
     if len(unreadable) > SHOWN_PROBLEMS:
         output.say(f"… and {len(unreadable) - SHOWN_PROBLEMS:,} more; `tablewright docs list --unreadable` has all.")
+
+
+@docs.command("tables")
+def list_tables(json: Json = False) -> None:
+    """What `ask --where` can look up: the kinds of documents and the tables inside them, with their columns.
+
+    A kind that something was asked of has a table of its own, which `tablewright table show` shows and you can edit.
+    """
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> list[KnownGroup]:
+        return await tablewright.known_of_documents()
+
+    groups = with_app(work)
+    if json:
+        output.print_json(groups)
+        return
+    lines = [
+        [
+            f"table = {group.name}" if group.is_table else f"kind = {group.name}",
+            f"{group.members:,} {'rows' if group.is_table else 'documents'}",
+            ", ".join(f"{column.name} ({column.known:,})" for column in group.columns[:SHOWN_COLUMNS])
+            + (f" and {len(group.columns) - SHOWN_COLUMNS} more" if len(group.columns) > SHOWN_COLUMNS else ""),
+            group.table_id,
+        ]
+        for group in groups
+    ]
+    output.stdout().print(output.grid("", ["What", "How many", "Columns", "Table"], lines))
+
+
+@docs.command("kind")
+def set_kind(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="What they are, in one or two words: invoice.")],
+    names: Annotated[list[str], typer.Argument(metavar="DOCUMENT…", help="Ids, file names or paths.")],
+) -> None:
+    """Say what documents are, where it was not seen rightly. It stays when they are read again."""
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> None:
+        await tablewright.set_document_kind(names, kind)
+
+    with_app(work)
+    output.say(f"{output.many(len(names), 'document')}: {kind}.")
 
 
 @docs.command("list")

@@ -18,7 +18,7 @@ from tablewright.corpus.needs import shown_labels
 from tablewright.corpus.search import CorpusHit
 from tablewright.corpus.vocabulary import holds
 from tablewright.decisions.compose_answer import Statement
-from tablewright.journeys.routes import Evidence
+from tablewright.journeys.ask.routes import Evidence
 from tablewright.store.results import ResultRow
 from tablewright.table.corpus import Question
 from tablewright.table.currencies import is_currency

@@ -21,7 +21,7 @@ from tablewright.decisions.follow_up import Followed, FollowUp, Message, rolling
 from tablewright.decisions.select_route import NEEDED, Route, RouteName, Select, SelectRoute
 from tablewright.decisions.understand_question import Ask, Understand
 from tablewright.errors import NotFound, RunError, UsageError
-from tablewright.journeys.answering import (
+from tablewright.journeys.ask.answering import (
     ROWS,
     Sources,
     columns_of,
@@ -32,7 +32,7 @@ from tablewright.journeys.answering import (
     shown_rows,
     told,
 )
-from tablewright.journeys.routes import Evidence, Routes
+from tablewright.journeys.ask.routes import Evidence, Routes
 from tablewright.models.concern import concerning
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.documents import Counts

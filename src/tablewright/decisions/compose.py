@@ -1,0 +1,207 @@
+"""Compose: an answer from passages of the user's documents, sentence by sentence, each with the words it stands on.
+
+A model writes; code finds every quote in its passage and every figure in what is cited, numbers the sources, and sends
+back once what it cannot find. What stays unproved is left out, and the answer says so. What the passages do not tell
+becomes the next searches.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.figures import unproved, work_out
+from tablewright.table.evidence import locate
+from tablewright.table.model import Noun
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted, question_block
+
+INSTRUCTIONS = f"""\
+You answer a question from passages of somebody's own documents, in the language of the question, in one to six plain \
+sentences. Begin with the answer itself: the figure, the name, yes or no, the reason. Explain, compare or summarise \
+where that is asked for. Say who or which document a statement is about where several are.
+
+For each `statement`:
+- `quotes`: the passages' words that it stands on, each with the number of its passage, copied exactly and as short as \
+will still show it. All figures, dates and amounts of the statement stand in its quotes.
+- `calculation`: only where a figure follows by arithmetic: the expression with the figures as the passages write \
+them, such as "(1577 - 1200) / 1200 * 100"; else "".
+
+Where passages contradict each other, say so, and quote both. Where they cover only a part of the question, answer \
+that part. Say nothing from memory and nothing that is merely likely.
+
+`answered`: "yes", "partly", or "no" where no passage says it; then there are no statements. Where it is not "yes", \
+`missing` says in a few words what is not told, and `queries` are one to three further searches, in words that such \
+documents would use and that were not searched for yet; none if nothing more can be expected.
+
+{WARNING}"""
+MOST = 8
+"""Statements of an answer, at most."""
+LONGEST = 700
+BESIDE = 120
+"""Characters of its line, before and after a quote, that count as quoted."""
+
+
+class Passage(Noun, frozen=True):
+    """A stretch of a document's text, from `start` on; `document_id` and `start` are where its quotes are cited."""
+
+    document_id: str
+    title: str
+    text: str
+    start: int = 0
+    page: int | None = None
+    heading: str = ""
+
+    @property
+    def shown_as(self) -> str:
+        return ", ".join(part for part in (self.title, f"page {self.page}" if self.page else "", self.heading) if part)
+
+
+class ToCompose(Noun, frozen=True, gc=True):
+    """`searched` are the queries so far."""
+
+    question: str
+    passages: tuple[Passage, ...]
+    searched: tuple[str, ...] = ()
+    today: str = ""
+
+
+class Quote(Noun, frozen=True):
+    """At `start:end` of the text of the passage."""
+
+    passage: int
+    start: int
+    end: int
+
+
+class Statement(Noun, frozen=True):
+    text: str
+    quotes: tuple[Quote, ...]
+
+
+class TextAnswer(Noun, frozen=True):
+    """`left_out` are statements that could not be verified."""
+
+    statements: tuple[Statement, ...] = ()
+    answered: Literal["yes", "partly", "no"] = "no"
+    missing: str = ""
+    queries: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+class PassageQuote(BaseModel):
+    passage: int
+    quote: str
+
+
+class Said(BaseModel):
+    statement: str
+    quotes: list[PassageQuote]
+    calculation: str
+
+
+class Written(BaseModel):
+    statements: list[Said]
+    answered: Literal["yes", "partly", "no"]
+    missing: str
+    queries: list[str]
+
+
+class Compose:
+    name = "compose answer"
+
+    def prompt(self, asked: ToCompose) -> Prompt:
+        texts = "\n\n".join(block(n, each.text, each.shown_as) for n, each in enumerate(asked.passages, start=1))
+        searched = (
+            f"\nSearched for so far:\n{block(0, chr(10).join(asked.searched), 'searches')}" if asked.searched else ""
+        )
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=f"{texts}\n\nToday is {asked.today}.{searched}\nThe question:\n{question_block(asked.question)}",
+            reply=Written,
+            max_tokens=1_200,
+        )
+
+    def check(self, asked: ToCompose, reply: Any) -> TextAnswer:
+        found: list[Statement] = []
+        problems, left_out = [], []
+        for said in reply.statements[:MOST]:
+            statement, problem = verified(said, asked.passages)
+            if statement is None:
+                problems.append(problem)
+                left_out.append(shortened(said.statement, LONGEST))
+            else:
+                found.append(statement)
+        answer = TextAnswer(
+            statements=tuple(found),
+            answered=reply.answered if found else "no",
+            missing=harmless(reply.missing),
+            queries=tuple(query for query in map(harmless, reply.queries) if query),
+            left_out=tuple(left_out),
+        )
+        if problems:
+            raise Unusable(" ".join(problems), usable=answer)
+        return answer
+
+    def fallback(self, asked: ToCompose) -> TextAnswer:
+        """Without a model nothing is said; the passages are shown as what they are."""
+        return TextAnswer()
+
+
+def verified(said: Said, passages: tuple[Passage, ...]) -> tuple[Statement | None, str]:
+    text = " ".join(clean(said.statement).split())[:LONGEST]
+    if not text or gives_orders(text):
+        return None, f"{shortened(text, 80)!r} is no statement."
+    quotes = []
+    for quoted in said.quotes:
+        place, problem = found_quote(quoted, passages)
+        if place is None:
+            return None, f"{shortened(text, 80)!r}: {problem}"
+        quotes.append(place)
+    if not quotes:
+        return None, f"{shortened(text, 80)!r} has no quote."
+    texts = [f"{passages[quote.passage].shown_as}\n{around(quote, passages)}" for quote in quotes]
+    results: list[float] = []
+    if said.calculation.strip():
+        result, problem = work_out(said.calculation, texts)
+        if result is None:
+            return None, f"{shortened(text, 80)!r}: {problem}"
+        results = [result]
+    if missing := unproved(text, texts, results):
+        return None, (
+            f"{shortened(text, 80)!r}: {', '.join(missing)} neither stands in the quotes nor follows from "
+            "`calculation`."
+        )
+    return Statement(text=text, quotes=tuple(quotes)), ""
+
+
+def found_quote(quoted: PassageQuote, passages: tuple[Passage, ...]) -> tuple[Quote | None, str]:
+    """In the passage that is named, or in the only other one that has it."""
+    number = quoted.passage - 1
+    order = [number] if 0 <= number < len(passages) else []
+    order += [place for place in range(len(passages)) if place != number]
+    for place in order:
+        text = passages[place].text
+        if span := locate(quoted.quote, text):
+            if is_tainted(text, *span):
+                return None, "the quoted passage gives orders to machines; it is no evidence."
+            return Quote(passage=place, start=span[0], end=span[1]), ""
+    return (
+        None,
+        f"the quote “{shortened(quoted.quote, 100)}” does not stand in passage {quoted.passage}. Copy it exactly.",
+    )
+
+
+def around(quote: Quote, passages: tuple[Passage, ...]) -> str:
+    """The quote with the rest of its lines, as far as they are short: a figure may stand beside the words quoted."""
+    text = passages[quote.passage].text
+    start = max(text.rfind("\n", 0, quote.start) + 1, quote.start - BESIDE)
+    end = text.find("\n", quote.end)
+    return text[start : min(len(text) if end < 0 else end, quote.end + BESIDE)]
+
+
+def harmless(text: str) -> str:
+    text = " ".join(clean(text).split())
+    return "" if gives_orders(text) else shortened(text, LONGEST)

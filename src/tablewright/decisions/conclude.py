@@ -1,0 +1,141 @@
+"""Conclude: an answer that needs judgement across the rows of tables that were filled from documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.decisions.compose import MOST, harmless
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.figures import unproved, work_out
+from tablewright.table.model import Noun
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
+
+INSTRUCTIONS = f"""\
+You answer a question from tables that were read from somebody's own documents: one numbered row for each document, or \
+for each row of a table inside one. Answer in the language of the question, in one to six plain sentences; begin with \
+the answer itself: the figure, the names, yes or no.
+
+For each `statement`, `rows` are the numbers of the rows that it stands on, and `calculation` is the arithmetic that \
+gives a figure that no row has, with the rows' own figures ("1200 + 350"), or "". How many rows something holds for \
+needs no calculation.
+
+`listed`: where the question asks which, the numbers of exactly the rows that are meant; else none. `unsure`: rows of \
+which the tables do not say whether they are. `missing`: what would have to be known to answer, or "".
+
+Names may be spelled in several ways. An empty cell means that the document does not say it, not that it is not so.
+
+{WARNING}"""
+
+
+class NumberedRow(Noun, frozen=True):
+    """`text` is its cells in one line."""
+
+    table: str
+    text: str
+
+
+class ToConclude(Noun, frozen=True, gc=True):
+    question: str
+    rows: tuple[NumberedRow, ...]
+    today: str = ""
+
+
+class ConcludedStatement(Noun, frozen=True):
+    text: str
+    rows: tuple[int, ...]
+
+
+class Conclusion(Noun, frozen=True):
+    """Rows by their place, from 0. `left_out` are statements that could not be verified."""
+
+    statements: tuple[ConcludedStatement, ...] = ()
+    listed: tuple[int, ...] = ()
+    unsure: tuple[int, ...] = ()
+    missing: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+class SaidOfRows(BaseModel):
+    statement: str
+    rows: list[int]
+    calculation: str
+
+
+class ConclusionReply(BaseModel):
+    statements: list[SaidOfRows]
+    listed: list[int]
+    unsure: list[int]
+    missing: str
+
+
+class Conclude:
+    name = "conclude"
+
+    def prompt(self, asked: ToConclude) -> Prompt:
+        lines: list[str] = []
+        table = ""
+        for number, row in enumerate(asked.rows, start=1):
+            if row.table != table:
+                table = row.table
+                lines.append(f"{table}:")
+            lines.append(f"[{number}] {row.text}")
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=(
+                f"{block(1, chr(10).join(lines), 'rows')}\n\nToday is {asked.today}.\nThe question:\n"
+                f"{question_block(asked.question)}"
+            ),
+            reply=ConclusionReply,
+            max_tokens=1_200,
+        )
+
+    def check(self, asked: ToConclude, reply: Any) -> Conclusion:
+        found: list[ConcludedStatement] = []
+        problems, left_out = [], []
+        for said in reply.statements[:MOST]:
+            statement, problem = verified(said, asked)
+            if statement is None:
+                problems.append(problem)
+                left_out.append(shortened(said.statement, 400))
+            else:
+                found.append(statement)
+        conclusion = Conclusion(
+            statements=tuple(found),
+            listed=places(reply.listed, asked),
+            unsure=places(reply.unsure, asked),
+            missing=harmless(reply.missing),
+            left_out=tuple(left_out),
+        )
+        if problems:
+            raise Unusable(" ".join(problems), usable=conclusion)
+        return conclusion
+
+    def fallback(self, asked: ToConclude) -> Conclusion:
+        """Without a model nobody compares; the rows are shown."""
+        return Conclusion()
+
+
+def places(numbers: list[int], asked: ToConclude) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= len(asked.rows)))
+
+
+def verified(said: SaidOfRows, asked: ToConclude) -> tuple[ConcludedStatement | None, str]:
+    text = " ".join(clean(said.statement).split())
+    rows = places(said.rows, asked)
+    if not text or gives_orders(text):
+        return None, f"{shortened(text, 80)!r} is no statement."
+    if not rows:
+        return None, f"{shortened(text, 80)!r} names no row that it stands on."
+    texts = [asked.rows[place].text for place in rows] + [asked.question, asked.today]
+    results = [float(len(rows)), float(len(asked.rows))]
+    if said.calculation.strip():
+        result, problem = work_out(said.calculation, texts)
+        if result is None:
+            return None, f"{shortened(text, 80)!r}: {problem}"
+        results.append(result)
+    if missing := unproved(text, texts, results):
+        return None, f"{shortened(text, 80)!r}: {', '.join(missing)} stands in none of its rows and in no calculation."
+    return ConcludedStatement(text=text, rows=rows), ""

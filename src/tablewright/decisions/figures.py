@@ -1,0 +1,106 @@
+"""The figures of a sentence: each stands in a text that it cites, as written or as a date in another form, or is worked
+out from such figures by a calculation that code repeats. Words and names are the model's business."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Sequence
+
+from tablewright.table.dates import OTHER_READING, read_dates
+
+_FIGURE = re.compile(r"\d+(?:[.,'’]\d+)*")
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?![\d])")
+"""1 052,60"""
+CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0})
+"""What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands."""
+LONGEST = 400
+CLOSE = 1e-9
+
+
+def unproved(statement: str, texts: Sequence[str], results: Sequence[float] = ()) -> list[str]:
+    """The figures of the statement, as written, that neither the texts nor the results of calculations have."""
+    held = {value for text in texts for value in values_in(text)}
+
+    def is_proved(written: str) -> bool:
+        return any(value in held or is_rounded(written, value, results) for value in readings(written))
+
+    rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], without_known_dates(statement, texts))
+    return [match[0] for match in _FIGURE.finditer(rest) if not is_proved(match[0])]
+
+
+def values_in(text: str) -> set[float]:
+    written = [match[0] for pattern in (_FIGURE, _SPACED) for match in pattern.finditer(text)]
+    return {value for each in written for value in readings(each)}
+
+
+def readings(written: str) -> set[float]:
+    """What a figure can mean: "1,577" is a thousand or a decimal, "1,577.20" and "2.4.1" only one thing."""
+    plain = re.sub(r"['’ \u00a0\u202f]", "", written)
+    marks = [mark for mark in plain if mark in ".,"]
+    if not marks:
+        return {float(plain)}
+    if len(set(marks)) == 2:
+        decimal = marks[-1]
+        other = "," if decimal == "." else "."
+        plain = plain.replace(other, "").replace(decimal, ".")
+        return {float(plain)} if plain.count(".") == 1 else set()
+    if len(marks) > 1:
+        return {float(plain.replace(marks[0], ""))}
+    whole, _, part = plain.partition(marks[0])
+    return {float(f"{whole}.{part}"), *([float(whole + part)] if len(part) == 3 and whole.strip("0") else [])}
+
+
+def without_known_dates(statement: str, texts: Sequence[str]) -> str:
+    """ "3 May 2021" is said by "2021-05-03"; its day and year are then no figures of their own."""
+    held = {iso for text in texts for date in read_dates(text) for iso in (date.iso, date.last, _other(date.note))}
+    for date in reversed(read_dates(statement)):
+        if any(other and other.startswith(date.iso) for other in held):
+            statement = f"{statement[: date.start]} {statement[date.end :]}"
+    return statement
+
+
+def _other(note: str) -> str:
+    other = OTHER_READING.search(note)
+    return other[1] if other else ""
+
+
+def is_rounded(written: str, value: float, results: Sequence[float]) -> bool:
+    """Whether a result is this figure at the digits that are written."""
+    decimals = len(re.split(r"[.,]", written)[-1]) if re.search(r"[.,]", written) and not value.is_integer() else 0
+    return any(abs(abs(result) - value) <= 0.5 * 10**-decimals + CLOSE for result in results)
+
+
+# ── calculations ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_OPERATIONS: dict[type, Callable[..., float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+
+
+def work_out(calculation: str, texts: Sequence[str]) -> tuple[float | None, str]:
+    """The result of "(1577 - 1200) / 1200 * 100" where the texts have its figures; else what is wrong with it."""
+    held = {value for text in texts for value in values_in(text)}
+    plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:LONGEST])
+    try:
+        return _value(ast.parse(plain.strip(), mode="eval").body, held), ""
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as problem:
+        return None, f"the calculation {calculation!r} cannot be used: {problem}"
+
+
+def _value(node: ast.expr, held: set[float]) -> float:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        if float(node.value) not in held | CONSTANTS:
+            raise ValueError(f"{node.value} does not stand in the quoted texts.")
+        return float(node.value)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_value(node.left, held), _value(node.right, held))
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_value(node.operand, held))
+    raise ValueError("only numbers, + - * / and brackets are read.")

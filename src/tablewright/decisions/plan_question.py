@@ -1,0 +1,224 @@
+"""Plan a question about the user's documents: what is asked, and what code must look up to answer it.
+
+A model sees the conversation and an inventory of the documents. It says whether the answer stands in sentences, which
+are searched for, or is a list, a count, a sum or the like over all documents of a kind: then it names the kind, the
+columns that must be known of each, and the conditions. Code fills the columns, applies the conditions and counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.table.corpus import Aggregate, Typed
+from tablewright.table.model import FieldType, Noun, column_key
+from tablewright.table.text import shortened
+from tablewright.table.typed import typed
+from tablewright.table.untrusted import WARNING, block, question_block
+
+INSTRUCTIONS = f"""\
+You plan how a question about somebody's own documents is answered. You do not answer it: code and careful readers \
+carry out your plan.
+
+`question`: what is asked, whole and by itself, in the user's language: what pronouns, "that", "and the others?" or \
+"only 2024" refer to is written out from the conversation.
+
+`action`:
+- "table": a list, count, sum, average, extreme, ranking, grouping or comparison over things of a kind, or a value of \
+things that conditions single out. Every document of the kind, or every row of a table, is looked at, so the result \
+can be complete.
+- "text": what sentences answer: how, why, what does it say about, a summary, a term of one named document.
+- "rest", "export", "go on", "new topic": the user wants more rows of the last result, wants it as a file (`path`, if \
+named), agrees to the reading that the last answer asked about, or wants to start over. Any other follow-up is a whole \
+new plan.
+- "ask back": only where the documents allow two readings that lead to different answers and nothing tells which is \
+meant. `say` is your question to the user, naming both readings.
+
+For "text", `queries`: 2 to 5 searches in words that the documents themselves would use, each for another part or \
+wording of the question; in the documents' language. Give `queries` for "table" too: they are used where the table \
+leaves the question open.
+
+For "table":
+- `of`: the kinds, or the numbers of tables inside documents (T1), whose members are meant. Prefer a table inside \
+documents where each of its rows is one of the things asked about.
+- `columns`: everything that must be known of each member for conditions, sums, sorting and showing. Take a known \
+column by its name where it means the same; else a short name, its type and a question that a reader of one single \
+document can answer without knowing the others ("What is the total amount due?"). A property that no document states \
+as a value is a yes/no column ("Is it still unpaid?"). For tables inside documents only their own columns.
+- `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
+user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
+"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. "known" and "unknown" ask whether a \
+document states it at all. No condition that only repeats the kind. Every restriction in the question must be one of \
+the conditions.
+- `aggregate` and `aggregate_column`: "" for a list; "count" for how many; or sum, average, min, max of a number, \
+amount or date. `group_by`: a column, for one figure a group. `order_by`, `descending`, `limit`: for "the three most \
+expensive", "sorted by date".
+- `unit_column`: where the currency or unit of the figures stands in a column of its own, that column; else "".
+- `compare`: true where the answer needs judgement across members or kinds that conditions cannot express, such as \
+matching orders with deliveries, or a yes or no with a reason; a second reader is then shown the filled tables.
+
+{WARNING}"""
+
+Action = Literal["table", "text", "rest", "export", "go on", "new topic", "ask back"]
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "contains", "in month", "known", "unknown"]
+TURNS = 6
+"""Earlier turns that are shown, at most."""
+TURN = 600
+
+
+class Group(Noun, frozen=True):
+    """The documents of a kind, or the rows of a table inside documents, that a question can be about. `columns` are
+    what is known of its members already; `fixed`: no more can be read of them."""
+
+    name: str
+    columns: tuple[str, ...] = ()
+    fixed: bool = False
+
+
+class QuestionToPlan(Noun, frozen=True, gc=True):
+    """`inventory` says in words what documents there are; `groups` are those of it that a plan can name. `turns` are
+    the questions and answers so far, `last` the last plan that was carried out."""
+
+    text: str
+    today: str
+    inventory: str
+    groups: Mapping[str, Group]
+    turns: tuple[tuple[str, str], ...] = ()
+    last: str = ""
+    result: str = ""
+
+
+class PlannedColumn(BaseModel):
+    name: str
+    type: Literal["text", "number", "date", "money", "boolean", "list"]
+    question: str
+    unit: str
+
+
+class PlannedCondition(BaseModel):
+    column: str
+    operator: Operator
+    values: list[str]
+
+
+class QuestionPlan(BaseModel):
+    question: str
+    action: Action
+    say: str
+    path: str
+    queries: list[str]
+    of: list[str]
+    columns: list[PlannedColumn]
+    conditions: list[PlannedCondition]
+    aggregate: Aggregate
+    aggregate_column: str
+    group_by: str
+    order_by: str
+    descending: bool
+    limit: int
+    unit_column: str
+    compare: bool
+
+
+def texts_for(text: str) -> QuestionPlan:
+    """The plan of a question that is searched for as it was asked."""
+    return QuestionPlan(
+        question=text,
+        action="text",
+        say="",
+        path="",
+        queries=[text],
+        of=[],
+        columns=[],
+        conditions=[],
+        aggregate="",
+        aggregate_column="",
+        group_by="",
+        order_by="",
+        descending=False,
+        limit=0,
+        unit_column="",
+        compare=False,
+    )
+
+
+class PlanQuestion:
+    name = "plan question"
+
+    def prompt(self, asked: QuestionToPlan) -> Prompt:
+        parts = [f"The documents:\n{block(0, asked.inventory, 'inventory')}"]
+        if asked.turns:
+            said = "\n".join(
+                f"User: {shortened(question, TURN)}\nAnswer: {shortened(answer, TURN)}"
+                for question, answer in asked.turns[-TURNS:]
+            )
+            parts.append(f"The conversation so far:\n{block(1, said, 'conversation')}")
+        if asked.last:
+            parts.append(f"The last plan:\n{block(2, asked.last, 'plan')}")
+        if asked.result:
+            parts.append(f"Its result:\n{block(3, asked.result, 'result')}")
+        parts.append(f"Today is {asked.today}.\nThe user says:\n{question_block(asked.text)}")
+        return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(parts), reply=QuestionPlan, max_tokens=1_200)
+
+    def check(self, asked: QuestionToPlan, reply: Any) -> QuestionPlan:
+        plan: QuestionPlan = reply
+        if problem := wrong_with(plan, asked.groups):
+            raise Unusable(problem, usable=texts_for(plan.question or asked.text))
+        return plan
+
+    def fallback(self, asked: QuestionToPlan) -> QuestionPlan:
+        return texts_for(asked.text)
+
+
+def wrong_with(plan: QuestionPlan, groups: Mapping[str, Group]) -> str:
+    """What of a plan cannot be carried out, in words for who made it."""
+    if plan.action == "ask back" and not plan.say.strip():
+        return "`say` must be the question to the user."
+    if plan.action == "text" and not any(query.strip() for query in plan.queries):
+        return "there are no `queries` to search for."
+    if plan.action != "table":
+        return ""
+    unknown = [name for name in plan.of if name not in groups]
+    if unknown or not plan.of:
+        return f"`of` must name some of: {', '.join(groups)}."
+    columns = {column_key(column.name) for column in plan.columns}
+    for name in plan.of:
+        columns |= {column_key(column) for column in groups[name].columns}
+        if groups[name].fixed:
+            own = {column_key(column) for column in groups[name].columns}
+            if extra := [column.name for column in plan.columns if column_key(column.name) not in own]:
+                return f"{name} has no column {extra[0]!r}; it has: {', '.join(groups[name].columns)}."
+    used = [condition.column for condition in plan.conditions]
+    used += [name for name in (plan.aggregate_column, plan.group_by, plan.order_by, plan.unit_column) if name]
+    if missing := [name for name in used if column_key(name) not in columns]:
+        return f"{missing[0]!r} is used, but it is not among `columns`."
+    if plan.aggregate not in ("", "count") and not plan.aggregate_column:
+        return f"`aggregate_column` must say what the {plan.aggregate} is of."
+    types = {column_key(column.name): column.type for column in plan.columns}
+    for condition in plan.conditions:
+        if problem := wrong_condition(condition, types.get(column_key(condition.column), "text")):
+            return problem
+    return ""
+
+
+def wrong_condition(condition: PlannedCondition, type: FieldType) -> str:
+    needed = {"between": 2, "known": 0, "unknown": 0}.get(condition.operator, 1)
+    if len(condition.values) < needed:
+        return f"the condition on {condition.column} needs {needed} value(s)."
+    if condition.operator == "in month":
+        months = [value for value in condition.values if not (value.isdecimal() and 1 <= int(value) <= 12)]
+        return f"{months[0]!r} is no month from 1 to 12." if months else ""
+    if condition.operator in ("<", "<=", ">", ">=", "between"):
+        for value in condition.values:
+            read = wanted_value(value, type)
+            if read.number is None and read.si is None and not read.date:
+                return f"{value!r} in the condition on {condition.column} is neither a number nor a date."
+    return ""
+
+
+def wanted_value(text: str, type: FieldType) -> Typed:
+    """A value of a condition as it is compared with those of the documents. 2024 is a year among dates only."""
+    return typed(text.strip(), "date" if type == "date" else "")

@@ -1,0 +1,75 @@
+"""Same values: which of the values of a column mean the same thing, or the thing that a question names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.table.model import Noun
+from tablewright.table.rowkey import row_key
+from tablewright.table.untrusted import WARNING, block, question_block
+
+INSTRUCTIONS = f"""\
+You compare values of one column of a table. Put the numbers of all values that mean the very same thing (the same \
+firm, person, place or category; other spellings, abbreviations, legal forms, languages and typing errors of one name) \
+into one group; a value that stands alone needs none. `name` is the fullest form among them.
+
+Where names are asked about, there is a group for each of them, under exactly that name, with the values that a person \
+who says that name would count as it; empty if there is none. "Nordwind" may mean "Nordwind Logistik GmbH"; two \
+firms that merely share a word are two.
+
+{WARNING}"""
+
+
+class ToGroup(Noun, frozen=True, gc=True):
+    column: str
+    values: tuple[str, ...]
+    wanted: tuple[str, ...] = ()
+    question: str = ""
+
+
+class ValueGroup(BaseModel):
+    name: str
+    numbers: list[int]
+
+
+class ValueGroups(BaseModel):
+    groups: list[ValueGroup]
+
+
+class SameValues:
+    """Decides by name, wanted or not, the values that mean it."""
+
+    name = "same values"
+
+    def prompt(self, asked: ToGroup) -> Prompt:
+        values = "\n".join(
+            f"[{number}] {' '.join(value.split())}" for number, value in enumerate(asked.values, start=1)
+        )
+        names = f"\nNames asked about: {' · '.join(asked.wanted)}" if asked.wanted else ""
+        question = question_block(f"{asked.question}{names}")
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=f"Column: {asked.column}\n{block(0, values, 'values')}\n\n{question}",
+            reply=ValueGroups,
+            max_tokens=300 + 12 * len(asked.values),
+        )
+
+    def check(self, asked: ToGroup, reply: Any) -> Mapping[str, tuple[str, ...]]:
+        groups = {
+            " ".join(group.name.split()): tuple(
+                asked.values[number - 1] for number in group.numbers if 1 <= number <= len(asked.values)
+            )
+            for group in reply.groups
+        }
+        known = {row_key(name) for name in groups}
+        if missing := [name for name in asked.wanted if row_key(name) not in known]:
+            raise Unusable(f"there is no group named {missing[0]!r}.", usable={**groups, **self.fallback(asked)})
+        return groups
+
+    def fallback(self, asked: ToGroup) -> Mapping[str, tuple[str, ...]]:
+        """What is written alike but for case, accents and punctuation."""
+        return {name: tuple(each for each in asked.values if row_key(each) == row_key(name)) for name in asked.wanted}

@@ -1,0 +1,238 @@
+"""Ask: a question about the user's documents, from its words to an answer that says what it stands on.
+
+With a model: it plans (`decisions/plan_question`); the engine reads the columns that the plan needs from every document
+of the kind and keeps them (`kinds`), and code decides and counts (`query`, `tables`); what only sentences can answer is
+searched for and composed from quotes (`texts`). Without a model: conditions over what is known (`where`), or `plain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tablewright.corpus.corpus import Corpus
+from tablewright.decisions.decision import Outcome, Tell, decide
+from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan
+from tablewright.engine.fill import USUAL, Terms
+from tablewright.engine.progress import Watch, ignore
+from tablewright.errors import NotFound, UsageError
+from tablewright.journeys.ask import plain
+from tablewright.journeys.ask.answering import ROWS, Sources
+from tablewright.journeys.ask.kinds import classify
+from tablewright.journeys.ask.query import Spellings
+from tablewright.journeys.ask.tables import answer_from_tables, reply_of
+from tablewright.journeys.ask.texts import answer_from_texts
+from tablewright.journeys.ask.things import Inventory, RowTable, inventory, row_tables
+from tablewright.journeys.ask.turn import Asking, Desk
+from tablewright.journeys.ask.where import known_groups, looked_up
+from tablewright.journeys.enrich import OpenTools, no_tools
+from tablewright.models.concern import concerning
+from tablewright.store.conversations import Conversation, Turn
+from tablewright.store.store import Store
+from tablewright.table.corpus import Document
+from tablewright.table.form import Form, KnownGroup
+from tablewright.table.reply import Reply, ReplyRow
+from tablewright.table.text import plural
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+KEPT = 4
+"""Collections of documents whose inner tables are held in memory: people may see different ones."""
+SHOWN = 12
+"""Rows of the last result that the next plan is shown."""
+
+
+class Asker:
+    def __init__(
+        self,
+        store: Store,
+        corpus: Corpus,
+        model: LanguageModel | None,
+        *,
+        open_tools: OpenTools = no_tools,
+        actor: str = "",
+        terms: Terms = USUAL,
+        concurrency: int | None = None,
+        today: Callable[[], date] = date.today,
+        tell: Tell = lambda _: None,
+        watch: Watch = ignore,
+        health: dict[str, str] | None = None,
+        row_tables: dict[int, list[RowTable]] | None = None,
+    ) -> None:
+        """`health` is what is known of the tools, and `row_tables` what was read of tables inside documents, for all
+        questions."""
+        self._desk = Desk(
+            store=store,
+            corpus=corpus,
+            model=model,
+            open_tools=open_tools,
+            actor=actor,
+            terms=terms,
+            concurrency=concurrency,
+            tell=tell,
+            watch=watch,
+        )
+        self._store = store
+        self._today = today
+        self._plain = plain.Asker(store, corpus, None, today=today, tell=tell, health=health)
+        self._row_tables: dict[int, list[RowTable]] = {} if row_tables is None else row_tables
+
+    async def ask(self, text: str, conversation_id: str = "", *, agreed: bool = False) -> Reply:
+        """`agreed`: whatever must be read for the answer is read, without asking first."""
+        model = self._desk.model
+        if model is None:
+            return await self._plain.ask(text, conversation_id)
+        if not text.strip():
+            raise UsageError("There is no question.")
+        documents = await self._store.documents.all()
+        if not documents:
+            raise UsageError("There are no documents yet.", advice="Add some: `tablewright docs add PATH`.")
+        if await classify(self._store, model, self._desk.tell):
+            documents = await self._store.documents.all()
+        conversation = await self._store.conversations.get(conversation_id or await self._store.conversations.start())
+        things = await self.inventory(documents)
+        planned = await self._plan(text, conversation, things)
+        if planned.degraded:
+            reply = await self._plain.ask(text, conversation.id)
+            return msgspec.structs.replace(reply, degraded=planned.degraded)
+        asking = Asking(
+            desk=self._desk,
+            text=text,
+            today=self._today().isoformat(),
+            conversation=conversation,
+            plan=planned.decided,
+            agreed=agreed,
+        )
+        return await self._carry_out(asking, things)
+
+    async def query(self, form: Form) -> Reply:
+        """Conditions over what is known of the documents, without a model."""
+        documents = await self._store.documents.all()
+        things = await self.inventory(documents)
+        plan, members = await looked_up(self._store, form, things)
+        conversation = await self._store.conversations.get(await self._store.conversations.start())
+        asking = Asking(
+            desk=replace(self._desk, model=None),
+            text=plan.question,
+            today=self._today().isoformat(),
+            conversation=conversation,
+            plan=plan,
+        )
+        called = "row" if form.table else form.kind or "document"
+        reply = await reply_of(asking, members, called, things.unreadable if not form.table else 0, Spellings())
+        assert reply is not None
+        return reply
+
+    async def known(self) -> list[KnownGroup]:
+        """What a form can look up."""
+        return await known_groups(self._store, await self.inventory(await self._store.documents.all()))
+
+    async def _carry_out(self, asking: Asking, things: Inventory) -> Reply:
+        plan, turns = asking.plan, asking.conversation.turns
+        match plan.action:
+            case "rest" | "export":
+                return await go_on(asking)
+            case "new topic":
+                return await asking.said(plan.say or "A new topic. What is the question?")
+            case "ask back":
+                return await asking.said(plan.say, clarification=plan.say)
+            case "go on":
+                waiting = turns[-1].plan if turns and turns[-1].clarification else ""
+                if not waiting:
+                    return await asking.said("There is nothing that waits for your agreement. What is the question?")
+                asking.plan, asking.agreed = QuestionPlan.model_validate_json(waiting), True
+        try:
+            return await answered(asking, things)
+        except NotFound:  # a document was removed between finding and quoting it
+            return await answered(asking, things)
+
+    async def inventory(self, documents: Sequence[Document]) -> Inventory:
+        readable = [each for each in documents if not each.problem]
+        version = hash(tuple((each.id, each.text_hash, each.kind) for each in readable))
+        if version not in self._row_tables:
+            found = await row_tables(self._store, {each.id: each for each in readable})
+            while len(self._row_tables) >= KEPT:
+                self._row_tables.pop(next(iter(self._row_tables)))
+            self._row_tables[version] = found
+        return await inventory(self._store, readable, self._row_tables[version], len(documents) - len(readable))
+
+    async def _plan(self, text: str, conversation: Conversation, things: Inventory) -> Outcome[QuestionPlan]:
+        turns = since_new_topic(conversation.turns)
+        last = next((turn for turn in reversed(turns) if turn.plan), None)
+        asked = QuestionToPlan(
+            text=text,
+            today=self._today().isoformat(),
+            inventory=things.text,
+            groups=things.groups,
+            turns=tuple((turn.question, turn.answer) for turn in turns),
+            last=last.plan if last else "",
+            result=await self._shown_result(last) if last else "",
+        )
+        with concerning([each.id for members in things.kinds.values() for each in members]):
+            return await decide(PlanQuestion(), asked, self._desk.model, self._desk.tell)
+
+    async def _shown_result(self, turn: Turn) -> str:
+        if not turn.result_id:
+            return ""
+        kept = await self._store.results.page(turn.result_id, 0, SHOWN)
+        lines = [" | ".join(kept.columns), *(" | ".join(row.values) for row in kept.rows)]
+        more = kept.total - len(kept.rows)
+        return "\n".join(lines) + (f"\n({more:,} more rows)" if more else "")
+
+
+async def answered(asking: Asking, things: Inventory) -> Reply:
+    reply = await answer_from_tables(asking, things) if asking.plan.action == "table" else None
+    return reply or await answer_from_texts(asking)
+
+
+def since_new_topic(turns: Sequence[Turn]) -> Sequence[Turn]:
+    starts = [place for place, turn in enumerate(turns) if turn.route == "new topic"]
+    return turns[starts[-1] + 1 :] if starts else turns
+
+
+async def go_on(asking: Asking) -> Reply:
+    """More of the kept result, or all of it for a file; as complete as the answer was that it belongs to."""
+    before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
+    if before is None:
+        return await asking.said("There are no rows yet to go on with. Ask for a list first.")
+    is_export = asking.plan.action == "export"
+    start = 0 if is_export else before.shown
+    kept = await asking.desk.store.results.page(before.result_id, start, 0 if is_export else ROWS)
+    sources = Sources(corpus=asking.desk.corpus)
+    rows = tuple(
+        [
+            ReplyRow(
+                document_id=row.document_id,
+                title=row.values[0],
+                values=row.values[1:],
+                page=row.page,
+                source=await sources.cite(row.document_id, [(row.start, row.end)]),
+            )
+            for row in kept.rows
+        ]
+    )
+    until = before.shown if is_export else start + len(rows)
+    if is_export:
+        named = f" to {asking.plan.path}" if asking.plan.path else "; name a file, such as rows.csv"
+        text = f"{kept.total:,} {plural('row', kept.total)} can be exported{named}."
+    else:
+        text = f"Rows {start + 1:,} to {until:,} of {kept.total:,}." if rows else "That was all."
+    reply = Reply(
+        question=asking.text,
+        answer=text,
+        citations=tuple(sources.citations),
+        columns=kept.columns[1:],
+        rows=rows,
+        count=kept.total,
+        completeness=before.completeness,
+        result_id=kept.id,
+        more=max(0, kept.total - until),
+        export=asking.plan.path if is_export else "",
+        route=asking.plan.action,
+    )
+    return await asking.remember(reply, shown=until, plan=before.plan)

@@ -1,0 +1,213 @@
+"""The documents of a kind as a living table: a row for each, and a column for everything that was ever asked of them.
+
+What a document is, a model says once (or its owner; without either, its own words). A column that a question needs and
+the table does not have is read from all documents of the kind by the engine, like any other column, and kept: the next
+question finds it there. A document that changed is read again, alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from tablewright.decisions.classify_documents import Beginning, ClassifyDocuments, ToClassify
+from tablewright.decisions.decision import Tell, decide
+from tablewright.engine.changes import Changes
+from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.outcome import Filled
+from tablewright.engine.progress import Watch, ignore
+from tablewright.journeys.enrich import OpenTools
+from tablewright.models.concern import concerning
+from tablewright.store.kinds import KindRow
+from tablewright.store.operations import CellAt
+from tablewright.store.store import Store
+from tablewright.strategies.strategy import find_strategy
+from tablewright.table.corpus import Document
+from tablewright.table.edits import AddRow, RemoveRow
+from tablewright.table.model import Field, Row, RowId, Table, column_key, given
+from tablewright.table.rowkey import row_key
+from tablewright.table.text import plural
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+AT_ONCE = 20
+"""Documents that are classified in one call."""
+DOCUMENT = Field(name="Document")
+TITLE = Field(name="Title")
+
+Confirm: TypeAlias = Callable[[Fill], Awaitable[bool]]
+"""Asked before columns are read: whether what it takes is all right."""
+
+
+async def always(fill: Fill) -> bool:
+    return True
+
+
+async def classify(store: Store, model: LanguageModel | None, tell: Tell) -> int:
+    """A kind from the model for each document that has none from it or from a person; how many were given one."""
+    if model is None:
+        return 0
+    documents = await store.documents.all(readable=True)
+    waiting = [each for each in documents if not each.kind_by]
+    kinds = Counter(each.kind for each in documents if each.kind_by and each.kind)
+    count = 0
+    for start in range(0, len(waiting), AT_ONCE):
+        batch = waiting[start : start + AT_ONCE]
+        beginnings = tuple([await beginning(store, document) for document in batch])
+        asked = ToClassify(documents=beginnings, kinds=tuple(kind for kind, _ in kinds.most_common(60)))
+        with concerning([document.id for document in batch]):
+            outcome = await decide(ClassifyDocuments(), asked, model, tell)
+        if outcome.degraded:
+            break
+        decided = {batch[place].id: kind for place, kind in outcome.decided.items()}
+        await store.kinds.set_kinds(decided, "model")
+        kinds.update(decided.values())
+        count += len(decided)
+    return count
+
+
+async def beginning(store: Store, document: Document) -> Beginning:
+    text = (await store.documents.retrieved(document.id)).text
+    return Beginning(name=document.name, text=text)
+
+
+class KindTables:
+    def __init__(
+        self,
+        store: Store,
+        open_tools: OpenTools,
+        *,
+        actor: str = "",
+        terms: Terms = USUAL,
+        concurrency: int | None = None,
+        confirm: Confirm = always,
+        watch: Watch = ignore,
+    ) -> None:
+        self._store = store
+        self._open_tools = open_tools
+        self._actor = actor
+        self._terms = terms
+        self._concurrency = concurrency
+        self._confirm = confirm
+        self._watch = watch
+
+    async def table(self, kind: str, documents: Sequence[Document], names: Mapping[str, str]) -> Table:
+        """The table of the kind, with a row for each of its documents under its name."""
+        known = (await self._store.kinds.tables()).get(kind)
+        if known is None:
+            table = await self._store.tables.create(
+                plural(kind or "document", 2),
+                (DOCUMENT, TITLE),
+                ((given(names[each.id]), given(each.title)) for each in documents),
+                key_field=DOCUMENT.name,
+                actor=self._actor,
+                note=f"a row for each {kind or 'document'}",
+            )
+            await self._store.kinds.keep_table(kind, table.id)
+            known = table.id
+        else:
+            await self._renew(known, documents, names)
+        table = await self._store.tables.load(known)
+        await self._keep_rows(table, documents, names)
+        return table
+
+    async def _renew(self, table_id: str, documents: Sequence[Document], names: Mapping[str, str]) -> None:
+        """Rows for what is new; what is of another kind now goes."""
+        rows = await self._store.kinds.rows(table_id)
+        there = {each.id for each in documents}
+        gone = {id: row for id, row in rows.items() if id not in there}
+        new = [each for each in documents if each.id not in rows]
+        edits: list[AddRow | RemoveRow] = [RemoveRow(row_id=row.row_id) for row in gone.values()]
+        edits += [
+            AddRow(
+                key=row_key(names[each.id]),
+                cells={DOCUMENT.name: given(names[each.id]), TITLE.name: given(each.title)},
+            )
+            for each in new
+        ]
+        if edits:
+            await Changes(self._store, self._actor).edit(table_id, edits, "documents added or removed")
+        if gone:
+            await self._store.kinds.drop_rows(table_id, list(gone))
+
+    async def _keep_rows(self, table: Table, documents: Sequence[Document], names: Mapping[str, str]) -> None:
+        rows = await self._store.kinds.rows(table.id)
+        by_name = {str(row.cell(DOCUMENT.name).value): row.id for row in table.rows}
+        new = {
+            each.id: KindRow(row_id=by_name[names[each.id]], text_hash=each.text_hash)
+            for each in documents
+            if each.id not in rows and names[each.id] in by_name
+        }
+        await self._store.kinds.keep_rows(table.id, new)
+
+    async def fill(
+        self, table: Table, documents: Sequence[Document], fields: Sequence[Field]
+    ) -> tuple[Table, Filled | None]:
+        """The table with these columns read from all documents; what was read before is not read again, unless the
+        document has changed. None where nothing was to be read, or the person said no."""
+        rows = await self._store.kinds.rows(table.id)
+        known = {column_key(field.name): field for field in table.fields}
+        wanted = [known.get(column_key(field.name), field) for field in fields]
+        current = {each.id: each for each in documents}
+        changed = {row.row_id for id, row in rows.items() if id in current and current[id].text_hash != row.text_hash}
+        asked = {column_key(field.name) for field in wanted}
+        others = [each for each in table.fields if changed and each.question and column_key(each.name) not in asked]
+        mine = {row.row_id for id, row in rows.items() if id in current}
+        only = unread(table.rows, wanted, changed, mine) | unread(table.rows, others, changed, mine & changed)
+        if not only:
+            return table, None
+        strategy = find_strategy("documents")
+        fill = Fill(
+            self._store,
+            table,
+            with_key([*wanted, *others]),
+            strategy,
+            tools=await self._open_tools(("documents", "model")),
+            only=only,
+            concurrency=self._concurrency,
+            terms=self._terms,
+            watch=self._watch,
+        )
+        if not await self._confirm(fill):
+            return table, None
+        filled = await fill.run()
+        await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
+        await self._forget_changes(table.id, rows, current, changed)
+        return await self._store.tables.load(table.id), filled
+
+    async def _forget_changes(
+        self, table_id: str, rows: Mapping[str, KindRow], current: Mapping[str, Document], changed: Collection[RowId]
+    ) -> None:
+        again = {
+            id: KindRow(row_id=row.row_id, text_hash=current[id].text_hash)
+            for id, row in rows.items()
+            if row.row_id in changed
+        }
+        await self._store.kinds.keep_rows(table_id, again)
+
+
+def unread(
+    rows: Sequence[Row], fields: Sequence[Field], changed: Collection[RowId], current: Collection[RowId]
+) -> set[CellAt]:
+    """Which cells nobody has looked for in the text as it is now."""
+    return {
+        (row.id, field.name)
+        for row in rows
+        if row.id in current
+        for field in fields
+        if field.question and (row.id in changed or row.cell(field.name).needs_work)
+    }
+
+
+def with_key(fields: Sequence[Field]) -> list[Field]:
+    return [msgspec.structs.replace(field, depends_on=(DOCUMENT.name,)) for field in fields]
+
+
+def keys_of(documents: Sequence[Document]) -> dict[str, str]:
+    """What each document is called in its table: its file's name, or its id where several have that name."""
+    names = Counter(each.name for each in documents)
+    return {each.id: each.name if names[each.name] == 1 else each.id for each in documents}

@@ -1,0 +1,292 @@
+"""A planned question over the members of a kind or a table: conditions, order and figures, all by code.
+
+Only whether two spellings are one name is asked of the model, once for a column.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tablewright.corpus.aggregate import Aggregated, annotations_aggregate
+from tablewright.corpus.found import Found, Stated, Thing, Undecided
+from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, judge, unstated
+from tablewright.corpus.vocabulary import holds
+from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, wanted_value
+from tablewright.decisions.same_values import SameValues, ToGroup
+from tablewright.journeys.ask.things import Member
+from tablewright.table.corpus import Comparator, Completeness, Condition, Quantity, Question, Typed
+from tablewright.table.currencies import CODES
+from tablewright.table.model import FieldType, column_key
+from tablewright.table.rowkey import row_key
+from tablewright.table.text import plural
+from tablewright.table.typed import typed
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+MOST_VALUES = 300
+"""Values of a column that are compared in meaning; of more, only spelling counts, and the reply says so."""
+NOT_READ = frozenset({"error", "over_budget", "blocked", "it was not looked for"})
+"""Reasons of empty cells that say nothing about the document."""
+
+
+@dataclass(kw_only=True)
+class Spellings:
+    """By column key: which values mean a name of the question, and what the values that mean the same are called."""
+
+    meant: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    named: dict[str, dict[str, str]] = field(default_factory=dict)
+    by_spelling: set[str] = field(default_factory=set)
+
+
+async def spellings(
+    plan: QuestionPlan, members: Sequence[Member], model: LanguageModel | None, tell: Tell
+) -> Spellings:
+    found = Spellings()
+    wanted: dict[str, list[str]] = {}
+    for condition in plan.conditions:
+        if condition.operator in ("=", "!=", "contains"):
+            wanted.setdefault(column_key(condition.column), []).extend(condition.values)
+    if plan.group_by:
+        wanted.setdefault(column_key(plan.group_by), [])
+    for key, names in wanted.items():
+        stated = [each for member in members for each in member.values.get(key, ()) if is_text(each.value)]
+        values = tuple(dict.fromkeys(" ".join(each.value.raw.split()) for each in stated))
+        if not values or model is None:
+            continue
+        if len(values) > MOST_VALUES:
+            found.by_spelling.add(stated[0].asked)
+            continue
+        asked = ToGroup(
+            column=stated[0].asked, values=values, wanted=tuple(dict.fromkeys(names)), question=plan.question
+        )
+        outcome = await decide(SameValues(), asked, model, tell)
+        if outcome.degraded:
+            found.by_spelling.add(stated[0].asked)
+            continue
+        found.meant[key] = {row_key(name): frozenset(each) for name, each in outcome.decided.items()}
+        found.named[key] = {value: name for name, each in outcome.decided.items() for value in each}
+    return found
+
+
+def is_text(value: Typed) -> bool:
+    return value.number is None and value.si is None and not value.date and value.truth is None
+
+
+# ── deciding ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def answer(
+    plan: QuestionPlan, members: Sequence[Member], things: str, unreadable: int, said: Spellings
+) -> tuple[Found, Aggregated | None]:
+    members = [with_unit(member, plan) for member in members]
+    types: dict[str, FieldType] = {column_key(column.name): column.type for column in plan.columns}
+    question = question_of(plan, things, types)
+    matches: list[Member] = []
+    undecided: list[Undecided] = []
+    rejected, doubted = 0, 0
+    used = {column_key(condition.column) for condition in plan.conditions}
+    for member in members:
+        verdict = both(decided(member, condition, types, said) for condition in plan.conditions)
+        if verdict.truth == "no match":
+            rejected += 1
+        elif verdict.truth == "match":
+            matches.append(member)
+        else:
+            undecided.append(Undecided(thing=thing_of(member, plan), reason=verdict.reason))
+        doubted += bool(member.doubts & used)
+    ordered, unplaced = in_order(plan, matches)
+    undecided += [Undecided(thing=thing_of(each, plan), reason=f"{plan.order_by} is not stated") for each in unplaced]
+    if plan.limit > 0:
+        ordered = ordered[: plan.limit]
+    completeness, reason = how_complete(members, undecided, unreadable, doubted, said, mixed(plan, ordered))
+    found = Found(
+        question=question,
+        matches=tuple(thing_of(member, plan, said) for member in ordered),
+        rejected=rejected + (len(matches) - len(unplaced) - len(ordered)),
+        undecided=tuple(undecided),
+        unreadable=unreadable,
+        completeness=completeness,
+        reason=reason,
+    )
+    aggregated = None
+    if plan.aggregate:
+        aggregated = annotations_aggregate(found, plan.aggregate, question.of, question.group_by)
+    return found, aggregated
+
+
+def with_unit(member: Member, plan: QuestionPlan) -> Member:
+    """With the currency or unit of its figures, where that stands in a column of its own."""
+    units = member.values.get(column_key(plan.unit_column), ()) if plan.unit_column else ()
+    if not units:
+        return member
+    figures = {column_key(plan.aggregate_column), *(column_key(each.column) for each in plan.conditions)}
+    values = {
+        key: tuple(in_unit(each, units[0].value.raw) for each in stated) if key in figures else stated
+        for key, stated in member.values.items()
+    }
+    return replace(member, values=values)
+
+
+def in_unit(stated: Stated, unit: str) -> Stated:
+    value = stated.value
+    if value.number is None or value.currency or value.base or value.date:
+        return stated
+    return msgspec.structs.replace(stated, value=typed(f"{value.raw} {unit}"))
+
+
+def mixed(plan: QuestionPlan, members: Sequence[Member]) -> str:
+    """What is taken for granted where figures without a currency are added up beside a column of several."""
+    if plan.unit_column or plan.aggregate in ("", "count"):
+        return ""
+    of = column_key(plan.aggregate_column)
+    if all(each.value.currency or each.value.base for member in members for each in member.values.get(of, ())):
+        return ""
+    marks: dict[str, set[str]] = {}
+    for member in members:
+        for key, stated in member.values.items():
+            marks.setdefault(key, set()).update(each.value.raw.strip().upper() for each in stated)
+    several = next((values for values in marks.values() if len(values) > 1 and values <= CODES), None)
+    return f"the figures may be in several currencies ({', '.join(sorted(several))})" if several else ""
+
+
+def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType]) -> Question:
+    names = {column_key(column.name): column.name for column in plan.columns}
+    return Question(
+        text=plan.question,
+        intent="enumeration",
+        things=things,
+        conditions=tuple(
+            Condition(
+                of=Quantity(label=names.get(column_key(each.column), each.column)),
+                comparator=COMPARATORS.get(each.operator, "="),
+                values=tuple(wanted_value(value, types.get(column_key(each.column), "text")) for value in each.values),
+                words=in_words(each),
+            )
+            for each in plan.conditions
+        ),
+        aggregate=plan.aggregate,
+        of=Quantity(label=names.get(column_key(plan.aggregate_column), plan.aggregate_column))
+        if plan.aggregate_column
+        else None,
+        group_by=names.get(column_key(plan.group_by), plan.group_by) if plan.group_by else "",
+        show=tuple(column.name for column in plan.columns),
+    )
+
+
+COMPARATORS: dict[str, Comparator] = {
+    "=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "between": "between", "contains": "contains",
+}  # fmt: skip
+
+
+def in_words(condition: PlannedCondition) -> str:
+    """ "Total > 500 EUR"."""
+    joint = " and " if condition.operator == "between" else " or "
+    return f"{condition.column} {condition.operator} {joint.join(condition.values)}".strip()
+
+
+def decided(member: Member, condition: PlannedCondition, types: Mapping[str, FieldType], said: Spellings) -> Verdict:
+    key = column_key(condition.column)
+    stated = member.values.get(key, ())
+    reason = member.missing.get(key, "")
+    if condition.operator in ("known", "unknown"):
+        if reason in NOT_READ:
+            return unstated(f"{condition.column} could not be read")
+        return MATCH if bool(stated) == (condition.operator == "known") else NO_MATCH
+    if not stated:
+        return unstated(f"{condition.column} {'could not be read' if reason in NOT_READ else 'is not stated'}")
+    verdicts = [compared(each, condition, types.get(key, "text"), said) for each in stated]
+    return both(verdicts) if condition.operator == "!=" else either(verdicts)
+
+
+def compared(stated: Stated, condition: PlannedCondition, type: FieldType, said: Spellings) -> Verdict:
+    if condition.operator == "in month":
+        if len(stated.value.date) < 7:
+            return unstated(f"“{stated.value.raw}” names no month")
+        return MATCH if int(stated.value.date[5:7]) in map(int, condition.values) else NO_MATCH
+    if stated.value.currency and condition.operator in ("=", "!=") and CODES.issuperset(condition.values):
+        return MATCH if (stated.value.currency in condition.values) == (condition.operator == "=") else NO_MATCH
+    meant = said.meant.get(column_key(condition.column))
+    if meant is not None and is_text(stated.value):
+        raw = " ".join(stated.value.raw.split())
+        is_one = any(
+            raw in meant.get(row_key(value), ())
+            or row_key(raw) == row_key(value)
+            or (condition.operator == "contains" and holds(raw, value))
+            for value in condition.values
+        )
+        return MATCH if is_one == (condition.operator != "!=") else NO_MATCH
+    comparator = COMPARATORS[condition.operator]
+    wanted = tuple(wanted_value(value, type) for value in condition.values)
+    asked = Condition(of=Quantity(label=condition.column), comparator=comparator, values=wanted)
+    verdict = judge(stated.value, asked)
+    if verdict.truth == "no match" and comparator == "=" and is_text(stated.value):
+        is_part = any(holds(stated.value.raw, value) for value in condition.values)
+        return MATCH if is_part else verdict
+    return verdict
+
+
+def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member], list[Member]]:
+    """In the asked order, and those that do not state what it goes by."""
+    if not plan.order_by:
+        return list(members), []
+    key = column_key(plan.order_by)
+    placed = [(rank(member.values[key][0].value), member) for member in members if member.values.get(key)]
+    placed.sort(key=lambda each: each[0], reverse=plan.descending)
+    return [member for _, member in placed], [member for member in members if not member.values.get(key)]
+
+
+def rank(value: Typed) -> tuple[int, float, str]:
+    if value.date:
+        return 1, 0.0, value.date
+    number = value.si if value.si is not None else value.number
+    return (0, number, "") if number is not None else (2, 0.0, value.raw.casefold())
+
+
+def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) -> Thing:
+    values: list[Stated] = []
+    for column in plan.columns:
+        key = column_key(column.name)
+        for stated in member.values.get(key, ()):
+            name = (said.named.get(key, {}) if said else {}).get(" ".join(stated.value.raw.split()))
+            if name and key == column_key(plan.group_by):
+                stated = msgspec.structs.replace(stated, value=Typed(raw=name))
+            values.append(msgspec.structs.replace(stated, asked=column.name))
+    return Thing(
+        document_id=member.document.id,
+        title=member.title,
+        row=member.row,
+        page=member.page,
+        start=member.start,
+        end=member.end,
+        values=tuple(values),
+    )
+
+
+def how_complete(
+    members: Sequence[Member],
+    undecided: Sequence[Undecided],
+    unreadable: int,
+    doubted: int,
+    said: Spellings,
+    guess: str,
+) -> tuple[Completeness, str]:
+    parts = []
+    if undecided:
+        most, times = Counter(each.reason for each in undecided).most_common(1)[0]
+        parts.append(f"{len(undecided)} of {len(members)} could not be decided ({times}: {most})")
+    if unreadable:
+        parts.append(f"{unreadable} {plural('document', unreadable)} could not be read")
+    if parts:
+        return "incomplete", "; ".join(parts)
+    if doubted:
+        parts.append(f"{doubted} of {len(members)} were judged by the model, or are not sure")
+    parts += [f"names in {column} were compared by spelling alone" for column in sorted(said.by_spelling)]
+    parts += [guess] if guess else []
+    return ("approximate", "; ".join(parts)) if parts else ("exact", "")

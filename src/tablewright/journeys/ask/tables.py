@@ -1,0 +1,289 @@
+"""From tables: the columns that a plan needs are read from all documents of the kind, and code, or a second look of
+the model, answers from the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
+from tablewright.decisions.decision import decide
+from tablewright.decisions.plan_question import QuestionPlan
+from tablewright.engine.estimate import Estimate
+from tablewright.engine.fill import Fill
+from tablewright.errors import ModelError
+from tablewright.journeys.ask.answering import (
+    ROWS,
+    Sources,
+    columns_of,
+    kept_rows,
+    ledger_of,
+    listed,
+    shown_rows,
+    told,
+    values_of,
+)
+from tablewright.journeys.ask.kinds import KindTables, keys_of
+from tablewright.journeys.ask.query import Spellings, answer, in_words, spellings
+from tablewright.journeys.ask.routes import Evidence
+from tablewright.journeys.ask.things import Inventory, Member, members_of_table
+from tablewright.journeys.ask.turn import Asking, unverified, with_sources
+from tablewright.models.concern import concerning
+from tablewright.store.results import ResultRow
+from tablewright.table.model import Field, column_key
+from tablewright.table.reply import Ledger, Reply, ReplyRow, Tried
+from tablewright.table.text import shortened
+
+ASKS_FIRST = 60
+"""Documents that are read for a question without asking; more are read once the person agrees."""
+NAMED = 6
+"""Things that an answer names; more are a table."""
+LONGEST_ROW = 600
+
+
+async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
+    """None where the members do not say, so that the texts must."""
+    plan = asking.plan
+    members: list[tuple[str, Member]] = []
+    for name in plan.of:
+        if name in things.tables:
+            members += [(name, each) for each in things.tables[name].members]
+            continue
+        read = await read_columns(asking, name, things)
+        if isinstance(read, Reply):
+            return read
+        members += [(name, each) for each in read]
+    if plan.compare:
+        return await concluded(asking, members, things)
+    kinds = [name for name in plan.of if name not in things.tables]
+    called = kinds[0] if len(kinds) == len(plan.of) == 1 else "row" if not kinds else "document"
+    said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
+    return await reply_of(asking, [each for _, each in members], called, things.unreadable if kinds else 0, said)
+
+
+async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Member] | Reply:
+    """The documents of the kind with the columns of the plan; or the question whether to read so many."""
+    desk, plan = asking.desk, asking.plan
+    documents = list(things.kinds[kind])
+    questions: list[str] = []
+
+    async def confirm(fill: Fill) -> bool:
+        estimate = await fill.estimate()
+        if asking.agreed or estimate.rows <= ASKS_FIRST:
+            return True
+        names = ", ".join(column.name for column in plan.columns)
+        questions.append(
+            f"To answer this, {estimate.rows:,} documents must be read for {names}{effort(estimate)}. Shall I go on?"
+        )
+        return False
+
+    tables = KindTables(
+        desk.store,
+        desk.open_tools,
+        actor=desk.actor,
+        terms=desk.terms,
+        concurrency=desk.concurrency,
+        confirm=confirm,
+        watch=desk.watch,
+    )
+    table = await tables.table(kind, documents, keys_of([each for all_ in things.kinds.values() for each in all_]))
+    fields = [Field(name=each.name, type=each.type, question=each.question, unit=each.unit) for each in plan.columns]
+    table, filled = await tables.fill(table, documents, fields)
+    if questions:
+        return await asking.said(questions[0], clarification=questions[0], waits=True)
+    if filled is not None:
+        asking.tried.append(
+            Tried(
+                tool="read documents",
+                asked=f"{len(documents)} × {', '.join(each.name for each in fields)}",
+                matches=filled.found,
+                note=filled.problem,
+            )
+        )
+        if filled.problem:
+            raise ModelError(filled.problem, kept="What was read is kept.")
+    return members_of_table(table, await desk.store.kinds.rows(table.id), documents)
+
+
+def effort(estimate: Estimate) -> str:
+    """What a reading takes, in words: ": at most about 30 model calls, 60,000 tokens, $0.12"."""
+    dollars = f", ${estimate.cost_usd.high:,.2f}" if estimate.cost_usd is not None else ""
+    calls, tokens = estimate.calls.high, estimate.input_tokens.high
+    return f": at most about {calls:,.0f} model calls, {tokens:,.0f} tokens{dollars}"
+
+
+# ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def reply_of(
+    asking: Asking, members: Sequence[Member], called: str, unreadable: int, said: Spellings
+) -> Reply | None:
+    """None where nothing could be decided."""
+    desk, plan = asking.desk, asking.plan
+    found, aggregated = answer(plan, members, called, unreadable, said)
+    asking.tried.append(
+        Tried(
+            tool="annotations_search",
+            asked=f"{called}: {'; '.join(map(in_words, plan.conditions))}".strip(": "),
+            matches=len(found.matches),
+            threshold=found.completeness,
+        )
+    )
+    if desk.model is not None and found.undecided and not (found.matches or found.rejected):
+        return None
+    evidence = Evidence(question=found.question, found=found, aggregated=aggregated)
+    sources = Sources(corpus=desk.corpus)
+    shown = listed(evidence)
+    rows = await shown_rows(found.question, shown, sources)
+    lines = [await told(evidence, sources)]
+    columns = columns_of(found.question)
+    if not plan.aggregate and 0 < len(shown) <= NAMED:
+        for thing, row in zip(shown, rows, strict=True):
+            pairs = [f"{name} {value}" for name, value in zip(columns, values_of(thing, columns), strict=True) if value]
+            lines.append(with_sources(f"- {thing.title}: {', '.join(pairs)}".rstrip(": "), [row.source]))
+    result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(found.question, shown))
+    return await asking.remember(
+        Reply(
+            question=asking.text,
+            answer="\n".join(lines),
+            intent="enumeration",
+            citations=tuple(sources.citations),
+            columns=columns,
+            rows=rows,
+            count=len(found.matches),
+            completeness=aggregated.completeness if aggregated else found.completeness,
+            reason=aggregated.reason if aggregated else found.reason,
+            ledger=ledger_of(found),
+            route="structured",
+            route_reason=plan.question,
+            relaxed=relaxed(plan, members, called, said) if not found.matches else (),
+            result_id=result_id,
+            more=len(shown) - len(rows),
+        )
+    )
+
+
+def relaxed(plan: QuestionPlan, members: Sequence[Member], called: str, said: Spellings) -> tuple[str, ...]:
+    """What each condition keeps out, so that nobody must guess which one was wrong."""
+    if len(plan.conditions) < 2:
+        return ()
+    looser = []
+    for condition in plan.conditions:
+        rest = [each for each in plan.conditions if each is not condition]
+        wider = plan.model_copy(update={"conditions": rest, "aggregate": "", "limit": 0})
+        found, _ = answer(wider, members, called, 0, said)
+        if found.matches:
+            looser.append(f"Without “{in_words(condition)}” {len(found.matches):,} would match.")
+    return tuple(looser)
+
+
+# ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def concluded(asking: Asking, members: Sequence[tuple[str, Member]], things: Inventory) -> Reply | None:
+    """What needs judgement across rows; None where the model concludes nothing."""
+    desk, plan = asking.desk, asking.plan
+    assert desk.model is not None
+    rows: list[NumberedRow] = []
+    left = desk.model.text_room
+    for name, member in members:
+        text = row_text(member, plan)
+        left -= len(text) + 8
+        if left < 0:
+            break
+        rows.append(NumberedRow(table=name, text=text))
+    asked = ToConclude(question=plan.question, rows=tuple(rows), today=asking.today)
+    with concerning([member.document.id for _, member in members]):
+        outcome = await decide(Conclude(), asked, desk.model, desk.tell)
+    conclusion: Conclusion = outcome.decided
+    if not conclusion.statements:
+        return None
+    sources = Sources(corpus=desk.corpus)
+    lines = [
+        with_sources(each.text, [await cite(members[place][1], sources) for place in each.rows[:NAMED]])
+        for each in conclusion.statements
+    ]
+    if conclusion.missing:
+        lines.append(f"Missing: {conclusion.missing}")
+    lines += unverified(conclusion.left_out)
+    columns = tuple(column.name for column in plan.columns)
+    chosen = [members[place][1] for place in conclusion.listed]
+    shown = [
+        ReplyRow(
+            document_id=each.document.id,
+            title=each.title,
+            values=tuple(value_text(each, name) for name in columns),
+            page=each.page,
+            source=await cite(each, sources),
+        )
+        for each in chosen[:ROWS]
+    ]
+    is_part = len(rows) < len(members)
+    return await asking.remember(
+        Reply(
+            question=asking.text,
+            answer="\n".join(lines),
+            citations=tuple(sources.citations),
+            columns=columns if shown else (),
+            rows=tuple(shown),
+            count=len(chosen) if chosen else None,
+            completeness="incomplete" if is_part or conclusion.unsure else "approximate",
+            reason=f"only {len(rows):,} of {len(members):,} rows were compared"
+            if is_part
+            else "the rows were compared by the model",
+            ledger=compared(conclusion, members, plan, things) if chosen else None,
+            route="structured",
+            route_reason=plan.question,
+            result_id=await keep(asking, columns, chosen),
+            more=len(chosen) - len(shown),
+        )
+    )
+
+
+def compared(
+    conclusion: Conclusion, members: Sequence[tuple[str, Member]], plan: QuestionPlan, things: Inventory
+) -> Ledger:
+    """Of the tables that something was listed from."""
+    of = {members[place][0] for place in conclusion.listed}
+    total = sum(name in of for name, _ in members)
+    unsure = [place for place in conclusion.unsure if members[place][0] in of and place not in conclusion.listed]
+    only = next(iter(of)) if len(of) == 1 else ""
+    return Ledger(
+        things=only if only in things.kinds else "row" if of <= things.tables.keys() else "document",
+        total=total,
+        matched=len(conclusion.listed),
+        no_match=total - len(conclusion.listed) - len(unsure),
+        not_stated=len(unsure),
+        undecided=tuple((members[place][1].title, "the documents do not say") for place in unsure),
+    )
+
+
+async def keep(asking: Asking, columns: Sequence[str], chosen: Sequence[Member]) -> str:
+    if not chosen:
+        return ""
+    kept = [
+        ResultRow(
+            document_id=each.document.id,
+            page=each.page,
+            values=(each.title, *(value_text(each, name) for name in columns)),
+            start=each.start,
+            end=each.end,
+        )
+        for each in chosen
+    ]
+    return await asking.desk.store.results.keep(asking.plan.question, ("document", *columns), kept)
+
+
+async def cite(member: Member, sources: Sources) -> int:
+    spans = [(each.start, each.end) for stated in member.values.values() for each in stated if each.end > each.start]
+    return await sources.cite(member.document.id, spans[:3] or [(member.start, member.end)])
+
+
+def row_text(member: Member, plan: QuestionPlan) -> str:
+    """A member in one line: "PO-7.pdf: Supplier ACME; Total 12.50 EUR"."""
+    asked = [(column.name, value_text(member, column.name)) for column in plan.columns]
+    values = [f"{name} {value}" for name, value in asked if value]
+    return shortened(f"{member.document.name}: {'; '.join(values)}", LONGEST_ROW)
+
+
+def value_text(member: Member, column: str) -> str:
+    return "; ".join(dict.fromkeys(each.value.raw for each in member.values.get(column_key(column), ())))

@@ -1,0 +1,76 @@
+"""From texts: what sentences answer is searched for in the documents' own words and composed from quotes, in rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablewright.decisions.compose import Compose, Passage, TextAnswer, ToCompose
+from tablewright.decisions.decision import decide
+from tablewright.errors import ModelError
+from tablewright.journeys.ask.answering import Sources
+from tablewright.journeys.ask.passages import find_passages
+from tablewright.journeys.ask.turn import Asking, unverified, with_sources
+from tablewright.models.concern import concerning
+from tablewright.table.reply import Reply, Tried
+from tablewright.table.text import plural
+
+ROUNDS = 3
+"""Searches for one answer, each with what the one before left open."""
+NOT_SAID = "The documents do not say."
+
+
+async def answer_from_texts(asking: Asking) -> Reply:
+    desk = asking.desk
+    assert desk.model is not None
+    queries = [query for query in asking.plan.queries if query.strip()] or [asking.plan.question]
+    searched: list[str] = []
+    said, passages = TextAnswer(), list[Passage]()
+    documents: set[str] = set()
+    for _ in range(ROUNDS):
+        searched += [query for query in queries if query not in searched]
+        passages = await find_passages(desk.corpus, searched, desk.model.text_room)
+        documents |= {each.document_id for each in passages}
+        asking.tried.append(
+            Tried(tool="search_text + search_vector(segment)", asked=" · ".join(queries), matches=len(passages))
+        )
+        asked = ToCompose(
+            question=asking.plan.question, passages=tuple(passages), searched=tuple(searched), today=asking.today
+        )
+        with concerning([each.document_id for each in passages]):
+            outcome = await decide(Compose(), asked, desk.model, desk.tell)
+        if outcome.degraded:
+            raise ModelError(f"The question was not answered: {outcome.degraded}", kept="Nothing was lost.")
+        said = outcome.decided
+        queries = [query for query in said.queries if query not in searched]
+        if said.answered == "yes" or not queries:
+            break
+    return await told(asking, said, passages, len(documents))
+
+
+async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], read: int) -> Reply:
+    sources = Sources(corpus=asking.desk.corpus)
+    lines = []
+    for statement in said.statements:
+        cited = []
+        for quote in statement.quotes:
+            place = passages[quote.passage]
+            span = (place.start + quote.start, place.start + quote.end)
+            cited.append(await sources.cite(place.document_id, [span], whole_lines=False))
+        lines.append(with_sources(statement.text, cited))
+    if not lines:
+        lines.append(NOT_SAID)
+    if said.missing and said.answered != "yes":
+        lines.append(f"Missing: {said.missing}")
+    lines += unverified(said.left_out)
+    looked = f"{len(passages)} {plural('passage', len(passages))} of {read} {plural('document', read)} were read"
+    return await asking.remember(
+        Reply(
+            question=asking.text,
+            answer="\n".join(lines),
+            citations=tuple(sources.citations),
+            completeness="approximate" if said.statements else "incomplete",
+            reason=f"the best passages were read, not all: {looked}" if said.statements else looked,
+            route="long-text",
+            route_reason=asking.plan.question,
+        )
+    )

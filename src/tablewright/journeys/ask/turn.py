@@ -1,0 +1,95 @@
+"""One turn of a conversation about documents: what it is answered with, and what is remembered of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tablewright.corpus.corpus import Corpus
+from tablewright.decisions.decision import Tell
+from tablewright.decisions.plan_question import QuestionPlan
+from tablewright.engine.fill import Terms
+from tablewright.engine.progress import Watch
+from tablewright.journeys.enrich import OpenTools
+from tablewright.store.conversations import Conversation, Turn
+from tablewright.store.store import Store
+from tablewright.table.reply import Reply, Tried
+from tablewright.table.text import plural, shortened
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """What every turn works with."""
+
+    store: Store
+    corpus: Corpus
+    model: LanguageModel | None
+    open_tools: OpenTools
+    actor: str
+    terms: Terms
+    concurrency: int | None
+    tell: Tell
+    watch: Watch
+
+
+@dataclass(kw_only=True)
+class Asking:
+    """A turn under way. `agreed`: whatever must be read for it is read without asking first."""
+
+    desk: Desk
+    text: str
+    today: str
+    conversation: Conversation
+    plan: QuestionPlan
+    agreed: bool = False
+    tried: list[Tried] = field(default_factory=list)
+
+    async def said(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
+        """A reply that says nothing of the documents; with `waits`, the plan stands until the person agrees."""
+        reply = Reply(
+            question=self.text,
+            answer=text,
+            completeness="incomplete",
+            clarification=clarification,
+            route=self.plan.action,
+        )
+        return await self.remember(reply, plan=self.plan.model_dump_json() if waits else "")
+
+    async def remember(self, reply: Reply, *, shown: int | None = None, plan: str | None = None) -> Reply:
+        """What the next turn starts from, and what explains this one later."""
+        reply = msgspec.structs.replace(
+            reply, attempts=tuple(self.tried), conversation=self.conversation.id, question=self.text
+        )
+        turn = Turn(
+            question=self.text,
+            answer=shortened(reply.answer, 2_000),
+            route=reply.route,
+            reason=self.plan.question,
+            attempts=tuple(f"{each.tool}({each.asked}): {each.matches}" for each in self.tried),
+            clarification=reply.clarification,
+            documents=tuple(dict.fromkeys(cited.document_id for cited in reply.citations)),
+            result_id=reply.result_id,
+            shown=len(reply.rows) if shown is None else shown,
+            completeness=reply.completeness,
+            plan=self.plan.model_dump_json() if plan is None else plan,
+        )
+        await self.desk.store.conversations.add_turn(self.conversation.id, turn, summary="")
+        return reply
+
+
+def unverified(left_out: Sequence[str]) -> list[str]:
+    """What the answer says of statements that failed their check twice."""
+    if not left_out:
+        return []
+    count = len(left_out)
+    return [f"{count} {plural('statement', count)} could not be verified and {'is' if count == 1 else 'are'} left out."]
+
+
+def with_sources(text: str, numbers: Sequence[int]) -> str:
+    return f"{text} {' '.join(f'[source {number}]' for number in dict.fromkeys(numbers))}"

@@ -1,0 +1,110 @@
+"""The tables that documents of one kind become: which table belongs to which kind, and which row to which document.
+Each person has their own, of the documents that they see."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import msgspec
+from sqlalchemy import Connection, delete, select, update
+
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.dialect import upsert
+from tablewright.store.documents import next_version
+from tablewright.store.parts import in_batches
+from tablewright.store.records import to_text
+from tablewright.store.sharing import must_own, owner_of, visible
+from tablewright.store.tables import head
+from tablewright.table.corpus import Document, KindBy
+from tablewright.table.model import Noun, RowId
+
+_document = msgspec.json.Decoder(Document)
+
+
+class KindRow(Noun, frozen=True):
+    """The row of a document, and the text that its cells were read from."""
+
+    row_id: RowId
+    text_hash: str
+
+
+class Kinds:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def set_kinds(self, kinds: Mapping[str, str], by: KindBy) -> None:
+        """What documents are, by their ids."""
+
+        def work(connection: Connection) -> None:
+            next_version(connection)
+            documents = schema.documents
+            for batch in in_batches(list(kinds)):
+                seen = documents.c.id.in_(batch), visible(connection, "document")
+                for record in connection.execute(select(documents.c.id, documents.c.document).where(*seen)).all():
+                    if by == "person":
+                        must_own(connection, "document", record.id)
+                    kept = msgspec.structs.replace(_document.decode(record.document), kind=kinds[record.id], kind_by=by)
+                    connection.execute(
+                        update(documents).where(documents.c.id == record.id).values(document=to_text(kept))
+                    )
+
+        if kinds:
+            await self._database.write(work)
+
+    async def tables(self) -> dict[str, str]:
+        """The ids of one's own tables, by kind."""
+        kinds, tables = schema.kind_tables, schema.tables
+        query = select(kinds.c.kind, tables.c.id).join(tables, tables.c.no == kinds.c.table_no).order_by(kinds.c.kind)
+
+        def work(connection: Connection) -> dict[str, str]:
+            mine = query.where(kinds.c.owner == owner_of(connection))
+            return {record.kind: record.id for record in connection.execute(mine)}
+
+        return await self._database.read(work)
+
+    async def keep_table(self, kind: str, table_id: str) -> None:
+        def work(connection: Connection) -> None:
+            no = head(connection, table_id).no
+            statement = upsert(connection, schema.kind_tables).values(
+                owner=owner_of(connection), kind=kind, table_no=no
+            )
+            connection.execute(statement.on_conflict_do_update(index_elements=["owner", "kind"], set_={"table_no": no}))
+
+        await self._database.write(work, repeatable=True)
+
+    async def rows(self, table_id: str) -> dict[str, KindRow]:
+        """By document."""
+
+        def work(connection: Connection) -> dict[str, KindRow]:
+            owned = schema.kind_rows
+            query = select(owned).where(owned.c.table_no == head(connection, table_id).no)
+            return {
+                record.document_id: KindRow(row_id=record.row_id, text_hash=record.text_hash)
+                for record in connection.execute(query)
+            }
+
+        return await self._database.read(work)
+
+    async def keep_rows(self, table_id: str, rows: Mapping[str, KindRow]) -> None:
+        def work(connection: Connection) -> None:
+            no = head(connection, table_id).no
+            for document_id, row in rows.items():
+                values = {"row_id": row.row_id, "text_hash": row.text_hash}
+                statement = upsert(connection, schema.kind_rows).values(table_no=no, document_id=document_id, **values)
+                connection.execute(
+                    statement.on_conflict_do_update(index_elements=["table_no", "document_id"], set_=values)
+                )
+
+        if rows:
+            await self._database.write(work, repeatable=True)
+
+    async def drop_rows(self, table_id: str, document_ids: Collection[str]) -> None:
+        """The documents are of another kind now; what their old rows say stays in the history of that table."""
+
+        def work(connection: Connection) -> None:
+            owned, no = schema.kind_rows, head(connection, table_id).no
+            for batch in in_batches(list(document_ids)):
+                connection.execute(delete(owned).where(owned.c.table_no == no, owned.c.document_id.in_(batch)))
+
+        await self._database.write(work)

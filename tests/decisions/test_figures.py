@@ -1,0 +1,55 @@
+"""Figures of sentences: proved by the texts they cite, or by a calculation, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablewright.decisions.figures import unproved, work_out
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ("It costs 1,577 dollars.", "Revenue 1,577"),
+        ("It costs 1577.00 dollars.", "Revenue 1,577"),
+        ("It weighs 0.0517 kg.", "mass 0.0517 kg"),
+        ("Der Betrag ist 1.052,60 €.", "Total de la commande : 1 052,60 €"),
+        ("The total is 1 052.60.", "Total 1052.60"),
+        ("It was signed on 3 May 2021.", "Date: 2021-05-03"),
+        ("It was signed on 2021-05-03.", "dated 03/05/2021"),
+        ("There are no figures here.", ""),
+        ("It began in 2019.", "since 12 March 2019"),
+        ("Section 2.4.1 says so.", "see section 2.4.1"),
+    ],
+)
+def test_a_figure_that_stands_in_the_text_is_proved(statement: str, text: str) -> None:
+    assert unproved(statement, [text]) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "text", "missing"),
+    [
+        ("It costs 1,578 dollars.", "Revenue 1,577", ["1,578"]),
+        ("It was signed on 4 May 2021.", "Date: 2021-05-03", ["4"]),
+        ("It grew by 12 %.", "from 100 to 113", ["12"]),
+    ],
+)
+def test_any_other_figure_is_not(statement: str, text: str, missing: list[str]) -> None:
+    assert unproved(statement, [text]) == missing
+
+
+def test_a_result_proves_a_figure_at_the_digits_that_are_written() -> None:
+    result, problem = work_out("(1,577 - 1200) / 1200 * 100", ["1,577 and 1,200"])
+    assert not problem
+    assert result == pytest.approx(31.4166, abs=1e-3)
+    assert unproved("It grew by 31.4 %.", ["1,577 and 1,200"], [result or 0]) == []
+    assert unproved("It grew by 31.5 %.", ["1,577 and 1,200"], [result or 0]) == ["31.5"]
+
+
+@pytest.mark.parametrize(
+    "calculation", ["1577 - 9", "1577 ** 2", "__import__('os')", "1577 / 0", "(" * 300, "1577 -", "9 if 1 else 2"]
+)
+def test_a_calculation_with_foreign_figures_or_code_is_refused(calculation: str) -> None:
+    result, problem = work_out(calculation, ["1,577 and 0"])
+    assert result is None
+    assert problem
