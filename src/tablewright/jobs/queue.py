@@ -266,8 +266,8 @@ def begin_abandoned() -> None:
     not write down the end of, begins again."""
     dbos, now = _get_dbos_instance(), time.monotonic()
     here_now = set(dbos._active_workflows_set.activeList())
-    found = dbos._sys_db.get_pending_workflows(_conductor.id, VERSION)
-    missed = {workflow.workflow_id for workflow in found} - here_now
+    pending = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
+    missed = {each.workflow_id for each in pending if each.executor_id == _conductor.id} - here_now
     for workflow_id in _missed.keys() - missed:
         del _missed[workflow_id]
     for workflow_id in missed:
