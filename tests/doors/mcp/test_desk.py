@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -151,8 +151,8 @@ async def test_a_run_that_is_being_started_when_the_call_is_broken_off_is_stoppe
 ) -> None:
     start, started, known = Jobs.start, asyncio.Event(), asyncio.Event()
 
-    async def slowly(jobs: Jobs, fill: Fill) -> str:
-        run_id = await start(jobs, fill)
+    async def slowly(jobs: Jobs, fill: Fill, settings: Mapping[str, str] | None = None) -> str:
+        run_id = await start(jobs, fill, settings)
         started.set()
         await known.wait()
         return run_id
