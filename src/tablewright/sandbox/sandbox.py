@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, TypeVar, get_type_hints
 
@@ -28,6 +28,11 @@ _BUFFER = 1024 * 1024
 _START_SECONDS = 60.0
 _MOST_CALLS = 1_000
 """Of one worker; then a new one takes over, whatever the libraries in it have leaked."""
+
+NEEDED = frozenset(
+    "PATH HOME LANG LANGUAGE TMPDIR TEMP TMP SYSTEMROOT VIRTUAL_ENV LD_LIBRARY_PATH DYLD_LIBRARY_PATH "
+    "TESSDATA_PREFIX".split()
+)
 
 T = TypeVar("T")
 
@@ -74,6 +79,11 @@ class Sandbox:
         return made
 
 
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a process needs to start and to find its libraries; no setting and no key."""
+    return {name: value for name, value in environment.items() if name in NEEDED or name.startswith(("LC_", "PYTHON"))}
+
+
 class _Worker:
     def __init__(self, process: Process, limits: Limits) -> None:
         self._process = process
@@ -91,7 +101,7 @@ class _Worker:
             stdout=PIPE,
             stderr=DEVNULL,
             limit=_BUFFER,
-            env={**os.environ, "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1"},
+            env=without_secrets(os.environ) | {"MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1"},
         )
         worker = cls(process, limits)
         try:

@@ -43,9 +43,12 @@ def err(content, name):
 def noisy(content, name):
     print("this goes into no answer" * 1000)
     return Parsed(text="noisy", media="noisy")
+
+def spill(content, name):
+    return Parsed(text=" ".join(os.environ.values()), media="spill")
 """
 ENTRY_POINTS = "[tablewright.parsers]\n" + "".join(
-    f"{name} = misbehaving:{name}\n" for name in ("crash", "leave", "hang", "swell", "err", "noisy")
+    f"{name} = misbehaving:{name}\n" for name in ("crash", "leave", "hang", "swell", "err", "noisy", "spill")
 )
 
 
@@ -135,6 +138,15 @@ async def test_cancelling_ends_the_workers_at_once(tmp_path: Path) -> None:
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.usefixtures("misbehaving")
+async def test_a_parser_is_given_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TABLEWRIGHT_MODEL_API_KEY", "sk-in-the-environment")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-provider")
+    found = await outcomes(written(tmp_path, **{"a.spill": b"x"}))
+    assert found["a.spill"]
+    assert "sk-" not in found["a.spill"]
 
 
 async def test_a_module_in_the_current_folder_is_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
