@@ -64,8 +64,11 @@ def never_translated(write: Callable[[str], Reply]) -> Callable[[Asked], Reply]:
     """Says that no formula can say it, then writes each row from its prompt."""
 
     def reply(asked: Asked) -> Reply:
-        prompt = asked.body["messages"][-1]["content"]
-        return write(prompt) if "Columns to write:" in prompt else translation("")
+        instructions, prompt = (asked.body["messages"][at]["content"] for at in (0, -1))
+        if "Columns to write:" not in instructions:
+            return translation("")
+        rows = prompt.split("=== ROW ")[1:]  # several in one call
+        return refusal(400) if rows else write(prompt)
 
     return reply
 
@@ -209,7 +212,7 @@ async def test_what_no_formula_can_say_is_written_for_each_row(endpoint: Endpoin
     )
     operations, usage = await compute(with_model(tmp_path, endpoint), tmp_path, "Name\nAnn Lee\nLee Ltd\n", KIND)
     assert [each.cell.value for each in operations] == ["person", "firm"]
-    assert usage.llm_calls == 3
+    assert usage.llm_calls == 3, "the formula, and each row by itself"
     first = operations[0]
     assert (first.cell.confidence, first.cell.basis) == (0.75, "judged")
     assert (first.cell.evidence[0].origin, first.cell.evidence[0].quote) == ("row", "Name: Ann Lee")

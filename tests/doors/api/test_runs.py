@@ -213,7 +213,7 @@ def test_a_request_that_takes_long_keeps_its_key(api: Api, monkeypatch: pytest.M
     monkeypatch.setattr(once, "RENEWED", 0.05)
     begun, go_on = threading.Event(), threading.Event()
 
-    async def slowly(self: Tablewright, question: str, *, conversation: str = "") -> Any:
+    async def slowly(self: Tablewright, question: str, **how: Any) -> Any:
         begun.set()
         assert await asyncio.to_thread(go_on.wait, PATIENCE)
         raise UsageError("That was all.")
