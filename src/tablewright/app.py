@@ -760,8 +760,9 @@ class Tablewright:
 
     @property
     def outage(self) -> str:
-        """What was asked in vain and never answered: the model, the search or the web; "" where all of them did."""
-        dead = self._toolbox.breaker.dead() if self._toolbox is not None else None
+        """What was asked in vain and never answered: the model, the search or the web; "" where all of them did, and
+        offline, where nobody is asked."""
+        dead = self._toolbox.breaker.dead() if self._toolbox is not None and not self.is_offline else None
         return str(dead) if dead is not None else ""
 
     async def _open_tools(self, needs: Collection[Need]) -> Tools:

@@ -15,7 +15,7 @@ from .conftest import Shell
 RECEIPT = "RECEIPT No. 7\nCorner Garage\nDate: 2024-03-02\n\n1 x winter tire   81.00\n\nTotal: EUR 81.00\n"
 SHEET = write_pdf("Helio 300 data sheet", [["Helio 300", "Cells: 120"], ["Dimensions", "", "Width: 951 mm"]])
 DOCUMENT = {
-    "id", "path", "name", "title", "media", "kind", "categories", "file_hash", "text_hash", "size", "pages",
+    "id", "path", "name", "title", "media", "kind", "kind_by", "categories", "file_hash", "text_hash", "size", "pages",
     "page_starts", "characters", "added_at", "problem",
 }  # fmt: skip
 

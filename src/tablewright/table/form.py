@@ -11,8 +11,8 @@ from tablewright.errors import UsageError
 from tablewright.table.corpus import Aggregate
 from tablewright.table.model import Noun
 
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
-_OR = re.compile(r"\s+or\s+", re.IGNORECASE)
+_AND = re.compile(r" and ", re.IGNORECASE)
+_OR = re.compile(r" or ", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _CLAUSE = re.compile(
     r"(?P<column>[^<>=!]{1,80}?)\s*(?P<operator><=|>=|!=|=|<|>|\b(?:contains|between|in month|in|is)\b)\s*"
@@ -74,7 +74,7 @@ def parse_where(text: str) -> tuple[str, str, tuple[Where, ...]]:
     """The kind, the table and the conditions of a text; "" for what it does not name."""
     kind = table = ""
     conditions: list[Where] = []
-    for clause in clauses(text):
+    for clause in clauses(" ".join(text.split())):
         found = _CLAUSE.fullmatch(clause.strip())
         if found is None:
             raise UsageError(f"“{clause.strip()}” is not a condition.", advice=ADVICE)
