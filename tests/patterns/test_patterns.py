@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -19,7 +21,9 @@ READS_ANYTHING = ("corpus/parse/",)
 
 @pytest.fixture(scope="module")
 def patterns() -> list[Found]:
-    found, places, silent = all_patterns()
+    # In a process of its own: everything is imported anew for it, and others must not meet two of each module.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        found, places, silent = apart.submit(all_patterns).result()
     assert places > 1_000, "the places where patterns are used are not found any more"
     assert silent == []
     return found
