@@ -90,8 +90,10 @@ async def test_the_next_run_pays_only_for_the_rest_and_fills_all(
 ) -> None:
     settings = thinking(web.settings(tmp_path), model, budget=str(CAP))
     table_id = await imported(settings, tmp_path)
-    await fill(settings, table_id, apply=applied)
+    _, first = await fill(settings, table_id, apply=applied)
+    done = {each.row_id for each in first if not each.cell.needs_work}
     bought = len(model.asked)
+    assert done
     assert 0 < bought < 30
     filled, operations = await fill(replace(settings, budget="1"), table_id, apply=True)
     assert filled.status == "done"
@@ -99,7 +101,7 @@ async def test_the_next_run_pays_only_for_the_rest_and_fills_all(
     rows_read = [part for each in model.asked if columns(each) for part in row_texts(each)]
     assert len(rows_read) == len(set(rows_read)), "no reading is bought twice"
     if applied:
-        assert {each.row_id for each in operations}.isdisjoint(range(1, 5)), "those were done"
+        assert {each.row_id for each in operations}.isdisjoint(done)
     async with Tablewright.open(settings) as tablewright:
         rows = (await tablewright.load(table_id)).rows
     assert {row.cell("Company").value: row.cell("Founded").value for row in rows} == YEARS
