@@ -52,11 +52,10 @@ class Passage(Noun, frozen=True):
     text: str
     start: int = 0
     page: int | None = None
-    heading: str = ""
 
     @property
     def shown_as(self) -> str:
-        return ", ".join(part for part in (self.title, f"page {self.page}" if self.page else "", self.heading) if part)
+        return f"{self.title}, page {self.page}" if self.page else self.title
 
 
 class ToCompose(Noun, frozen=True, gc=True):

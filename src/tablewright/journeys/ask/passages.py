@@ -22,14 +22,12 @@ MOST = 24
 NEIGHBOURS = 1
 
 
-async def find_passages(
-    corpus: Corpus, queries: Sequence[str], room: int, documents: Sequence[str] | None = None
-) -> list[Passage]:
+async def find_passages(corpus: Corpus, queries: Sequence[str], room: int) -> list[Passage]:
     """The best first, until `room` characters are full. What stands next to each other is one passage."""
     scores: dict[int, float] = {}
     hits: dict[int, CorpusHit] = {}
     for query in queries:
-        found = await corpus.search.hybrid(query, EACH, documents=documents)
+        found = await corpus.search.hybrid(query, EACH)
         for place, hit in enumerate(found.hits):
             hits[hit.id] = hit
             scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (RANK + place)

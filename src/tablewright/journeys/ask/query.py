@@ -225,11 +225,7 @@ def compared(stated: Stated, condition: PlannedCondition, type: FieldType, said:
     comparator = COMPARATORS[condition.operator]
     wanted = tuple(wanted_value(value, type) for value in condition.values)
     asked = Condition(of=Quantity(label=condition.column), comparator=comparator, values=wanted)
-    verdict = judge(stated.value, asked)
-    if verdict.truth == "no match" and comparator == "=" and is_text(stated.value):
-        is_part = any(holds(stated.value.raw, value) for value in condition.values)
-        return MATCH if is_part else verdict
-    return verdict
+    return judge(stated.value, asked)
 
 
 def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member], list[Member]]:

@@ -117,7 +117,7 @@ def effort(estimate: Estimate) -> str:
 async def reply_of(
     asking: Asking, members: Sequence[Member], called: str, unreadable: int, said: Spellings
 ) -> Reply | None:
-    """None where nothing could be decided."""
+    """None where no member states what the conditions are about, and a model can look into the texts."""
     desk, plan = asking.desk, asking.plan
     found, aggregated = answer(plan, members, called, unreadable, said)
     asking.tried.append(
@@ -128,7 +128,9 @@ async def reply_of(
             threshold=found.completeness,
         )
     )
-    if desk.model is not None and found.undecided and not (found.matches or found.rejected):
+    needed = {column_key(condition.column) for condition in plan.conditions}
+    is_stated = any(needed <= member.values.keys() for member in members)
+    if desk.model is not None and found.undecided and not (found.matches or found.rejected or is_stated):
         return None
     evidence = Evidence(question=found.question, found=found, aggregated=aggregated)
     sources = Sources(corpus=desk.corpus)
