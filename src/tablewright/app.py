@@ -157,7 +157,6 @@ class Tablewright:
         self._toolbox: Toolbox | None = None
         self.on_missing_model: Callable[[], None] = lambda: None
         """Called once, when somebody would ask a model and none is configured."""
-        self._tool_health: dict[str, str] = {}
         self._row_tables: dict[int, list[RowTable]] = {}
         self._turns: set[str] = set()
         self.changes = Changes(store, actor)
@@ -522,9 +521,13 @@ class Tablewright:
         async with self._spending():
             return await asker.ask(within_bounds(question), conversation, agreed=agreed)
 
-    async def query_documents(self, form: Form) -> Reply:
+    async def query_documents(self, form: Form, *, conversation: str = "") -> Reply:
         """What is known of the documents, by conditions that say just what they say; no model is asked."""
-        return await (await self._open_asker()).query(form)
+        return await (await self._open_asker()).query(form, conversation)
+
+    async def more_rows(self, conversation: str) -> Reply:
+        """The next rows of the last list in a conversation; no model is asked."""
+        return await (await self._open_asker()).more(conversation)
 
     async def known_of_documents(self) -> list[KnownGroup]:
         """The kinds of documents, and the tables inside them, with the columns that a form can use."""
@@ -550,7 +553,6 @@ class Tablewright:
             terms=terms_of(self.settings),
             concurrency=self.settings.rows_at_once,
             tell=tell,
-            health=self._tool_health,
             row_tables=self._row_tables,
         )
 
@@ -584,7 +586,7 @@ class Tablewright:
         """The five tools that answers are made with, for those who ask by themselves."""
         from tablewright.journeys.ask.retrieval import Retrieval
 
-        return Retrieval(self._store, partial(self._tools.open_corpus, self._store))
+        return Retrieval(self._store, partial(self._tools.open_corpus, self._store), self._open_asker)
 
     # ── deep research ────────────────────────────────────────────────────────────────────────────────────────────────
 

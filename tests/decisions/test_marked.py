@@ -10,21 +10,19 @@ import pytest
 from tablewright.decisions import answer_with_tools
 from tablewright.decisions.answer_question import Answerer, AnswerQuestion
 from tablewright.decisions.choose_pages import Choose, ChoosePages
-from tablewright.decisions.compose_answer import Compose, ComposeAnswer
+from tablewright.decisions.compose import Compose, Passage, ToCompose
 from tablewright.decisions.find_candidates import Find, FindCandidates
 from tablewright.decisions.find_links import FindLinks, LinkFinder
-from tablewright.decisions.follow_up import FollowUp, Message
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
+from tablewright.decisions.plan_question import PlanQuestion, QuestionToPlan
 from tablewright.decisions.read import ReadRow, RowToRead
 from tablewright.decisions.read_brief import Read, ReadBrief
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
-from tablewright.decisions.understand_question import Ask, Understand
 from tablewright.decisions.write_cells import Write, WriteCells
 from tablewright.extraction.about import Subject
 from tablewright.strategies.formula import Formula
-from tablewright.table.corpus import Question
 from tablewright.table.model import Evidence, Field
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import question_block
@@ -48,14 +46,22 @@ PROMPTS: dict[str, Callable[[], str]] = {
     "choose": lambda: (
         Choose().prompt(ChoosePages(subject=ROW, fields=FIELDS, offers=(), notes={"Founded": HOSTILE})).text
     ),
-    "compose": lambda: Compose().prompt(ComposeAnswer(question=Question(text=HOSTILE, intent="conceptual"))).text,
+    "compose": lambda: (
+        Compose()
+        .prompt(ToCompose(question=HOSTILE, passages=(Passage(document_id="d", title=HOSTILE, text=HOSTILE),)))
+        .text
+    ),
     "find candidates": lambda: Find().prompt(FindCandidates(question=HOSTILE, things="firms", sources=(PAGE,))).text,
     "find links": lambda: LinkFinder().prompt(FindLinks(question=HOSTILE, sources=(PAGE,))).text,
-    "follow up": lambda: FollowUp().prompt(Message(text=HOSTILE, today="2024-05-15")).text,
     "judge coverage": lambda: (
         Judge().prompt(JudgeCoverage(row=HOSTILE, answers=(Answered(field="Founded", value=HOSTILE),), opened=1)).text
     ),
     "plan": lambda: Plan().prompt(PlanPatterns(key="Company", fields=FIELDS, columns=("City",), sample=ROW)).text,
+    "plan question": lambda: (
+        PlanQuestion()
+        .prompt(QuestionToPlan(text=HOSTILE, today="2024-05-15", inventory=HOSTILE, groups={}, turns=((HOSTILE, "x"),)))
+        .text
+    ),
     "read": lambda: both(ReadRow(), RowToRead(subject=ROW, fields=FIELDS, sources=(PAGE,), notes={"Founded": HOSTILE})),
     "read brief": lambda: Read().prompt(ReadBrief(question=HOSTILE)).text,
     "support": lambda: (
@@ -68,7 +74,6 @@ PROMPTS: dict[str, Callable[[], str]] = {
         .prompt(TranslateFormula(field=FIELD, columns=(KEPT,), named=(), read=lambda text: Formula(text, (KEPT,))))
         .text
     ),
-    "understand": lambda: Understand().prompt(Ask(text=HOSTILE, today="2024-05-15")).text,
     "write": lambda: (
         Write().prompt(WriteCells(fields=FIELDS, inputs={"Founded": ("City",)}, row={"City": HOSTILE})).text
     ),

@@ -10,9 +10,8 @@ import io
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from tablewright.corpus.found import Found, Stated, Thing, asked_of
-from tablewright.corpus.needs import shown_labels
-from tablewright.table.corpus import Aggregate, Completeness, Quantity, Typed
+from tablewright.corpus.found import Found, Stated, Thing
+from tablewright.table.corpus import Aggregate, Completeness, Typed
 from tablewright.table.files.csv_writer import CsvWriter
 from tablewright.table.files.names import free_name
 from tablewright.table.files.sheet import ShownColumn
@@ -47,9 +46,7 @@ class Aggregated(Noun, frozen=True):
     reason: str
 
 
-def annotations_aggregate(
-    found: Found, aggregate: Aggregate, of: Quantity | None = None, group_by: str = ""
-) -> Aggregated:
+def annotations_aggregate(found: Found, aggregate: Aggregate, of: str = "", group_by: str = "") -> Aggregated:
     groups: dict[str, list[Thing]] = {} if group_by else {"": list(found.matches)}
     names: dict[str, str] = {"": ""}
     if group_by:
@@ -62,23 +59,22 @@ def annotations_aggregate(
     made = []
     for key, things in groups.items():
         amounts: tuple[Amount, ...] = ()
-        if aggregate not in ("", "count") and of is not None:
-            valued = [(thing, asked_of(of, thing)) for thing in things]
+        if aggregate not in ("", "count") and of:
+            valued = [(thing, [stated.value for stated in thing.all_of(of)]) for thing in things]
             missing += [thing for thing, values in valued if not any(map(_counts, values))]
             amounts = _amounts(aggregate, [(thing, value) for thing, values in valued for value in values])
         made.append(Group(key=names[key], count=len(things), amounts=amounts))
     made.sort(key=lambda group: (-group.count, group.key))
-    completeness, reason = found.completeness, found.reason
+    gaps = []
     if missing:
-        said = f"{len(missing)} of {len(found.matches)} matches do not state {_named(of)}"
-        completeness, reason = "incomplete", "; ".join(filter(None, (said, reason)))
+        gaps.append(f"{len(missing)} of {len(found.matches)} matches do not state {of}")
+    if ungrouped := len(groups.get("", ())) if group_by else 0:
+        gaps.append(f"{ungrouped} of {len(found.matches)} matches do not state {group_by}")
+    completeness = "incomplete" if gaps else found.completeness
+    reason = "; ".join(filter(None, (*gaps, found.reason)))
     return Aggregated(
         aggregate=aggregate, groups=tuple(made), missing=tuple(missing), completeness=completeness, reason=reason
     )
-
-
-def _named(of: Quantity | None) -> str:
-    return " and ".join(of.labels) if of else "it"
 
 
 def _counts(value: Typed) -> bool:
@@ -137,7 +133,7 @@ def export_annotations_csv(found: Found) -> str:
             ShownColumn(name=name, field=str(len(columns)), type="text", value=lambda cell: cell.value, text=cell_text)
         )
 
-    labels = shown_labels(found.question)
+    labels = found.question.show
     for name in ("document", "title", "page", *labels, *(f"{label}: passage" for label in labels)):
         column(name)
     stream = io.BytesIO()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.corpus.facts import Facts
 from tablewright.corpus.search import CorpusSearch
 from tablewright.corpus.source import DocumentSource
 from tablewright.corpus.stated import answer_of, blanks_of, is_form
@@ -32,7 +31,6 @@ class Corpus:
     def __init__(self, store: Store, embedder: Embedder) -> None:
         self.documents = store.documents
         self.embedder = embedder
-        self.facts = Facts(store.documents, embedder)
         self.search = CorpusSearch(store.documents, embedder)
         self.source = DocumentSource(store.documents, self.search)
 

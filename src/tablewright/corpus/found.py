@@ -8,9 +8,7 @@
 
 from __future__ import annotations
 
-from tablewright.corpus.judge import work_out
-from tablewright.corpus.labels import How
-from tablewright.table.corpus import Completeness, Quantity, Question, Typed
+from tablewright.table.corpus import Completeness, Question, Typed
 from tablewright.table.model import Noun
 
 
@@ -48,16 +46,6 @@ class Undecided(Noun, frozen=True):
     reason: str
 
 
-class LabelRead(Noun, frozen=True):
-    """From which label of the documents the asked one was read, and in how many things."""
-
-    asked: str
-    label: str
-    how: How
-    things: int
-    context: str = ""
-
-
 class Found(Noun, frozen=True):
     question: Question
     matches: tuple[Thing, ...]
@@ -66,24 +54,8 @@ class Found(Noun, frozen=True):
     unreadable: int
     completeness: Completeness
     reason: str
-    about: str = ""
-    """In words, which things were looked at."""
-    vague: bool = False
-    """Whether they are only documents that hold the word for them."""
-    labels: tuple[LabelRead, ...] = ()
 
     @property
     def universe(self) -> int:
         """How many things were looked at."""
         return len(self.matches) + self.rejected + len(self.undecided)
-
-
-def asked_of(quantity: Quantity | None, thing: Thing) -> list[Typed]:
-    """The values of a quantity for a thing; several where several rows state it, none where it is not stated."""
-    if quantity is None:
-        return []
-    if not quantity.operation:
-        return [stated.value for stated in thing.all_of(quantity.label)]
-    values = {label: found[0].value for label in quantity.labels if (found := thing.all_of(label))}
-    worked = work_out(quantity, values)
-    return [] if isinstance(worked, str) else [worked]

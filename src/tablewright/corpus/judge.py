@@ -9,17 +9,14 @@ from __future__ import annotations
 import math
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import structs
 
 from tablewright.corpus.vocabulary import holds, squeezed, text_stems
-from tablewright.table.corpus import Comparator, Condition, Quantity, Truth, Typed
-from tablewright.table.text import show_float
-from tablewright.table.typed import in_base
-from tablewright.table.units import parse_unit
+from tablewright.table.corpus import Comparator, Condition, Truth, Typed
 
 
 class Verdict(NamedTuple):
@@ -32,6 +29,7 @@ class Verdict(NamedTuple):
 
 MATCH, NO_MATCH = Verdict("match"), Verdict("no match")
 UNMARKED = "the question gives no unit; numbers were compared as they are written"
+TWO_WAYS = "values that can be read in two ways were taken in the usual one"
 
 
 def unstated(reason: str) -> Verdict:
@@ -63,6 +61,16 @@ def either(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def judge(value: Typed, condition: Condition) -> Verdict:
+    """A value that can be read in two ways is taken in the usual one; where the other would decide otherwise, that is a
+    guess."""
+    verdict = decided(value, condition)
+    other = other_reading(value)
+    if other is not None and decided(other, condition).truth != verdict.truth:
+        return verdict._replace(guess=TWO_WAYS)
+    return verdict
+
+
+def decided(value: Typed, condition: Condition) -> Verdict:
     comparator, wanted = condition.comparator, condition.values
     if comparator == "between":
         return _between(value, wanted)
@@ -169,19 +177,6 @@ def same_text(one: str, other: str) -> bool:
     )
 
 
-def same_value(one: Typed, other: Typed) -> bool:
-    """Whether two values say the same, however they are written."""
-    if one.si is not None and other.si is not None:
-        return one.base == other.base and math.isclose(one.si, other.si, rel_tol=1e-9) and one.si_high == other.si_high
-    if one.date or other.date:
-        return one.date == other.date
-    if one.number is not None and other.number is not None:
-        return one.number == other.number and (one.currency == other.currency or not (one.currency and other.currency))
-    if one.truth is not None and other.truth is not None:
-        return one.truth == other.truth
-    return same_text(one.raw, other.raw)
-
-
 _OTHER_DATE = re.compile(r"\bor (\d{4}-\d{2}-\d{2})\b")
 _OTHER_NUMBER = re.compile(r"\bmay be (-?\d+(?:\.\d+)?)$")
 
@@ -195,110 +190,3 @@ def other_reading(value: Typed) -> Typed | None:
         return None
     factor = float(number[1]) / value.number
     return structs.replace(value, number=float(number[1]), si=None if value.si is None else value.si * factor)
-
-
-# ── arithmetic ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-class Worked(NamedTuple):
-    """A stretch, and the base units it is in with their powers."""
-
-    low: float
-    high: float
-    units: Mapping[str, int]
-
-
-def work_out(of: Quantity, values: Mapping[str, Typed]) -> Typed | str:
-    """What the arithmetic gives, or why it gives nothing."""
-    if not of.operation:
-        return values.get(of.label, f"{of.label} is not stated")
-    worked = _worked(of, values)
-    return worked if isinstance(worked, str) else _as_typed(worked)
-
-
-def _worked(of: Quantity, values: Mapping[str, Typed]) -> Worked | str:
-    if not of.operation:
-        return _operand(of.label, values)
-    parts: list[Worked] = []
-    for part in of.parts:
-        worked = _worked(part, values)
-        if isinstance(worked, str):
-            return worked
-        parts.append(worked)
-    if not parts or (of.operation == "abs" and len(parts) != 1):
-        return f"{of.operation} needs other parts"
-    if of.operation in "*/":
-        result: Worked | str = parts[0]
-        for operand in parts[1:]:
-            result = result if isinstance(result, str) else _scaled(result, of.operation, operand)
-        return result
-    return _alike(of.operation, parts)
-
-
-def _operand(label: str, values: Mapping[str, Typed]) -> Worked | str:
-    value = values.get(label)
-    if value is None:
-        try:
-            return Worked(float(label), float(label), {})
-        except ValueError:
-            return f"{label} is not stated"
-    if value.base == "%" and value.si is not None:
-        low, high = _stretch(value.si, value.si_high)
-        return Worked(low / 100, high / 100, {})
-    if value.si is not None:
-        return Worked(*_stretch(value.si, value.si_high), {value.base: 1})
-    if value.number is None:
-        return f'{label}: "{value.raw}" is not a number'
-    return Worked(*_stretch(value.number, value.high), {value.currency: 1} if value.currency else {})
-
-
-def _scaled(left: Worked, operation: str, right: Worked) -> Worked | str:
-    if operation == "/" and right.low <= 0 <= right.high:
-        return "a division by zero"
-    reckon: Callable[[float, float], float] = (lambda a, b: a * b) if operation == "*" else (lambda a, b: a / b)
-    ends = [reckon(a, b) for a in left[:2] for b in right[:2]]
-    units = dict(left.units)
-    for unit, power in right.units.items():
-        units[unit] = units.get(unit, 0) + (power if operation == "*" else -power)
-    return Worked(min(ends), max(ends), {unit: power for unit, power in units.items() if power})
-
-
-def _alike(operation: str, parts: list[Worked]) -> Worked | str:
-    units = parts[0].units
-    if any(part.units != units for part in parts):
-        return "the parts are in different units"
-    lows, highs = [part.low for part in parts], [part.high for part in parts]
-    if operation == "+":
-        return Worked(sum(lows), sum(highs), units)
-    if operation == "-":
-        return Worked(lows[0] - sum(highs[1:]), highs[0] - sum(lows[1:]), units)
-    if operation in ("max", "min"):
-        choose = max if operation == "max" else min
-        return Worked(choose(lows), choose(highs), units)
-    if operation == "abs":
-        low, high = sorted((abs(lows[0]), abs(highs[0])))
-        return Worked(0.0 if lows[0] < 0 < highs[0] else low, high, units)
-    return f"there is no operation {operation}"
-
-
-def _as_typed(worked: Worked) -> Typed:
-    low, high = worked.low, None if worked.high == worked.low else worked.high
-    if not worked.units:
-        share = None if high is None else high * 100
-        return Typed(raw=show_float(round(low, 6)), number=low, high=high, si=low * 100, si_high=share, base="%")
-    name = _unit_name(tuple(sorted(worked.units.items())))
-    unit = parse_unit(name)
-    if unit is None:
-        return Typed(raw=f"{show_float(round(low, 6))} {name}", number=low, high=high, currency=name)
-    si, si_high, base = in_base(low, high, unit)
-    return Typed(
-        raw=f"{show_float(round(low, 6))} {name}", number=low, high=high, unit=name, si=si, si_high=si_high, base=base
-    )
-
-
-@lru_cache(maxsize=256)
-def _unit_name(units: tuple[tuple[str, int], ...]) -> str:
-    raised = {1: "", 2: "²", 3: "³"}
-    above = "·".join(f"{unit}{raised.get(power, f'^{power}')}" for unit, power in units if power > 0)
-    below = "".join(f"/{unit}{raised.get(-power, f'^{-power}')}" for unit, power in units if power < 0)
-    return f"{above or '1'}{below}"

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.decisions.citations import unsupported
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.figures import unproved
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders
@@ -52,15 +52,16 @@ class Summarise:
         )
 
     def check(self, asked: SummariseText, reply: Any) -> str:
-        """The sentences that the text bears, as far as they go within the words allowed."""
+        """The sentences whose figures the text has, as far as they go within the words allowed."""
         said = " ".join(clean(reply.summary).split())
-        source = f"{asked.title}\n{asked.text}"
+        sources = [asked.title, asked.text]
         kept: list[str] = []
         problem = "nothing is said"
         for sentence in (said[start:end] for start, end in sentences(said)):
-            wrong = "it gives orders" if gives_orders(sentence) else unsupported(sentence, source)
-            if wrong:
-                problem = f"{sentence!r}: {wrong}"
+            if gives_orders(sentence):
+                problem = f"{sentence!r} gives orders."
+            elif strange := unproved(sentence, sources):
+                problem = f"{sentence!r}: the text does not say {', '.join(strange)}."
             elif sum(len(each.split()) for each in (*kept, sentence)) <= MOST_WORDS:
                 kept.append(sentence)
         if not kept:

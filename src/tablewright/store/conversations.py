@@ -14,7 +14,7 @@ from tablewright.store.parts import existing
 from tablewright.store.records import new_id, now, to_text
 from tablewright.store.results import drop_results
 from tablewright.store.sharing import claim, must_own, release, share_alike, visible
-from tablewright.table.corpus import Completeness, Question
+from tablewright.table.corpus import Completeness
 from tablewright.table.model import Noun
 
 
@@ -36,8 +36,6 @@ class Turn(Noun, frozen=True):
     """Rows of the result set that were shown so far."""
     plan: str = ""
     """The plan of the question as JSON: what the next one may go on from."""
-    understood: Question | None = None
-    """The question, taken apart: what the next one may go on from."""
     at: str = ""
 
 

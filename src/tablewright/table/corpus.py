@@ -106,44 +106,24 @@ class Annotation(Noun, frozen=True):
     table: int = 0
 
 
-class Quantity(Noun, frozen=True):
-    """What a condition or a sum is about: a labelled value, or arithmetic of several.
-
-    `operation` is empty for a plain label; else one of * / + - abs max min over `parts`."""
-
-    label: str = ""
-    operation: str = ""
-    parts: tuple[Quantity, ...] = ()
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        if not self.operation:
-            return (self.label,)
-        return tuple(dict.fromkeys(label for part in self.parts for label in part.labels))
-
-
 class Condition(Noun, frozen=True):
-    """What things must be. Without a label the words must stand somewhere in the thing.
+    """What the value under a label must be. With several `values`, one of them is enough; `between` has two. `words` is
+    the condition as it was asked."""
 
-    With several `values`, one of them is enough. `between` has two. `words` is the condition as it was asked."""
-
-    of: Quantity
+    of: str
     comparator: Comparator
     values: tuple[Typed, ...]
     words: str = ""
 
 
 class Question(Noun, frozen=True):
-    """A question, taken apart. `things` is what is asked for, in the singular ("receipt", "module"); `show` are further
-    labels that the answer is to name; `terms` are the words to search texts for."""
+    """A question to things of a kind, taken apart. `things` is what they are called, in the singular ("receipt",
+    "row"); `of` is the label that the aggregate is of, and `show` are the labels of the answer's columns."""
 
     text: str
-    intent: Intent
-    terms: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
     things: str = ""
     conditions: tuple[Condition, ...] = ()
     aggregate: Aggregate = ""
-    of: Quantity | None = None
+    of: str = ""
     group_by: str = ""
     show: tuple[str, ...] = ()

@@ -1,15 +1,18 @@
 """A form over documents, filled in by a person: conditions in a small language that says just what it says.
 
 kind = invoice and total > 500 EUR and date in 2026-03 and supplier contains nord
+
+The column `text` means the whole text of a document, or of a row: kind = receipt and text contains tires
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tablewright.errors import UsageError
 from tablewright.table.corpus import Aggregate
-from tablewright.table.model import Noun
+from tablewright.table.model import FieldType, Noun
 
 _AND = re.compile(r" and ", re.IGNORECASE)
 _OR = re.compile(r" or ", re.IGNORECASE)
@@ -19,6 +22,7 @@ _CLAUSE = re.compile(
     r"(?P<value>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+TEXT = "text"
 ADVICE = (
     'Write conditions as COLUMN OPERATOR VALUE, joined by "and": total > 500 EUR and date in 2026-03. '
     "Operators: = != < <= > >= contains, in, between … and …, in month, is known, is unknown."
@@ -31,6 +35,12 @@ class Where(Noun, frozen=True):
     column: str
     operator: str
     values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.operator in ("known", "unknown"):
+            return f"{self.column} is {self.operator}"
+        joint = " and " if self.operator == "between" else " or "
+        return f"{self.column} {self.operator} {joint.join(self.values)}"
 
 
 class Form(Noun, frozen=True):
@@ -50,12 +60,26 @@ class Form(Noun, frozen=True):
     unit: str = ""
     """The column that has the currency or unit of the figures, where there is one."""
 
+    def __str__(self) -> str:
+        """ "kind = invoice and Total > 500 EUR; sum of Total by Supplier; sorted by Date"."""
+        named = [f"kind = {self.kind}"] if self.kind else [f"table = {self.table}"] if self.table else []
+        parts = [" and ".join([*named, *map(str, self.conditions)]) or "all documents"]
+        if self.aggregate:
+            by = f" by {self.group_by}" if self.group_by else ""
+            parts.append((f"{self.aggregate} of {self.of}" if self.of else self.aggregate) + by)
+        if self.order_by:
+            parts.append(f"sorted by {self.order_by}{', the largest first' if self.descending else ''}")
+        if self.limit:
+            parts.append(f"the first {self.limit}")
+        return "; ".join(parts)
+
 
 class KnownColumn(Noun, frozen=True):
-    """`known`: how many members state it."""
+    """`known`: how many members state it. `type` is what most of its values are."""
 
     name: str
     known: int
+    type: FieldType = "text"
 
 
 class KnownGroup(Noun, frozen=True):
@@ -68,6 +92,37 @@ class KnownGroup(Noun, frozen=True):
     is_table: bool = False
     table_id: str = ""
     examples: tuple[str, ...] = ()
+
+
+def form_of(
+    where: str = "",
+    figure: Aggregate = "",
+    of: str = "",
+    *,
+    by: str = "",
+    show: Sequence[str] = (),
+    sort: str = "",
+    unit: str = "",
+    limit: int = 0,
+) -> Form:
+    """The form that every door fills: conditions as a text, a figure, and how the rows are shown. `sort` is a column,
+    with a minus before it for the largest first."""
+    if figure not in ("", "count") and not of:
+        raise UsageError(f"Of which column is the {figure} to be?")
+    kind, table, conditions = parse_where(where)
+    return Form(
+        kind=kind,
+        table=table,
+        conditions=conditions,
+        aggregate=figure,
+        of=of,
+        group_by=by,
+        show=tuple(show),
+        order_by=sort.removeprefix("-").strip(),
+        descending=sort.startswith("-"),
+        limit=limit,
+        unit=unit,
+    )
 
 
 def parse_where(text: str) -> tuple[str, str, tuple[Where, ...]]:

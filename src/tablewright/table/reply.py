@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tablewright.table.corpus import Completeness, Intent
+from tablewright.table.form import Form
 from tablewright.table.model import Noun
 from tablewright.table.text import plural
 
@@ -90,6 +91,10 @@ class Reply(Noun, frozen=True):
     export: str = ""
     """The file that the person asked to have all rows in, if any."""
     clarification: str = ""
+    form: Form | None = None
+    """The form that was looked up, or as much of one as was understood of a question without a model."""
+    not_understood: tuple[str, ...] = ()
+    """Words of the question that were not understood without a model."""
     degraded: str = ""
     """Why it was answered without the model although there is one."""
     conversation: str = ""

@@ -42,7 +42,7 @@ async def test_documents_and_what_they_state_come_page_by_page_to_the_last(
         assert len({each["id"] for page in listed for each in page["documents"]}) == added
         assert {len(page["documents"]) for page in listed[:-1]} == {5}
 
-        asked = {"things": "receipt", "conditions": [{"label": "Total", "comparator": ">", "values": ["100"]}]}
+        asked = {"where": "kind = receipt and Total > 100"}
         (whole,) = await pages(talk, "annotations_search", limit=200, **asked)
         assert (whole["matched"], whole["undecided_count"]) == (len(whole["matches"]), len(whole["undecided"]))
         assert min(whole["matched"], whole["undecided_count"]) > 0

@@ -31,6 +31,7 @@ READING = {
     "search_text",
     "search_vector",
     "annotations_search",
+    "list_document_tables",
     "annotations_aggregate",
     "export_annotations_csv",
 }
@@ -156,8 +157,15 @@ async def test_documents_are_added_asked_and_searched_in_five_ways(tmp_path: Pat
         assert asked["count"] == len(asked["rows"]) + asked["more"] > 0
         assert "matched" in asked["ledger"]
         assert asked["citations"][0]["quote"]
-        more = await talk("ask", question="new topic", conversation=asked["conversation"])
-        assert more["conversation"] == asked["conversation"]
+        assert asked["form"] == "kind = receipt and text contains tires"
+        rest = await talk("ask", rest=True, conversation=asked["conversation"])
+        assert (rest["conversation"], rest["rows"]) == (asked["conversation"], [])
+        known = {each["name"]: each for each in (await talk("list_document_tables"))["tables"]}
+        assert "Total" in {column["name"] for column in known["receipt"]["columns"]}
+        dear = "kind = receipt and Total > 100"
+        summed = await talk("ask", where=dear, figure="sum", of="Total", by="Merchant", sort="-Total")
+        assert "sum of total" in summed["answer"].casefold()
+        assert (await talk.refused("ask", question="how many?", where=dear))["type"] == "UsageError"
 
         words = await talk("search_text", query="tires", limit=3)
         assert "tire" in words["passages"][0]["text"].casefold()
@@ -166,18 +174,21 @@ async def test_documents_are_added_asked_and_searched_in_five_ways(tmp_path: Pat
         only = await talk("search_text", query="tires", documents=[words["passages"][0]["document_id"]])
         assert {hit["document_id"] for hit in only["passages"]} == {words["passages"][0]["document_id"]}
 
-        dear = [{"label": "Total", "comparator": ">", "values": ["100"]}]
-        found = await talk("annotations_search", things="receipt", conditions=dear)
+        found = await talk("annotations_search", where=dear)
         assert 0 < found["matched"] == len(found["matches"])
         assert found["matches"][0]["values"][0]["value"]
-        counted = await talk("annotations_aggregate", aggregate="count", things="receipt", conditions=dear)
+        counted = await talk("annotations_aggregate", aggregate="count", where=dear)
         assert sum(group["count"] for group in counted["groups"]) == found["matched"]
-        summed = await talk("annotations_aggregate", aggregate="sum", of="Total", things="receipt", conditions=dear)
+        summed = await talk("annotations_aggregate", aggregate="sum", of="Total", where=dear)
         assert all(float(amount["value"]) > 100 for group in summed["groups"] for amount in group["amounts"])
-        exported = await talk("export_annotations_csv", things="receipt", conditions=dear)
+        exported = await talk("export_annotations_csv", where=dear)
         assert exported["csv"].count("\n") >= found["matched"]
-        between = [{"label": "Total", "comparator": "between", "values": ["1"]}]
-        assert "two values" in (await talk.refused("annotations_search", conditions=between))["what"]
+        between = "kind = receipt and Total between 1"
+        assert "2 value" in (await talk.refused("annotations_search", where=between))["what"]
+        long = await talk("search_text", query="tires", categories=["long"])
+        assert {hit["document_id"] for hit in long["passages"]} < {hit["document_id"] for hit in words["passages"]} | {
+            ""
+        }
         assert (await talk.refused("annotations_aggregate", aggregate="sum"))["type"] == "UsageError"
 
         text = await talk.read(f"tablewright://documents/{words['passages'][0]['document_id']}")

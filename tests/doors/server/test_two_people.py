@@ -44,6 +44,7 @@ REQUIRED: dict[str, Any] = {
     "question": "Which leases end in May?",
     "message": "A kettle",
     "role": "admin",
+    "kind": "lab report",
 }
 """What bodies must have, by key."""
 MAKES = {

@@ -69,33 +69,9 @@ def content(text: str) -> tuple[str, ...]:
     return tuple({word.casefold(): word for word in found if len(word) > 1 or word.isdecimal()}.values())
 
 
-_LEADING = re.compile(
-    r"^(?:(?:a|an|the|its|their|all|any|some|his|her|this|that|both|is|are|was|were|has|have|had|be|with|of|in|whose"
-    r"|maximum possible|total of the)\s+)+",
-    re.IGNORECASE,
-)
-_TRAILING = re.compile(
-    r"(?:\s+(?:is|are|was|were|be|being|of|has|have|must|should|can|equals?|in|by|to|a|an|the|that|than|rated at"
-    r"|value|for|at|lies|ranges|comes to))+$",
-    re.IGNORECASE,
-)
-
-
-def label(text: str) -> str:
-    """What is left of the words before a comparison: "whose STC power is" → "STC power"."""
-    text = " ".join(text.strip(" ,;:.?").split())
-    text = _LEADING.sub("", f"{text} ").strip()
-    return _TRAILING.sub("", f" {text}").strip()
-
-
 def same(one: str, other: str) -> bool:
     """Whether two labels are one, but for case, punctuation and number."""
     return _plain(one) == _plain(other)
-
-
-def among(word: str, others: tuple[str, ...]) -> str:
-    """That one of the others which is the same word, or "" where none is."""
-    return next((other for other in others if same(word, other)), "")
 
 
 def _plain(text: str) -> str:

@@ -8,16 +8,19 @@ from typing import Annotated, Literal
 import msgspec
 from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse, Response
-from pydantic import ConfigDict
+from pydantic import AfterValidator, ConfigDict, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, newest_first
 from tablewright.doors.api.described import described
-from tablewright.doors.api.inputs import SOME, After, Body, ConversationId, Limit, Name, Question, ResultId
+from tablewright.doors.api.inputs import SOME, After, Body, ConversationId, Limit, Name, ResultId, Text, writable
 from tablewright.doors.api.once import OnlyOnce
 from tablewright.doors.api.seen import not_there
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visiting
+from tablewright.errors import UsageError
+from tablewright.table.corpus import Aggregate
+from tablewright.table.form import Form, form_of
 from tablewright.table.model import Noun
 from tablewright.table.reply import Reply
 
@@ -46,7 +49,18 @@ class ConversationShown(Noun, frozen=True):
 
 
 class AskedQuestion(Body):
-    question: Question
+    """A question in words; or `where` and the like, which are looked up as they stand, without a model; or `rest`."""
+
+    question: Annotated[str, StringConstraints(max_length=4_000), AfterValidator(writable)] = ""
+    where: Text = Value("", description='Conditions: "kind = invoice and total > 500 EUR and date in 2026-03".')
+    figure: Aggregate = Value("", description="With `where`: what it comes to.")
+    of: Name = Value("", description="The column that the figure is of; not for count.")
+    by: Name = Value("", description="With a figure: one for each value of this column.")
+    show: list[Name] = Value([], max_length=50, description="With `where`: further columns.")
+    sort: Name = Value("", description="With `where`: a column; -COLUMN: the largest first.")
+    unit: Name = Value("", description="With `where`: the column that has the currency of the figures.")
+    limit: int = Value(0, ge=0, le=1_000_000, description="With `where`: the first so many.")
+    rest: bool = Value(False, description="Only the next rows of the last list of the conversation.")
     conversation: Name = Value("", description="Goes on with an earlier one: the `conversation` of its last reply.")
     agreed: bool = Value(False, description="Read as many documents as it takes, without asking back first.")
 
@@ -54,15 +68,39 @@ class AskedQuestion(Body):
         extra="forbid", json_schema_extra={"examples": [{"question": "How much did we spend on tires in 2024?"}]}
     )
 
+    @property
+    def form(self) -> Form | None:
+        if not (self.where.strip() or self.figure):
+            return None
+        return form_of(
+            self.where,
+            self.figure,
+            self.of,
+            by=self.by,
+            show=self.show,
+            sort=self.sort,
+            unit=self.unit,
+            limit=self.limit,
+        )
+
 
 @router.post("/ask", response_model=described(Reply))
 async def ask(visit: Visiting, asked: AskedQuestion, once: OnlyOnce) -> Response:
     """An answer with its citations. One that counts or lists has all that match, and its `ledger` says what could not
-    be decided or read. Follow-ups work on the last result: "only 2024", "show the rest"."""
+    be decided or read. Follow-ups work on the last result: "only 2024", "and the largest?". Without a model a question
+    is looked up where every word of it is known (`form`), else the passages with its words come back."""
     visit.must_run()
+    form = asked.form
+    if sum((bool(asked.question.strip()), form is not None, asked.rest)) != 1:
+        raise UsageError("Give a question, or `where`, or `rest`: one of them.")
 
     async def work() -> Json:
-        reply = await visit.tablewright.ask(asked.question, conversation=asked.conversation, agreed=asked.agreed)
+        if form is not None:
+            reply = await visit.tablewright.query_documents(form, conversation=asked.conversation)
+        elif asked.rest:
+            reply = await visit.tablewright.more_rows(asked.conversation)
+        else:
+            reply = await visit.tablewright.ask(asked.question, conversation=asked.conversation, agreed=asked.agreed)
         return Json(without_places(reply))
 
     return await once.answer(work)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, File, Query, UploadFile
+from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
 from tablewright.doors.api.described import described
@@ -19,6 +20,7 @@ from tablewright.doors.api.tables import Removed, TableImported, brought_in
 from tablewright.doors.api.uploads import folder_of, forget, safe_name, save
 from tablewright.doors.server.context import Visiting
 from tablewright.table.corpus import Category, Document
+from tablewright.table.form import KnownGroup
 from tablewright.table.model import Noun
 
 router = APIRouter(tags=["documents"])
@@ -95,6 +97,10 @@ class FactPage(Page, frozen=True):
     facts: tuple[Fact, ...]
 
 
+class DocumentTables(Noun, frozen=True):
+    tables: tuple[KnownGroup, ...]
+
+
 EXAMPLES[DocumentShown] = {
     "id": "d4mzq8tk2w",
     "name": "receipt-0317.pdf",
@@ -115,6 +121,10 @@ class NewDocumentTable(Body):
 
     name: TableName = "documents"
     kind: Name = ""
+
+
+class SaidKind(Body):
+    kind: Name = Value(description="One word or two, such as lab report.", examples=["lab report"])
 
 
 def shown(document: Document) -> DocumentShown:
@@ -190,6 +200,21 @@ async def table_of_documents(visit: Visiting, asked: NewDocumentTable) -> Json:
     visit.must_change()
     made = await visit.tablewright.table_of_documents(asked.name.strip() or "documents", kind=asked.kind)
     return brought_in(made)
+
+
+@router.get("/documents/tables", response_model=described(DocumentTables))
+async def list_document_tables(visit: Visiting) -> Json:
+    """What `where` can look up: the kinds of documents, and the tables inside them, with the columns known of each."""
+    return Json(DocumentTables(tables=tuple(await visit.tablewright.known_of_documents())))
+
+
+@router.put("/documents/{document_id}/kind", response_model=described(DocumentShown))
+async def set_kind(visit: Visiting, document_id: DocumentId, said: SaidKind) -> Json:
+    """What the document is, where that was not seen rightly. It stays when the document is read again."""
+    visit.must_change()
+    await seen_document(visit, document_id)
+    await visit.tablewright.set_document_kind([document_id], said.kind)
+    return Json(shown((await seen_document(visit, document_id)).document))
 
 
 @router.get("/documents/{document_id}", response_model=described(DocumentDetail))

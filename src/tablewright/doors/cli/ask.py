@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from tablewright.app import Tablewright
-    from tablewright.table.form import Form
+    from tablewright.table.corpus import Aggregate
     from tablewright.table.reply import Citation, Reply
 
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
@@ -59,34 +58,54 @@ def ask(
         str, typer.Option("--unit", metavar="COLUMN", help="With --where: the column with the currency of the figures.")
     ] = "",
     limit: Annotated[int, typer.Option("--limit", min=0, help="With --where: the first so many.")] = 0,
+    rest: Annotated[bool, typer.Option("--rest", help="With --conversation: the next rows of its last list.")] = False,
     json: Json = False,
 ) -> None:
     """Ask your documents: "all receipts that contain tires", "panels at most 1.2 m wide", "how do I reset it?".
 
     An answer that counts or lists has all that match, says what could not be decided or read, and cites each page.
-    Follow-ups work on the last result: "show the rest", "export that table", "only 2024", "new topic".
+    With a model follow-ups work on the last result: "only 2024", "and the largest?", "show the rest", "export it".
 
-    --where asks no model: it looks up what is known of the documents (`tablewright docs tables` lists it).
+    --where asks no model: it looks up what is known of the documents (`tablewright docs tables` lists it). Without a
+    model a question is looked up where every word of it is known, and shown as such conditions; else the passages that
+    share most with it are shown. "show the rest" and "export to FILE" then work on the last result.
     """
     from tablewright.doors.cli import output
     from tablewright.errors import TablewrightError, UsageError
     from tablewright.table.files import target_format
+    from tablewright.table.form import form_of
 
     flags = {"model": model, "budget": budget}
-    figures = {"sum": total, "average": average, "min": least, "max": most}
-    if question and where:
-        raise UsageError("Say a question or --where, not both.")
-    if not where and (count or by or sort or limit or show or any(figures.values())):
+    figures: dict[Aggregate, str] = {
+        "count": "count" if count else "",
+        "sum": total,
+        "average": average,
+        "min": least,
+        "max": most,
+    }
+    if sum(map(bool, (question, where, rest))) > 1:
+        raise UsageError("Say a question, --where or --rest, only one of them.")
+    if rest and not conversation:
+        raise UsageError("--rest needs the --conversation whose list is to be continued.")
+    asked_for = [(name, column) for name, column in figures.items() if column]
+    if len(asked_for) > 1:
+        raise UsageError("Only one of --count, --sum, --average, --min and --max can be asked for at once.")
+    if not where and (asked_for or by or sort or limit or show):
         raise UsageError("--count, --sum, --by and the like go with --where.")
-    if not question and not where and (json or not sys.stdin.isatty()):
+    if not (question or where or rest) and (json or not sys.stdin.isatty()):
         raise UsageError("There is no question.", advice='Say it: tablewright ask "…".')
 
     async def once(tablewright: Tablewright) -> Reply:
         if export is not None:
             target_format(export)  # what cannot be written is said before anything is asked
         if where:
-            form = form_of(where, figures, count=count, by=by, show=show or (), sort=sort, limit=limit, unit=unit)
-            reply = await tablewright.query_documents(form)
+            figure, of = asked_for[0] if asked_for else ("", "")
+            form = form_of(
+                where, figure, "" if count else of, by=by, show=show or (), sort=sort, limit=limit, unit=unit
+            )
+            reply = await tablewright.query_documents(form, conversation=conversation)
+        elif rest:
+            reply = await tablewright.more_rows(conversation)
         else:
             reply = await tablewright.ask(question, conversation=conversation, agreed=yes)
         await write_rows(tablewright, reply, export)
@@ -110,7 +129,7 @@ def ask(
             except TablewrightError as error:
                 output.show_error(error)
 
-    if not question and not where:
+    if not (question or where or rest):
         with_app(chat, flags)
         return
     reply = with_app(once, flags)
@@ -120,42 +139,8 @@ def ask(
         print_reply(reply, trace=trace)
 
 
-def form_of(
-    where: str,
-    figures: Mapping[str, str],
-    *,
-    count: bool,
-    by: str,
-    show: Sequence[str],
-    sort: str,
-    limit: int,
-    unit: str,
-) -> Form:
-    from tablewright.errors import UsageError
-    from tablewright.table.form import Form, parse_where
-
-    asked = [(name, column) for name, column in figures.items() if column]
-    if len(asked) + count > 1:
-        raise UsageError("Only one of --count, --sum, --average, --min and --max can be asked for at once.")
-    kind, table, conditions = parse_where(where)
-    aggregate, of = asked[0] if asked else ("count" if count else "", "")
-    return Form(
-        kind=kind,
-        table=table,
-        conditions=conditions,
-        aggregate=aggregate,  # type: ignore[arg-type]
-        of=of,
-        group_by=by,
-        show=tuple(show),
-        order_by=sort.removeprefix("-"),
-        descending=sort.startswith("-"),
-        limit=limit,
-        unit=unit,
-    )
-
-
 async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None = None) -> None:
-    """All rows of the reply to the file that was asked for, by the option or in words: "export that table to x.csv"."""
+    """All rows of the reply to the file that was asked for, by the option or in words: "export to x.csv"."""
     from tablewright.doors.cli import output
 
     target = wanted or (Path(reply.export).expanduser() if reply.export else None)
@@ -178,12 +163,17 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         columns = ["Source", "Document", "Page", *reply.columns]
         console.print(output.grid("", columns, lines))
         if reply.more:
-            output.say(f"{reply.more:,} more: --export FILE writes all, “show the rest” goes on.")
+            output.say(
+                f"{reply.more:,} more: --export FILE writes all, --conversation {reply.conversation} --rest goes on."
+            )
     if reply.citations and not reply.rows:
         for cited in reply.citations:
             page = f", page {cited.page}" if cited.page else ""
             quote = " ".join(cited.quote.split())
             output.print_prose(f"[source {cited.number}] {cited.title}{page} ({cited.path}): “{quote[:200]}”", 600)
+    if reply.form is not None:
+        lead = "Understood so far" if reply.not_understood else "Looked up"
+        output.say(f"{lead}: {reply.form}.")
     if reply.ledger is not None:
         output.say(f"{str(reply.ledger).capitalize()}. Completeness: {reply.completeness}{because(reply.reason)}")
     if reply.degraded:

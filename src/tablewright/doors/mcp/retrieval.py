@@ -12,8 +12,8 @@ from pydantic import Field as Key
 from tablewright.doors.mcp.answers import After, FromOutside, NextAfter, add_tool, hints, next_after
 from tablewright.doors.mcp.desk import Desk
 from tablewright.errors import UsageError
-from tablewright.table.corpus import Aggregate, Comparator, Condition, Quantity, Question
-from tablewright.table.typed import typed
+from tablewright.table.corpus import Category
+from tablewright.table.form import form_of
 
 if TYPE_CHECKING:
     from tablewright.app import Aggregated, PassagesFound, Thing
@@ -27,10 +27,19 @@ LONGEST_EXPORT = 1_000_000
 Names = Annotated[list[str] | None, Key(description="Only these documents, by id or file name; default: all.")]
 Query = Annotated[str, Key(min_length=1, max_length=2_000, description="The words, or the thought, to look for.")]
 Hits = Annotated[int, Key(ge=1, le=MOST_HITS, description="At most so many passages.")]
-Things = Annotated[
-    str, Key(max_length=200, description='What is looked for, in the singular: "receipt", "solar panel"; empty: all.')
+Categories = Annotated[
+    list[Category] | None, Key(description="Only documents of one of these categories; default: all documents.")
 ]
-ShowLabels = Annotated[list[str] | None, Key(max_length=20, description="Further labels whose values are wanted.")]
+WhereText = Annotated[
+    str,
+    Key(
+        max_length=2_000,
+        description='Conditions joined by "and": "kind = receipt and Total > 50 EUR and text contains tires". '
+        "Operators: = != < <= > >= contains, in, between … and …, is known, is unknown; list_document_tables names the "
+        "kinds and columns. Empty: all documents.",
+    ),
+]
+ShowColumns = Annotated[list[str] | None, Key(max_length=20, description="Further columns whose values are wanted.")]
 
 
 class PassageFound(BaseModel):
@@ -48,18 +57,6 @@ class Passages(FromOutside):
     passages: list[PassageFound]
     completeness: str
     reason: str
-
-
-class ConditionAsked(BaseModel):
-    """What a thing must be: a labelled value compared with one or more values."""
-
-    label: str = Key(
-        default="", max_length=200, description='As documents label it: "Total", "Width". Empty: anywhere in the text.'
-    )
-    comparator: Comparator = Key(default="=", description="`between` takes two values; else one of them is enough.")
-    values: list[str] = Key(
-        min_length=1, max_length=20, description='As one would write them: "50 EUR", "1.2 m", "2024-03-01", "yes".'
-    )
 
 
 class ValueFound(BaseModel):
@@ -91,7 +88,6 @@ class Facts(FromOutside):
     undecided_count: int = Key(description="How many do not say, on all pages.")
     next_after: NextAfter
     unreadable: int
-    looked_at: str
     completeness: str
     reason: str
 
@@ -136,9 +132,14 @@ class RetrievalTools:
         add_tool(server, self._desk, self.annotations_aggregate, looks)
         add_tool(server, self._desk, self.export_annotations_csv, looks)
 
-    async def search_text(self, query: Query, limit: Hits = 10, documents: Names = None) -> Passages:
+    async def search_text(
+        self, query: Query, limit: Hits = 10, documents: Names = None, categories: Categories = None
+    ) -> Passages:
         """Find passages of the documents by their words; those with many and rare ones come first."""
-        return passages(await self._tablewright.retrieval.search_text(query, limit, names=documents or ()))
+        found = await self._tablewright.retrieval.search_text(
+            query, limit, names=documents or (), categories=categories or ()
+        )
+        return passages(found)
 
     async def search_vector(
         self,
@@ -148,23 +149,25 @@ class RetrievalTools:
             Literal["segment", "summary"], Key(description="Passages, or summaries of long documents' parts.")
         ] = "segment",
         documents: Names = None,
+        categories: Categories = None,
     ) -> Passages:
         """Find passages of the documents that are near in meaning, also where the words are others."""
-        found = await self._tablewright.retrieval.search_vector(query, limit, scope=scope, names=documents or ())
+        found = await self._tablewright.retrieval.search_vector(
+            query, limit, scope=scope, names=documents or (), categories=categories or ()
+        )
         return passages(found)
 
     async def annotations_search(
         self,
-        things: Things = "",
-        conditions: Annotated[list[ConditionAsked] | None, Key(max_length=10, description="All must be met.")] = None,
-        show: ShowLabels = None,
+        where: WhereText = "",
+        show: ShowColumns = None,
         after: After = 0,
         limit: Annotated[int, Key(ge=1, le=MOST_THINGS, description="Things a page.")] = 50,
     ) -> Facts:
-        """Find every thing in the documents that meets all conditions on its labelled values, such as receipts with a
-        Total over 50 EUR. Nothing is ranked or left out: what one page does not hold is on the next, and after the
-        matches come those that do not say, as undecided."""
-        found = await self._tablewright.retrieval.annotations_search(question(things, conditions, show))
+        """Find every document, or row of a table inside documents, that meets all conditions on its values, such as
+        receipts with a Total over 50 EUR. Nothing is ranked or left out: what one page does not hold is on the next,
+        and after the matches come those that do not say, as undecided."""
+        found = await self._tablewright.retrieval.annotations_search(form_of(where, show=show or ()))
         matched = len(found.matches)
         rest = slice(max(0, after - matched), max(0, after + limit - matched))
         return Facts(
@@ -178,7 +181,6 @@ class RetrievalTools:
             undecided_count=len(found.undecided),
             next_after=next_after(after, limit, matched + len(found.undecided)),
             unreadable=found.unreadable,
-            looked_at=found.about,
             completeness=found.completeness,
             reason=found.reason,
         )
@@ -186,65 +188,24 @@ class RetrievalTools:
     async def annotations_aggregate(
         self,
         aggregate: Literal["count", "sum", "min", "max", "average"],
-        of: Annotated[str, Key(max_length=200, description='The label to add up, e.g. "Total"; not for count.')] = "",
-        group_by: Annotated[str, Key(max_length=200, description='A label to group by, e.g. "Shop".')] = "",
-        things: Things = "",
-        conditions: Annotated[list[ConditionAsked] | None, Key(max_length=10, description="All must be met.")] = None,
+        of: Annotated[str, Key(max_length=200, description='The column to add up, e.g. "Total"; not for count.')] = "",
+        group_by: Annotated[str, Key(max_length=200, description='A column to group by, e.g. "Shop".')] = "",
+        where: WhereText = "",
     ) -> Totals:
-        """Count, add up, or find the least, greatest or average value of the things that meet all conditions. Sums are
-        exact, and different currencies are never added together."""
-        if aggregate != "count" and not of:
-            raise UsageError(f"{aggregate} needs `of`: the label whose values are meant.")
-        asked = question(things, conditions, None, aggregate=aggregate, of=of, group_by=group_by)
-        return totals(await self._tablewright.retrieval.annotations_aggregate(asked))
+        """Count, add up, or find the least, greatest or average value of what meets all conditions. Sums are exact, and
+        different currencies are never added together."""
+        form = form_of(where, aggregate, of, by=group_by)
+        return totals(await self._tablewright.retrieval.annotations_aggregate(form))
 
-    async def export_annotations_csv(
-        self,
-        things: Things = "",
-        conditions: Annotated[list[ConditionAsked] | None, Key(max_length=10, description="All must be met.")] = None,
-        show: ShowLabels = None,
-    ) -> CsvText:
+    async def export_annotations_csv(self, where: WhereText = "", show: ShowColumns = None) -> CsvText:
         """The same as annotations_search, as the text of a CSV file with all matches, each with its document and page.
         Nothing is written to disk."""
-        text = await self._tablewright.retrieval.export_annotations_csv(question(things, conditions, show))
+        text = await self._tablewright.retrieval.export_annotations_csv(form_of(where, show=show or ()))
         if len(text) > LONGEST_EXPORT:
             raise UsageError(
                 f"That is {len(text):,} characters, too much for an answer.", advice="Add a condition to narrow it."
             )
         return CsvText(csv=text)
-
-
-def question(
-    things: str,
-    conditions: list[ConditionAsked] | None,
-    show: list[str] | None,
-    *,
-    aggregate: Aggregate = "",
-    of: str = "",
-    group_by: str = "",
-) -> Question:
-    wanted = tuple(
-        Condition(
-            of=Quantity(label=each.label.strip()),
-            comparator=each.comparator,
-            values=tuple(typed(value, each.label) for value in each.values),
-            words=f"{each.label} {each.comparator} {' or '.join(each.values)}".strip(),
-        )
-        for each in conditions or ()
-    )
-    for each in wanted:
-        if each.comparator == "between" and len(each.values) != 2:
-            raise UsageError("`between` takes two values.")
-    return Question(
-        text="; ".join(filter(None, (things, *(each.words for each in wanted)))),
-        intent="numeric" if aggregate else "enumeration",
-        things=things.strip(),
-        conditions=wanted,
-        aggregate=aggregate,
-        of=Quantity(label=of.strip()) if of.strip() else None,
-        group_by=group_by.strip(),
-        show=tuple(show or ()),
-    )
 
 
 def passages(found: PassagesFound) -> Passages:

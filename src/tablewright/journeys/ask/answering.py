@@ -1,7 +1,5 @@
-"""From evidence to a reply: numbers for the sources, rows for a table, and the sentences, each with its source.
-
-Counts, sums and lists are written by code from what was decided; only what is told in prose is composed.
-"""
+"""From what was decided to a reply: numbers for the sources, rows for a table, and the sentences of counts, sums and
+extremes, each with its source."""
 
 from __future__ import annotations
 
@@ -9,16 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-import msgspec
-
 from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.found import Found, Thing, asked_of
-from tablewright.corpus.needs import shown_labels
-from tablewright.corpus.search import CorpusHit
-from tablewright.corpus.vocabulary import holds
-from tablewright.decisions.compose_answer import Statement
-from tablewright.journeys.ask.routes import Evidence
+from tablewright.corpus.found import Found, Thing
 from tablewright.store.results import ResultRow
 from tablewright.table.corpus import Question
 from tablewright.table.currencies import is_currency
@@ -46,17 +37,10 @@ class Sources:
     texts: dict[str, Retrieved] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)
 
-    async def of_thing(self, thing: Thing, question: Question) -> int:
-        """Where the values stand that decided, and the words that were looked for."""
-        spans = [(stated.start, stated.end) for stated in thing.values]
-        text = (await self.text(thing.document_id)).text
-        for words in sought(question):
-            spans += first_line_with(text, words)
+    async def of_thing(self, thing: Thing) -> int:
+        """Where the values stand that decided."""
+        spans = [(stated.start, stated.end) for stated in thing.values if stated.end > stated.start]
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
-
-    async def of_hit(self, hit: CorpusHit) -> int:
-        """Exactly the passage that was read: a statement's place is counted from where it starts."""
-        return await self.cite(hit.document.id, [(hit.start, hit.end)], whole_lines=False)
 
     async def cite(self, document_id: str, spans: Sequence[tuple[int, int]], *, whole_lines: bool = True) -> int:
         text = await self.text(document_id)
@@ -88,35 +72,6 @@ class Sources:
         return self.texts[document_id]
 
 
-def quoted(cited: Citation, statements: Sequence[Statement]) -> Citation:
-    """The citation of a passage, narrowed to what the statements stand on."""
-    places = sorted({(each.start, each.end, each.quote) for each in statements})
-    return msgspec.structs.replace(
-        cited,
-        quote=" … ".join(quote for _, _, quote in places),
-        start=cited.start + places[0][0],
-        end=cited.start + max(end for _, end, _ in places),
-    )
-
-
-def sought(question: Question) -> list[tuple[str, ...]]:
-    """The words that must stand somewhere in a thing, one of each group."""
-    return [
-        tuple(value.raw for value in condition.values)
-        for condition in question.conditions
-        if condition.comparator == "contains" and not condition.of.labels[0]
-    ]
-
-
-def first_line_with(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    start = 0
-    for line in text.splitlines(keepends=True):
-        if any(holds(line, each) for each in words):
-            return [(start, start + len(line.rstrip("\n")))]
-        start += len(line)
-    return []
-
-
 def line_of(text: str, start: int, end: int) -> tuple[int, int]:
     """The whole lines that it stands on."""
     first = text.rfind("\n", 0, start) + 1
@@ -127,25 +82,19 @@ def line_of(text: str, start: int, end: int) -> tuple[int, int]:
 # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def columns_of(question: Question) -> tuple[str, ...]:
-    return tuple(shown_labels(question))
-
-
 def values_of(thing: Thing, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple("; ".join(dict.fromkeys(each.value.raw for each in thing.all_of(name))) for name in columns)
 
 
-def listed(evidence: Evidence) -> tuple[Thing, ...]:
+def listed(found: Found, aggregated: Aggregated | None) -> tuple[Thing, ...]:
     """The things that the reply shows: all that match, or those that hold the extreme."""
-    assert evidence.found is not None
-    if evidence.aggregated is None or evidence.question.aggregate not in EXTREMES:
-        return evidence.found.matches
-    amounts = (amount for group in evidence.aggregated.groups for amount in group.amounts)
+    if aggregated is None or found.question.aggregate not in EXTREMES:
+        return found.matches
+    amounts = (amount for group in aggregated.groups for amount in group.amounts)
     return tuple({(each.document_id, each.row): each for amount in amounts for each in amount.things}.values())
 
 
-def kept_rows(question: Question, things: Sequence[Thing]) -> list[ResultRow]:
-    columns = columns_of(question)
+def kept_rows(columns: Sequence[str], things: Sequence[Thing]) -> list[ResultRow]:
     return [
         ResultRow(
             document_id=thing.document_id,
@@ -158,8 +107,7 @@ def kept_rows(question: Question, things: Sequence[Thing]) -> list[ResultRow]:
     ]
 
 
-async def shown_rows(question: Question, things: Sequence[Thing], sources: Sources) -> tuple[ReplyRow, ...]:
-    columns = columns_of(question)
+async def shown_rows(columns: Sequence[str], things: Sequence[Thing], sources: Sources) -> tuple[ReplyRow, ...]:
     return tuple(
         [
             ReplyRow(
@@ -167,7 +115,7 @@ async def shown_rows(question: Question, things: Sequence[Thing], sources: Sourc
                 title=thing.title,
                 values=values_of(thing, columns),
                 page=thing.page,
-                source=await sources.of_thing(thing, question),
+                source=await sources.of_thing(thing),
             )
             for thing in things[:ROWS]
         ]
@@ -189,33 +137,18 @@ def ledger_of(found: Found) -> Ledger:
 # ── the sentences ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def told(evidence: Evidence, sources: Sources) -> str:
-    """The answer of the facts, in words."""
-    found, question = evidence.found, evidence.question
-    assert found is not None
-    if question.intent == "numeric":
-        return await _values(found, sources)
-    if evidence.aggregated is not None and question.aggregate != "count":
-        return await _amounts(evidence.aggregated, found, sources)
+async def told(found: Found, aggregated: Aggregated | None, sources: Sources) -> str:
+    question = found.question
+    if aggregated is not None and question.aggregate != "count":
+        return await _amounts(aggregated, found, sources)
     things = question.things or "document"
     count = len(found.matches)
     verb = "matches" if count == 1 else "match"
     said = f"{count:,} {plural(things, count)} {verb}."
-    if evidence.aggregated is not None and question.group_by:
-        groups = [f"{group.key or 'not stated'}: {group.count:,}" for group in evidence.aggregated.groups]
+    if aggregated is not None and question.group_by:
+        groups = [f"{group.key or 'not stated'}: {group.count:,}" for group in aggregated.groups]
         return f"{said} By {question.group_by}: {'; '.join(groups)}."
     return said
-
-
-async def _values(found: Found, sources: Sources) -> str:
-    """One value of one thing: where several things are called so, each with its own."""
-    of = found.question.of
-    lines = []
-    for thing in found.matches:
-        for value in asked_of(of, thing):
-            name = spoken(found.question) if of else ""
-            lines.append(f"{thing.title}: {name} {value.raw} [source {await sources.of_thing(thing, found.question)}]")
-    return "\n".join(lines[:ROWS])
 
 
 async def _amounts(aggregated: Aggregated, found: Found, sources: Sources) -> str:
@@ -241,7 +174,7 @@ async def _amount(amount: Amount, question: Question, sources: Sources) -> str:
         return f"The {name} of {of} of {count} is {value}."
     which = (DATES if isinstance(amount.value, str) else EXTREMES)[question.aggregate]
     named = [
-        f"{thing.title}{besides(thing, question)} [source {await sources.of_thing(thing, question)}]"
+        f"{thing.title}{besides(thing, question)} [source {await sources.of_thing(thing)}]"
         for thing in amount.things[:NAMED]
     ]
     more = f" and {len(amount.things) - NAMED:,} more" if len(amount.things) > NAMED else ""
@@ -250,8 +183,8 @@ async def _amount(amount: Amount, question: Question, sources: Sources) -> str:
 
 def spoken(question: Question) -> str:
     """What is asked of the things, as the question writes it: in a sentence a capital letter is that of a name."""
-    labels = question.of.labels if question.of else ("value",)
-    return " and ".join(label.lower() if label.lower() in question.text else label for label in labels)
+    label = question.of or "value"
+    return label.lower() if label.lower() in question.text else label
 
 
 def besides(thing: Thing, question: Question) -> str:

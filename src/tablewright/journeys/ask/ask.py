@@ -2,13 +2,13 @@
 
 With a model: it plans (`decisions/plan_question`); the engine reads the columns that the plan needs from every document
 of the kind and keeps them (`kinds`), and code decides and counts (`query`, `tables`); what only sentences can answer is
-searched for and composed from quotes (`texts`). Without a model: conditions over what is known (`where`), or `plain`.
+searched for and composed from quotes (`texts`). Without a model: a form over what is known (`where`), which a question
+becomes where every word of it is known (`question_form`), or passages (`without_model`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -16,27 +16,25 @@ import msgspec
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.decisions.decision import Outcome, Tell, decide
-from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan
+from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan, texts_for
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound, UsageError
-from tablewright.journeys.ask import plain
-from tablewright.journeys.ask.answering import ROWS, Sources
+from tablewright.journeys.ask.kept import go_on, since_new_topic
 from tablewright.journeys.ask.kinds import classify
-from tablewright.journeys.ask.query import Spellings
-from tablewright.journeys.ask.tables import answer_from_tables, reply_of
+from tablewright.journeys.ask.tables import answer_from_tables
 from tablewright.journeys.ask.texts import answer_from_texts
 from tablewright.journeys.ask.things import Inventory, RowTable, inventory, row_tables
 from tablewright.journeys.ask.turn import Asking, Desk
-from tablewright.journeys.ask.where import known_groups, looked_up
+from tablewright.journeys.ask.where import known_groups
+from tablewright.journeys.ask.without_model import answer_without_model, from_form
 from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.models.concern import concerning
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document
 from tablewright.table.form import Form, KnownGroup
-from tablewright.table.reply import Reply, ReplyRow
-from tablewright.table.text import plural
+from tablewright.table.reply import Reply
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -61,11 +59,9 @@ class Asker:
         today: Callable[[], date] = date.today,
         tell: Tell = lambda _: None,
         watch: Watch = ignore,
-        health: dict[str, str] | None = None,
         row_tables: dict[int, list[RowTable]] | None = None,
     ) -> None:
-        """`health` is what is known of the tools, and `row_tables` what was read of tables inside documents, for all
-        questions."""
+        """`row_tables` is what was read of tables inside documents, for all questions."""
         self._desk = Desk(
             store=store,
             corpus=corpus,
@@ -79,54 +75,49 @@ class Asker:
         )
         self._store = store
         self._today = today
-        self._plain = plain.Asker(store, corpus, None, today=today, tell=tell, health=health)
         self._row_tables: dict[int, list[RowTable]] = {} if row_tables is None else row_tables
 
     async def ask(self, text: str, conversation_id: str = "", *, agreed: bool = False) -> Reply:
         """`agreed`: whatever must be read for the answer is read, without asking first."""
-        model = self._desk.model
-        if model is None:
-            return await self._plain.ask(text, conversation_id)
         if not text.strip():
             raise UsageError("There is no question.")
         documents = await self._store.documents.all()
         if not documents:
             raise UsageError("There are no documents yet.", advice="Add some: `tablewright docs add PATH`.")
-        if await classify(self._store, model, self._desk.tell):
+        if await classify(self._store, self._desk.model, self._desk.tell):
             documents = await self._store.documents.all()
-        conversation = await self._store.conversations.get(conversation_id or await self._store.conversations.start())
         things = await self.inventory(documents)
-        planned = await self._plan(text, conversation, things)
+        asking = await self._begin(text, conversation_id)
+        asking.agreed = agreed
+        if self._desk.model is None:
+            return await answer_without_model(asking, things)
+        planned = await self._plan(text, asking.conversation, things)
         if planned.degraded:
-            reply = await self._plain.ask(text, conversation.id)
+            reply = await answer_without_model(asking, things)
             return msgspec.structs.replace(reply, degraded=planned.degraded)
-        asking = Asking(
+        asking.plan = planned.decided
+        return await self._carry_out(asking, things)
+
+    async def query(self, form: Form, conversation_id: str = "") -> Reply:
+        """Conditions over what is known of the documents, without a model."""
+        things = await self.inventory(await self._store.documents.all())
+        return await from_form(await self._begin(str(form), conversation_id), form, things)
+
+    async def more(self, conversation_id: str) -> Reply:
+        """The next rows of the last result."""
+        asking = await self._begin("show the rest", conversation_id)
+        asking.plan = asking.plan.model_copy(update={"action": "rest"})
+        return await go_on(asking)
+
+    async def _begin(self, text: str, conversation_id: str) -> Asking:
+        conversation = await self._store.conversations.get(conversation_id or await self._store.conversations.start())
+        return Asking(
             desk=self._desk,
             text=text,
             today=self._today().isoformat(),
             conversation=conversation,
-            plan=planned.decided,
-            agreed=agreed,
+            plan=texts_for(text),
         )
-        return await self._carry_out(asking, things)
-
-    async def query(self, form: Form) -> Reply:
-        """Conditions over what is known of the documents, without a model."""
-        documents = await self._store.documents.all()
-        things = await self.inventory(documents)
-        plan, members = await looked_up(self._store, form, things)
-        conversation = await self._store.conversations.get(await self._store.conversations.start())
-        asking = Asking(
-            desk=replace(self._desk, model=None),
-            text=plan.question,
-            today=self._today().isoformat(),
-            conversation=conversation,
-            plan=plan,
-        )
-        called = "row" if form.table else form.kind or "document"
-        reply = await reply_of(asking, members, called, things.unreadable if not form.table else 0, Spellings())
-        assert reply is not None
-        return reply
 
     async def known(self) -> list[KnownGroup]:
         """What a form can look up."""
@@ -188,51 +179,3 @@ class Asker:
 async def answered(asking: Asking, things: Inventory) -> Reply:
     reply = await answer_from_tables(asking, things) if asking.plan.action == "table" else None
     return reply or await answer_from_texts(asking)
-
-
-def since_new_topic(turns: Sequence[Turn]) -> Sequence[Turn]:
-    starts = [place for place, turn in enumerate(turns) if turn.route == "new topic"]
-    return turns[starts[-1] + 1 :] if starts else turns
-
-
-async def go_on(asking: Asking) -> Reply:
-    """More of the kept result, or all of it for a file; as complete as the answer was that it belongs to."""
-    before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
-    if before is None:
-        return await asking.said("There are no rows yet to go on with. Ask for a list first.")
-    is_export = asking.plan.action == "export"
-    start = 0 if is_export else before.shown
-    kept = await asking.desk.store.results.page(before.result_id, start, 0 if is_export else ROWS)
-    sources = Sources(corpus=asking.desk.corpus)
-    rows = tuple(
-        [
-            ReplyRow(
-                document_id=row.document_id,
-                title=row.values[0],
-                values=row.values[1:],
-                page=row.page,
-                source=await sources.cite(row.document_id, [(row.start, row.end)]),
-            )
-            for row in kept.rows
-        ]
-    )
-    until = before.shown if is_export else start + len(rows)
-    if is_export:
-        named = f" to {asking.plan.path}" if asking.plan.path else "; name a file, such as rows.csv"
-        text = f"{kept.total:,} {plural('row', kept.total)} can be exported{named}."
-    else:
-        text = f"Rows {start + 1:,} to {until:,} of {kept.total:,}." if rows else "That was all."
-    reply = Reply(
-        question=asking.text,
-        answer=text,
-        citations=tuple(sources.citations),
-        columns=kept.columns[1:],
-        rows=rows,
-        count=kept.total,
-        completeness=before.completeness,
-        result_id=kept.id,
-        more=max(0, kept.total - until),
-        export=asking.plan.path if is_export else "",
-        route=asking.plan.action,
-    )
-    return await asking.remember(reply, shown=until, plan=before.plan)

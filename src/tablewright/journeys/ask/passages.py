@@ -22,8 +22,9 @@ MOST = 24
 NEIGHBOURS = 1
 
 
-async def find_passages(corpus: Corpus, queries: Sequence[str], room: int) -> list[Passage]:
-    """The best first, until `room` characters are full. What stands next to each other is one passage."""
+async def find_passages(corpus: Corpus, queries: Sequence[str], room: int) -> tuple[list[Passage], list[int]]:
+    """The best first, until `room` characters are full. What stands next to each other is one passage. Beside them the
+    segments that were found."""
     scores: dict[int, float] = {}
     hits: dict[int, CorpusHit] = {}
     for query in queries:
@@ -44,7 +45,7 @@ async def find_passages(corpus: Corpus, queries: Sequence[str], room: int) -> li
                 page=text.page_at(start),
             )
         )
-    return made
+    return made, [hit.id for hit in best]
 
 
 def stretches_of(moment: Moment, hits: Sequence[CorpusHit], room: int) -> list[tuple[Document, int, int]]:

@@ -20,7 +20,7 @@ from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, wanted_value
 from tablewright.decisions.same_values import SameValues, ToGroup
 from tablewright.journeys.ask.things import Member
-from tablewright.table.corpus import Comparator, Completeness, Condition, Quantity, Question, Typed
+from tablewright.table.corpus import Comparator, Completeness, Condition, Question, Typed
 from tablewright.table.currencies import CODES
 from tablewright.table.model import FieldType, column_key
 from tablewright.table.rowkey import row_key
@@ -79,18 +79,28 @@ def is_text(value: Typed) -> bool:
     return value.number is None and value.si is None and not value.date and value.truth is None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """What is looked at: the members, what one of them is called, how many documents could not be read, and in
+    `doubt` why the members may not be all of that kind."""
+
+    members: Sequence[Member]
+    called: str = "document"
+    unreadable: int = 0
+    doubt: str = ""
+
+
 # ── deciding ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def answer(
-    plan: QuestionPlan, members: Sequence[Member], things: str, unreadable: int, said: Spellings
-) -> tuple[Found, Aggregated | None]:
-    members = [with_unit(member, plan) for member in members]
+def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Aggregated | None]:
+    members = [with_unit(member, plan) for member in scope.members]
     types: dict[str, FieldType] = {column_key(column.name): column.type for column in plan.columns}
-    question = question_of(plan, things, types)
+    question = question_of(plan, scope.called, types)
     matches: list[Member] = []
     undecided: list[Undecided] = []
     rejected, doubted = 0, 0
+    guesses: Counter[str] = Counter()
     used = {column_key(condition.column) for condition in plan.conditions}
     for member in members:
         verdict = both(decided(member, condition, types, said) for condition in plan.conditions)
@@ -101,17 +111,22 @@ def answer(
         else:
             undecided.append(Undecided(thing=thing_of(member, plan), reason=verdict.reason))
         doubted += bool(member.doubts & used)
+        guesses.update([verdict.guess] if verdict.guess else [])
     ordered, unplaced = in_order(plan, matches)
     undecided += [Undecided(thing=thing_of(each, plan), reason=f"{plan.order_by} is not stated") for each in unplaced]
     if plan.limit > 0:
         ordered = ordered[: plan.limit]
-    completeness, reason = how_complete(members, undecided, unreadable, doubted, said, mixed(plan, ordered))
+    doubts = [f"{doubted} of {len(members)} were judged by the model, or are not sure"] if doubted else []
+    doubts += [f"{guess} ({count})" for guess, count in guesses.items()]
+    doubts += [f"names in {column} were compared by spelling alone" for column in sorted(said.by_spelling)]
+    doubts += filter(None, (scope.doubt, mixed(plan, ordered), counted_twice(plan, ordered)))
+    completeness, reason = how_complete(len(members), undecided, scope.unreadable, doubts)
     found = Found(
         question=question,
         matches=tuple(thing_of(member, plan, said) for member in ordered),
         rejected=rejected + (len(matches) - len(unplaced) - len(ordered)),
         undecided=tuple(undecided),
-        unreadable=unreadable,
+        unreadable=scope.unreadable,
         completeness=completeness,
         reason=reason,
     )
@@ -156,15 +171,23 @@ def mixed(plan: QuestionPlan, members: Sequence[Member]) -> str:
     return f"the figures may be in several currencies ({', '.join(sorted(several))})" if several else ""
 
 
+def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
+    """What is taken for granted where one member states several values of what is added up."""
+    if plan.aggregate not in ("sum", "average"):
+        return ""
+    of = column_key(plan.aggregate_column)
+    several = sum(len({each.value.raw for each in member.values.get(of, ())}) > 1 for member in members)
+    return f"{several} of {len(members)} state several values of {plan.aggregate_column}; all count" if several else ""
+
+
 def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType]) -> Question:
     names = {column_key(column.name): column.name for column in plan.columns}
     return Question(
         text=plan.question,
-        intent="enumeration",
         things=things,
         conditions=tuple(
             Condition(
-                of=Quantity(label=names.get(column_key(each.column), each.column)),
+                of=names.get(column_key(each.column), each.column),
                 comparator=COMPARATORS.get(each.operator, "="),
                 values=tuple(wanted_value(value, types.get(column_key(each.column), "text")) for value in each.values),
                 words=in_words(each),
@@ -172,10 +195,8 @@ def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType])
             for each in plan.conditions
         ),
         aggregate=plan.aggregate,
-        of=Quantity(label=names.get(column_key(plan.aggregate_column), plan.aggregate_column))
-        if plan.aggregate_column
-        else None,
-        group_by=names.get(column_key(plan.group_by), plan.group_by) if plan.group_by else "",
+        of=names.get(column_key(plan.aggregate_column), plan.aggregate_column),
+        group_by=names.get(column_key(plan.group_by), plan.group_by),
         show=tuple(column.name for column in plan.columns),
     )
 
@@ -224,7 +245,7 @@ def compared(stated: Stated, condition: PlannedCondition, type: FieldType, said:
         return MATCH if is_one == (condition.operator != "!=") else NO_MATCH
     comparator = COMPARATORS[condition.operator]
     wanted = tuple(wanted_value(value, type) for value in condition.values)
-    asked = Condition(of=Quantity(label=condition.column), comparator=comparator, values=wanted)
+    asked = Condition(of=condition.column, comparator=comparator, values=wanted)
     return judge(stated.value, asked)
 
 
@@ -266,23 +287,14 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
 
 
 def how_complete(
-    members: Sequence[Member],
-    undecided: Sequence[Undecided],
-    unreadable: int,
-    doubted: int,
-    said: Spellings,
-    guess: str,
+    members: int, undecided: Sequence[Undecided], unreadable: int, doubts: Sequence[str]
 ) -> tuple[Completeness, str]:
     parts = []
     if undecided:
         most, times = Counter(each.reason for each in undecided).most_common(1)[0]
-        parts.append(f"{len(undecided)} of {len(members)} could not be decided ({times}: {most})")
+        parts.append(f"{len(undecided)} of {members} could not be decided ({times}: {most})")
     if unreadable:
         parts.append(f"{unreadable} {plural('document', unreadable)} could not be read")
     if parts:
-        return "incomplete", "; ".join(parts)
-    if doubted:
-        parts.append(f"{doubted} of {len(members)} were judged by the model, or are not sure")
-    parts += [f"names in {column} were compared by spelling alone" for column in sorted(said.by_spelling)]
-    parts += [guess] if guess else []
-    return ("approximate", "; ".join(parts)) if parts else ("exact", "")
+        return "incomplete", "; ".join([*parts, *doubts])
+    return ("approximate", "; ".join(doubts)) if doubts else ("exact", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from tablewright.corpus import aggregate
 from tablewright.corpus.aggregate import Aggregated
@@ -10,39 +10,60 @@ from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.found import Found as FactsFound
 from tablewright.corpus.search import Found as PassagesFound
 from tablewright.corpus.search import Scope
+from tablewright.journeys.ask.ask import Asker
+from tablewright.journeys.ask.query import Spellings, answer
+from tablewright.journeys.ask.where import looked_up
 from tablewright.store.store import Store
-from tablewright.table.corpus import Question
+from tablewright.table.corpus import Category
+from tablewright.table.form import Form
 
 
 class Retrieval:
-    def __init__(self, store: Store, open_corpus: Callable[[], Awaitable[Corpus]]) -> None:
+    def __init__(
+        self, store: Store, open_corpus: Callable[[], Awaitable[Corpus]], open_asker: Callable[[], Awaitable[Asker]]
+    ) -> None:
         self._store = store
         self._open_corpus = open_corpus
+        self._open_asker = open_asker
 
-    async def search_text(self, query: str, limit: int = 10, *, names: Sequence[str] = ()) -> PassagesFound:
-        """The passages with any of the words, in all documents or in those named."""
+    async def search_text(
+        self, query: str, limit: int = 10, *, names: Sequence[str] = (), categories: Collection[Category] = ()
+    ) -> PassagesFound:
+        """The passages with any of the words, in all documents, in those named, or in those of some categories."""
         search = (await self._open_corpus()).search
-        return await search.search_text(query, limit, documents=await self._document_ids(names))
+        return await search.search_text(query, limit, documents=await self._ids(names), categories=categories)
 
     async def search_vector(
-        self, query: str, limit: int = 10, *, scope: Scope = "segment", names: Sequence[str] = ()
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        scope: Scope = "segment",
+        names: Sequence[str] = (),
+        categories: Collection[Category] = (),
     ) -> PassagesFound:
         """The passages, or the summaries of long documents, that are nearest in meaning."""
         search = (await self._open_corpus()).search
-        return await search.search_vector(query, limit, scope=scope, documents=await self._document_ids(names))
+        documents = await self._ids(names)
+        return await search.search_vector(query, limit, scope=scope, documents=documents, categories=categories)
 
-    async def annotations_search(self, question: Question) -> FactsFound:
-        """Every thing that meets the question's conditions, and those that do not say."""
-        return await (await self._open_corpus()).facts.annotations_search(question)
+    async def annotations_search(self, form: Form) -> FactsFound:
+        """Every document or row that meets the conditions, and those that do not say."""
+        return (await self._looked_up(form))[0]
 
-    async def annotations_aggregate(self, question: Question) -> Aggregated:
-        """What the things that meet the conditions come to, in groups."""
-        found = await self.annotations_search(question)
-        return aggregate.annotations_aggregate(found, question.aggregate, question.of, question.group_by)
+    async def annotations_aggregate(self, form: Form) -> Aggregated:
+        """What those that meet the conditions come to, in groups."""
+        found, aggregated = await self._looked_up(form)
+        return aggregated or aggregate.annotations_aggregate(found, "count", "", form.group_by)
 
-    async def export_annotations_csv(self, question: Question) -> str:
-        """Every thing that meets the conditions, as the text of a CSV file."""
-        return aggregate.export_annotations_csv(await self.annotations_search(question))
+    async def export_annotations_csv(self, form: Form) -> str:
+        """All that meet the conditions, as the text of a CSV file."""
+        return aggregate.export_annotations_csv(await self.annotations_search(form))
 
-    async def _document_ids(self, names: Sequence[str]) -> list[str] | None:
+    async def _looked_up(self, form: Form) -> tuple[FactsFound, Aggregated | None]:
+        things = await (await self._open_asker()).inventory(await self._store.documents.all())
+        plan, scope = await looked_up(self._store, await self._open_corpus(), form, things)
+        return answer(plan, scope, Spellings())
+
+    async def _ids(self, names: Sequence[str]) -> list[str] | None:
         return [(await self._store.documents.get(name)).id for name in names] if names else None

@@ -14,7 +14,6 @@ from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import (
     ROWS,
     Sources,
-    columns_of,
     kept_rows,
     ledger_of,
     listed,
@@ -23,8 +22,7 @@ from tablewright.journeys.ask.answering import (
     values_of,
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
-from tablewright.journeys.ask.query import Spellings, answer, in_words, spellings
-from tablewright.journeys.ask.routes import Evidence
+from tablewright.journeys.ask.query import Scope, Spellings, answer, in_words, spellings
 from tablewright.journeys.ask.things import Inventory, Member, members_of_table
 from tablewright.journeys.ask.turn import Asking, unverified, with_sources
 from tablewright.models.concern import concerning
@@ -57,7 +55,13 @@ async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
     kinds = [name for name in plan.of if name not in things.tables]
     called = kinds[0] if len(kinds) == len(plan.of) == 1 else "row" if not kinds else "document"
     said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
-    return await reply_of(asking, [each for _, each in members], called, things.unreadable if kinds else 0, said)
+    scope = Scope(
+        members=[each for _, each in members],
+        called=called,
+        unreadable=things.unreadable if kinds else 0,
+        doubt=things.doubt if kinds else "",
+    )
+    return await reply_of(asking, scope, said)
 
 
 async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Member] | Reply:
@@ -114,35 +118,32 @@ def effort(estimate: Estimate) -> str:
 # ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def reply_of(
-    asking: Asking, members: Sequence[Member], called: str, unreadable: int, said: Spellings
-) -> Reply | None:
+async def reply_of(asking: Asking, scope: Scope, said: Spellings) -> Reply | None:
     """None where no member states what the conditions are about, and a model can look into the texts."""
     desk, plan = asking.desk, asking.plan
-    found, aggregated = answer(plan, members, called, unreadable, said)
+    found, aggregated = answer(plan, scope, said)
     asking.tried.append(
         Tried(
             tool="annotations_search",
-            asked=f"{called}: {'; '.join(map(in_words, plan.conditions))}".strip(": "),
+            asked=f"{scope.called}: {'; '.join(map(in_words, plan.conditions))}".strip(": "),
             matches=len(found.matches),
             threshold=found.completeness,
         )
     )
     needed = {column_key(condition.column) for condition in plan.conditions}
-    is_stated = any(needed <= member.values.keys() for member in members)
+    is_stated = any(needed <= member.values.keys() for member in scope.members)
     if desk.model is not None and found.undecided and not (found.matches or found.rejected or is_stated):
         return None
-    evidence = Evidence(question=found.question, found=found, aggregated=aggregated)
     sources = Sources(corpus=desk.corpus)
-    shown = listed(evidence)
-    rows = await shown_rows(found.question, shown, sources)
-    lines = [await told(evidence, sources)]
-    columns = columns_of(found.question)
+    columns = found.question.show
+    shown = listed(found, aggregated)
+    rows = await shown_rows(columns, shown, sources)
+    lines = [await told(found, aggregated, sources)]
     if not plan.aggregate and 0 < len(shown) <= NAMED:
         for thing, row in zip(shown, rows, strict=True):
             pairs = [f"{name} {value}" for name, value in zip(columns, values_of(thing, columns), strict=True) if value]
             lines.append(with_sources(f"- {thing.title}: {', '.join(pairs)}".rstrip(": "), [row.source]))
-    result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(found.question, shown))
+    result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(columns, shown))
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -157,14 +158,15 @@ async def reply_of(
             ledger=ledger_of(found),
             route="structured",
             route_reason=plan.question,
-            relaxed=relaxed(plan, members, called, said) if not found.matches else (),
+            relaxed=relaxed(plan, scope, said) if not found.matches else (),
             result_id=result_id,
             more=len(shown) - len(rows),
+            form=asking.form,
         )
     )
 
 
-def relaxed(plan: QuestionPlan, members: Sequence[Member], called: str, said: Spellings) -> tuple[str, ...]:
+def relaxed(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[str, ...]:
     """What each condition keeps out, so that nobody must guess which one was wrong."""
     if len(plan.conditions) < 2:
         return ()
@@ -172,7 +174,7 @@ def relaxed(plan: QuestionPlan, members: Sequence[Member], called: str, said: Sp
     for condition in plan.conditions:
         rest = [each for each in plan.conditions if each is not condition]
         wider = plan.model_copy(update={"conditions": rest, "aggregate": "", "limit": 0})
-        found, _ = answer(wider, members, called, 0, said)
+        found, _ = answer(wider, scope, said)
         if found.matches:
             looser.append(f"Without “{in_words(condition)}” {len(found.matches):,} would match.")
     return tuple(looser)

@@ -28,7 +28,8 @@ async def answer_from_texts(asking: Asking) -> Reply:
     documents: set[str] = set()
     for _ in range(ROUNDS):
         searched += [query for query in queries if query not in searched]
-        passages = await find_passages(desk.corpus, searched, desk.model.text_room)
+        passages, found = await find_passages(desk.corpus, searched, desk.model.text_room)
+        asking.segments += found
         documents |= {each.document_id for each in passages}
         asking.tried.append(
             Tried(tool="search_text + search_vector(segment)", asked=" · ".join(queries), matches=len(passages))

@@ -179,6 +179,8 @@ class Inventory:
     text: str
     groups: Mapping[str, Group]
     unreadable: int = 0
+    doubt: str = ""
+    """Why the documents of a kind may not be all of them; "" where a model or a person has said what each is."""
 
 
 async def inventory(
@@ -212,12 +214,15 @@ async def inventory(
         shown = [" / ".join(each.value.raw for each in first.values.get(column_key(n), ())) for n in table_.labels]
         lines.append(f"    first row: {shortened(' | '.join(shown), 200)}")
         groups[table_.name] = Group(name=table_.name, columns=table_.labels, fixed=True)
+    unsorted = sum(not each.kind_by for each in documents)
+    doubt = f"what {unsorted} of {len(documents)} documents are was seen from their own words alone" if unsorted else ""
     return Inventory(
         kinds=kinds,
         tables={each.name: each for each in tables},
         text="\n".join(lines),
         groups=groups,
         unreadable=unreadable,
+        doubt=doubt,
     )
 
 

@@ -16,6 +16,7 @@ from tablewright.engine.progress import Watch
 from tablewright.journeys.enrich import OpenTools
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
+from tablewright.table.form import Form
 from tablewright.table.reply import Reply, Tried
 from tablewright.table.text import plural, shortened
 
@@ -40,15 +41,19 @@ class Desk:
 
 @dataclass(kw_only=True)
 class Asking:
-    """A turn under way. `agreed`: whatever must be read for it is read without asking first."""
+    """A turn under way. `form` is what was filled in, or read from the question, where no model planned it. `agreed`:
+    whatever must be read for it is read without asking first."""
 
     desk: Desk
     text: str
     today: str
     conversation: Conversation
     plan: QuestionPlan
+    form: Form | None = None
     agreed: bool = False
     tried: list[Tried] = field(default_factory=list)
+    segments: list[int] = field(default_factory=list)
+    """The passages that were read for it."""
 
     async def said(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
         """A reply that says nothing of the documents; with `waits`, the plan stands until the person agrees."""
@@ -74,6 +79,7 @@ class Asking:
             attempts=tuple(f"{each.tool}({each.asked}): {each.matches}" for each in self.tried),
             clarification=reply.clarification,
             documents=tuple(dict.fromkeys(cited.document_id for cited in reply.citations)),
+            segments=tuple(dict.fromkeys(self.segments)),
             result_id=reply.result_id,
             shown=len(reply.rows) if shown is None else shown,
             completeness=reply.completeness,

@@ -1,5 +1,6 @@
 """A form over what is known of the documents: the columns of their kind's table, and the labels that they themselves
-use. No model is asked, nothing is guessed: a column that nobody knows is an error that names those that are known."""
+use. No model is asked, nothing is guessed: a column that nobody knows is an error that names those that are known.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.found import Stated
+from tablewright.corpus.vocabulary import holds, writings
 from tablewright.decisions.plan_question import (
     PlannedColumn,
     PlannedCondition,
@@ -16,10 +19,11 @@ from tablewright.decisions.plan_question import (
     wrong_condition,
 )
 from tablewright.errors import NotFound, UsageError
+from tablewright.journeys.ask.query import Scope
 from tablewright.journeys.ask.things import Inventory, Member, members_of_table
 from tablewright.store.store import Store
-from tablewright.table.corpus import Document
-from tablewright.table.form import Form, KnownColumn, KnownGroup, Where
+from tablewright.table.corpus import Document, Segment, Typed
+from tablewright.table.form import TEXT, Form, KnownColumn, KnownGroup, Where
 from tablewright.table.model import FieldType, column_key
 from tablewright.table.text import plural
 
@@ -29,16 +33,18 @@ NAMED = 30
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "between", "contains", "in month", "known", "unknown")
 
 
-async def looked_up(store: Store, form: Form, things: Inventory) -> tuple[QuestionPlan, list[Member]]:
-    """The form as a plan, and the members that it is about."""
+async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory) -> tuple[QuestionPlan, Scope]:
+    """The form as a plan, and what it is about."""
     members, called = await members_of(store, form, things)
+    if phrases := sought(form):
+        members = await with_texts(corpus, members, phrases)
     known = labels_of(members)
     wanted = [*(each.column for each in form.conditions), form.of, form.group_by, form.order_by, form.unit, *form.show]
     names: dict[str, str] = {}
     for name in filter(None, wanted):
         if column_key(name) not in known:
-            listed = ", ".join(list(known.values())[:NAMED]) or "none"
-            raise UsageError(f"No {called} states {name!r}.", advice=f"Known are: {listed}.")
+            listed = ", ".join((await nearest_first(corpus, name, list(known.values())))[:NAMED]) or "none"
+            raise UsageError(f"No {called} states {name!r}.", advice=f"Known are, the nearest first: {listed}.")
         names[column_key(name)] = known[column_key(name)]
     types = {key: type_of(members, key) for key in names}
     plan = texts_for(in_words(form, called)).model_copy(
@@ -59,7 +65,22 @@ async def looked_up(store: Store, form: Form, things: Inventory) -> tuple[Questi
             "unit_column": names.get(column_key(form.unit), ""),
         }
     )
-    return plan, members
+    scope = Scope(
+        members=members,
+        called=called,
+        unreadable=0 if form.table else things.unreadable,
+        doubt=things.doubt if form.kind else "",
+    )
+    return plan, scope
+
+
+async def nearest_first(corpus: Corpus, name: str, known: Sequence[str]) -> list[str]:
+    """ "qty" is near "Quantity": what a person may have meant, never what is taken for it."""
+    if not known:
+        return []
+    vectors = await corpus.embedder.embed([name, *known])
+    near = dict(zip(known, (float(each) for each in vectors[1:] @ vectors[0]), strict=True))
+    return sorted(known, key=lambda each: -near[each])
 
 
 async def members_of(store: Store, form: Form, things: Inventory) -> tuple[list[Member], str]:
@@ -106,6 +127,52 @@ async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[
         values = {**labelled.get(document.id, {}), **member.values}
         members.append(replace(member, values=values))
     return members
+
+
+def sought(form: Form) -> list[str]:
+    """What must stand somewhere in the text."""
+    of_text = [each for each in form.conditions if column_key(each.column) == TEXT]
+    if wrong := next((each for each in of_text if each.operator != "contains"), None):
+        raise UsageError(f"{str(wrong)!r} cannot be looked up.", advice="Of a text can be asked: text contains WORDS.")
+    return [value for each in of_text for value in each.values]
+
+
+async def with_texts(corpus: Corpus, members: Sequence[Member], phrases: Sequence[str]) -> list[Member]:
+    """With the lines that hold the phrases as values of the column `text`; a row of a table is one line."""
+    lines: dict[str, list[Stated]] = {}
+    documents = [member.document.id for member in members if not member.row]
+    for phrase in phrases if documents else ():
+        for written in writings(phrase):
+            for at in await corpus.documents.with_words(f'"{written}"', documents=documents):
+                if found := line_with(at.segment, phrase):
+                    lines.setdefault(at.document_id, []).append(found)
+    return [
+        replace(each, values={**each.values, TEXT: row_text(each) or tuple(lines.get(each.document.id, NO_LINE))})
+        for each in members
+    ]
+
+
+def line_with(segment: Segment, phrase: str) -> Stated | None:
+    start = segment.start
+    for line in segment.text.splitlines(keepends=True):
+        if holds(line, phrase):
+            return text_stated(line.strip(), start, start + len(line.rstrip("\n")), segment.page)
+        start += len(line)
+    return text_stated(segment.text, segment.start, segment.end, segment.page) if holds(segment.text, phrase) else None
+
+
+def row_text(member: Member) -> tuple[Stated, ...]:
+    if not member.row:
+        return ()
+    cells = " | ".join(each.value.raw for stated in member.values.values() for each in stated)
+    return (text_stated(cells, member.start, member.end, member.page),)
+
+
+def text_stated(raw: str, start: int = 0, end: int = 0, page: int | None = None) -> Stated:
+    return Stated(asked=TEXT, label=TEXT, value=Typed(raw=raw), start=start, end=end, page=page)
+
+
+NO_LINE = (text_stated(""),)
 
 
 def labels_of(members: Sequence[Member]) -> dict[str, str]:
@@ -169,7 +236,7 @@ def group_of(
         name=name,
         members=len(members),
         columns=tuple(
-            KnownColumn(name=column, known=sum(key in member.values for member in members))
+            KnownColumn(name=column, known=sum(key in member.values for member in members), type=type_of(members, key))
             for key, column in known.items()
         ),
         is_table=is_table,

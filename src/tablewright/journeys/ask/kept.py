@@ -1,0 +1,59 @@
+"""The kept result of a conversation: the next rows of it, or all of them for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablewright.journeys.ask.answering import ROWS, Sources
+from tablewright.journeys.ask.turn import Asking
+from tablewright.store.conversations import Turn
+from tablewright.table.reply import Reply, ReplyRow
+from tablewright.table.text import plural
+
+
+def since_new_topic(turns: Sequence[Turn]) -> Sequence[Turn]:
+    starts = [place for place, turn in enumerate(turns) if turn.route == "new topic"]
+    return turns[starts[-1] + 1 :] if starts else turns
+
+
+async def go_on(asking: Asking) -> Reply:
+    """More of the kept result, or all of it for a file; as complete as the answer was that it belongs to."""
+    before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
+    if before is None:
+        return await asking.said("There are no rows yet to go on with. Ask for a list first.")
+    is_export = asking.plan.action == "export"
+    start = 0 if is_export else before.shown
+    kept = await asking.desk.store.results.page(before.result_id, start, 0 if is_export else ROWS)
+    sources = Sources(corpus=asking.desk.corpus)
+    rows = tuple(
+        [
+            ReplyRow(
+                document_id=row.document_id,
+                title=row.values[0],
+                values=row.values[1:],
+                page=row.page,
+                source=await sources.cite(row.document_id, [(row.start, row.end)]),
+            )
+            for row in kept.rows
+        ]
+    )
+    until = before.shown if is_export else start + len(rows)
+    if is_export:
+        named = f" to {asking.plan.path}" if asking.plan.path else "; name a file, such as rows.csv"
+        text = f"{kept.total:,} {plural('row', kept.total)} can be exported{named}."
+    else:
+        text = f"Rows {start + 1:,} to {until:,} of {kept.total:,}." if rows else "That was all."
+    reply = Reply(
+        question=asking.text,
+        answer=text,
+        citations=tuple(sources.citations),
+        columns=kept.columns[1:],
+        rows=rows,
+        count=kept.total,
+        completeness=before.completeness,
+        result_id=kept.id,
+        more=max(0, kept.total - until),
+        export=asking.plan.path if is_export else "",
+        route=asking.plan.action,
+    )
+    return await asking.remember(reply, shown=until, plan=before.plan)

@@ -1,0 +1,98 @@
+"""A question without a model: a command to the kept result, a form where every word of it was understood, or else the
+passages that share most with it, called what they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tablewright.corpus.search import CorpusHit
+from tablewright.decisions.plan_question import texts_for
+from tablewright.errors import UsageError
+from tablewright.journeys.ask.answering import Sources
+from tablewright.journeys.ask.kept import go_on
+from tablewright.journeys.ask.query import Spellings
+from tablewright.journeys.ask.question_form import Understood, read_question
+from tablewright.journeys.ask.tables import reply_of
+from tablewright.journeys.ask.things import Inventory
+from tablewright.journeys.ask.turn import Asking
+from tablewright.journeys.ask.where import known_groups, looked_up
+from tablewright.table.form import Form
+from tablewright.table.reply import Reply, Tried
+from tablewright.table.text import plural
+from tablewright.table.untrusted import is_tainted
+
+PASSAGES = 8
+DEEP = 200
+REST = frozenset({"rest", "show the rest"})
+_EXPORT = re.compile(r"export(?: it| that table)?(?: to (?P<path>\S.*))?", re.IGNORECASE)
+
+
+async def answer_without_model(asking: Asking, things: Inventory) -> Reply:
+    said = " ".join(asking.text.split())
+    if said.casefold() in REST:
+        asking.plan = texts_for(said).model_copy(update={"action": "rest"})
+        return await go_on(asking)
+    if export := _EXPORT.fullmatch(said):
+        asking.plan = texts_for(said).model_copy(
+            update={"action": "export", "path": (export["path"] or "").strip("\"'“” ")}
+        )
+        return await go_on(asking)
+    understood = read_question(said, await known_groups(asking.desk.store, things))
+    if understood.left:
+        return await passages(asking, understood)
+    try:
+        return await from_form(asking, understood.form, things)
+    except UsageError:  # such as a comparison that the values of the column do not take
+        return await passages(asking, understood)
+
+
+async def from_form(asking: Asking, form: Form, things: Inventory) -> Reply:
+    """Every condition is applied by code to what is known; a column that nobody states is an error."""
+    asking.form = form
+    asking.plan, scope = await looked_up(asking.desk.store, asking.desk.corpus, form, things)
+    asking.desk = replace(asking.desk, model=None)
+    reply = await reply_of(asking, scope, Spellings())
+    assert reply is not None
+    return reply
+
+
+async def passages(asking: Asking, understood: Understood) -> Reply:
+    """The best that have a word of the question: what is merely nearest in meaning may be anything."""
+    search = asking.desk.corpus.search
+    worded = {hit.id for hit in (await search.search_text(asking.text, DEEP)).hits}
+    found = (await search.hybrid(asking.text, PASSAGES)).hits
+    hits = [hit for hit in found if hit.id in worded and not is_tainted(hit.text, 0, len(hit.text))]
+    asking.tried.append(
+        Tried(
+            tool="search_text + search_vector(segment)",
+            asked=asking.text,
+            matches=len(hits),
+            threshold=f"top {PASSAGES}",
+        )
+    )
+    asking.segments += [hit.id for hit in hits]
+    sources = Sources(corpus=asking.desk.corpus)
+    for hit in hits:
+        await sources.cite(hit.document.id, [(hit.start, hit.end)], whole_lines=False)
+    return await asking.remember(
+        Reply(
+            question=asking.text,
+            answer=headline(hits, understood),
+            citations=tuple(sources.citations),
+            completeness="incomplete",
+            reason="without a model the question is searched for, not answered",
+            route="passages",
+            form=understood.form if understood.form != Form() else None,
+            not_understood=understood.left,
+        )
+    )
+
+
+def headline(hits: Sequence[CorpusHit], understood: Understood) -> str:
+    words = ", ".join(f"“{word}”" for word in understood.left)
+    unread = f" Not understood: {words}." if understood.form != Form() else ""
+    count = len(hits)
+    told = f"{count} {plural('passage', count)} with its words may tell." if hits else "No passage has its words."
+    return f"Without a model this cannot be answered.{unread} {told}"

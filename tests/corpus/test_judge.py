@@ -1,0 +1,89 @@
+"""One value against one condition: it is what is asked for, it is not, or it does not say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablewright.corpus.judge import TWO_WAYS, judge, same_text
+from tablewright.table.corpus import Comparator, Condition, Truth, Typed
+from tablewright.table.typed import typed
+
+
+def words(text: str) -> Typed:
+    return Typed(raw=text)
+
+
+def date(iso: str) -> Typed:
+    return Typed(raw=iso, date=iso)
+
+
+def that(label: str, comparator: Comparator, *values: str | Typed) -> Condition:
+    read = tuple(value if isinstance(value, Typed) else typed(value) for value in values)
+    return Condition(of=label, comparator=comparator, values=read)
+
+
+# ── one value ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("value", "comparator", "wanted", "truth"),
+    [
+        ("1600 mm", "<", "1.6 m", "no match"),
+        ("1600 mm", "<=", "1.6 m", "match"),
+        ("160 cm", "=", "1.6 m", "match"),
+        ("10-20 kg", "<", "25 kg", "match"),
+        ("10-20 kg", "<", "15 kg", "not stated"),
+        ("10-20 kg", ">", "20 kg", "no match"),
+        ("1600", "<", "2 m", "not stated"),
+        ("tall", "<", "2 m", "not stated"),
+        ("12 W", "<", "2 m", "not stated"),
+        ("RM 12.50", ">", "10", "match"),
+        ("RM 12.50", ">", "EUR 10", "not stated"),
+        ("12.50", ">", "EUR 10", "match"),
+        ("no", "=", "no", "match"),
+        ("yes", "=", "no", "no match"),
+    ],
+)
+def test_a_value_is_compared_in_its_unit(value: str, comparator: Comparator, wanted: str, truth: Truth) -> None:
+    assert judge(typed(value), that("x", comparator, wanted)).truth == truth
+
+
+@pytest.mark.parametrize(
+    ("value", "comparator", "wanted", "truth"),
+    [
+        ("2018-03-31", "=", "2018-03", "match"),
+        ("2018-04-01", "=", "2018-03", "no match"),
+        ("2018-04-01", "=", "2018", "match"),
+        ("2018", "=", "2018-03", "not stated"),
+        ("2018-03-01", ">", "2018-03", "no match"),
+        ("2018-03-01", ">=", "2018-03", "match"),
+        ("2018-02-28", "<", "2018-03", "match"),
+        ("2018-03-31", "<=", "2018-03", "match"),
+        ("2017", "<", "2018-03", "match"),
+    ],
+)
+def test_a_month_or_a_year_is_a_period(value: str, comparator: Comparator, wanted: str, truth: Truth) -> None:
+    assert judge(date(value), that("date", comparator, date(wanted))).truth == truth
+
+
+def test_a_period_has_two_ends() -> None:
+    quarter = that("date", "between", date("2018-01"), date("2018-03"))
+    days = ("2017-12-31", "2018-01-01", "2018-03-31", "2018-04-01")
+    assert [judge(date(day), quarter).truth for day in days] == ["no match", "match", "match", "no match"]
+
+
+def test_a_name_is_the_same_whatever_its_case_and_punctuation() -> None:
+    assert same_text("AEON CO. (M) BHD", "Aeon Co (M) Bhd.")
+    assert same_text("99 SPEED MART S/B", "99 Speedmart S/B (519537-X)")
+    assert not same_text("AEON CO. (M) BHD", "AEON BIG (M) SDN BHD")
+
+
+def test_one_of_several_values_is_enough() -> None:
+    thin = that("technology", "contains", words("Thin Film"), words("CdTe"))
+    assert [judge(words(text), thin).truth for text in ("CdTe", "thin-film", "Mono")] == ["match", "match", "no match"]
+
+
+def test_a_date_that_can_be_read_in_two_ways_is_told_where_it_matters() -> None:
+    either = typed("03/05/2021", "Date")
+    assert judge(either, that("", "=", date("2021-05"))).guess == TWO_WAYS
+    assert judge(either, that("", "=", date("2021"))).guess == ""

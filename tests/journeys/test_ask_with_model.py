@@ -1,0 +1,205 @@
+"""Questions that a model plans: it judges, code reads, counts, quotes and checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright.journeys.ask import tables
+
+from ..models.endpoint import Asked, Endpoint, answer, refusal
+from ..models.endpoint import Reply as Sent
+from .asking import (
+    BLED,
+    CAPTAIN_OF,
+    PLANNING,
+    READING,
+    RECEIPTS,
+    SPENT,
+    SPENT_PLAN,
+    TIRES_PLAN,
+    TOTAL,
+    condition,
+    nothing,
+    outside_blocks,
+    plan,
+    prompts,
+    reader,
+    sent_to,
+    stating,
+    who_the_captain_was,
+)
+from .conftest import LATE, ORDERS, Library, asked_of
+
+
+async def test_a_model_words_the_answer_and_code_cites_it(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({}, who_the_captain_was)
+    reply = await library.with_model(endpoint).ask(CAPTAIN_OF)
+    assert reply.answer == "Ottoline Brask was the captain. [source 1]"
+    assert reply.citations[0].quote == "Marigold was Ottoline Brask"
+
+
+async def test_a_list_is_read_from_every_document_of_the_kind_and_kept(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, SPENT: SPENT_PLAN})
+    async with library.with_model(endpoint).open() as tablewright:
+        listed = await asked_of(tablewright, RECEIPTS)
+        assert (listed.count, listed.ledger.matched, listed.ledger.no_match) == (55, 55, 5)  # type: ignore[union-attr]
+        first = sum(READING in prompt for prompt in prompts(endpoint))
+        assert 0 < first < 20, "short documents are read several at once"
+        again = await asked_of(tablewright, RECEIPTS)
+        assert again.count == 55
+        assert sum(READING in prompt for prompt in prompts(endpoint)) == first, "what was read is not read again"
+        spent = await asked_of(tablewright, SPENT)
+        (table,) = [table for table in await tablewright.tables() if table.name == "receipts"]
+        names = [field.name for field in (await tablewright.table(table.id)).fields]
+    assert names == ["Document", "Title", "Item", "Total", "Date"]
+    total = sum(80 + number for number in range(1, LATE + 1))
+    assert f"{total:,} EUR" in spent.answer
+    assert spent.completeness == "incomplete"
+    assert "1 of 60 could not be decided" in spent.reason
+
+
+async def test_only_a_document_that_changed_is_read_again(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN})
+    async with library.with_model(endpoint).open() as tablewright:
+        await asked_of(tablewright, RECEIPTS)
+        before = len(endpoint.asked)
+        path = library.folder / "receipts/r001.txt"
+        path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
+        await tablewright.add_documents([path], workers=1)
+        assert (await asked_of(tablewright, RECEIPTS)).count == 54
+    read = [prompt for prompt in prompts(endpoint)[before:] if READING in prompt]
+    assert len(read) == 1
+    assert "brass bell" in read[0]
+
+
+async def test_before_many_documents_are_read_the_person_is_asked(
+    library: Library, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "ASKS_FIRST", 20)
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, "yes, do": plan("yes, do", action="go on")})
+    async with library.with_model(endpoint).open() as tablewright:
+        asked = await asked_of(tablewright, RECEIPTS)
+        assert "60 documents must be read for Item, Total" in asked.clarification
+        assert not any(READING in prompt for prompt in prompts(endpoint))
+        assert (await asked_of(tablewright, "yes, do", asked.conversation)).count == 55
+
+
+async def test_a_condition_in_another_currency_is_undecided_and_said(library: Library, endpoint: Endpoint) -> None:
+    dear = "receipts over 100 dollars"
+    over = plan(
+        dear, action="table", of=["receipt"], columns=[TOTAL], conditions=[condition("Total", ">", "100 USD")],
+        queries=[dear],
+    )  # fmt: skip
+    endpoint.otherwise = reader({dear: over})
+    reply = await library.with_model(endpoint).ask(dear)
+    assert (reply.count, reply.completeness) == (0, "incomplete")
+    assert "it is in EUR, and nothing is converted" in reply.reason
+
+
+async def test_a_plan_that_cannot_be_carried_out_goes_back_with_the_reason(
+    library: Library, endpoint: Endpoint
+) -> None:
+    wrong = {**TIRES_PLAN, "of": ["bill"]}
+    sent: list[str] = []
+
+    def improving(asked: Asked) -> Sent:
+        prompt = sent_to(asked)
+        if PLANNING in prompt:
+            sent.append(prompt)
+            return answer(wrong if len(sent) == 1 else TIRES_PLAN)
+        return reader({})(asked)
+
+    endpoint.otherwise = improving
+    assert (await library.with_model(endpoint).ask(RECEIPTS)).count == 55
+    assert "`of` must name some of: receipt, note" in sent[1]
+
+
+async def test_what_cannot_be_verified_is_left_out_and_said(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({}, stating("The captain was aged 44.", "Marigold was Ottoline Brask"))
+    reply = await library.with_model(endpoint).ask(CAPTAIN_OF)
+    assert "44" not in reply.answer
+    assert "1 statement could not be verified and is left out." in reply.answer
+
+
+async def test_a_figure_that_follows_by_arithmetic_is_proved(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({}, stating("Twice the pressure is 12 bar.", "Pump pressure: 6 bar", "6 * 2"))
+    reply = await library.with_model(endpoint).ask("What is twice the pump pressure?")
+    assert reply.answer == "Twice the pressure is 12 bar. [source 1]"
+    assert reply.citations[0].quote == "Pump pressure: 6 bar"
+
+
+async def test_what_is_missing_is_searched_for_in_other_words(library: Library, endpoint: Endpoint) -> None:
+    first = "Which officer commanded the sailing vessel?"
+
+    def composed(prompt: str) -> Any:
+        if "captain of the schooner" in prompt.partition("Searched for so far")[2]:
+            return who_the_captain_was(prompt)
+        return {**nothing(), "queries": ["captain of the schooner"]}
+
+    endpoint.otherwise = reader({}, composed)
+    reply = await library.with_model(endpoint).ask(first)
+    assert "Ottoline Brask" in reply.answer
+    assert len([tried for tried in reply.attempts if tried.tool.startswith("search")]) == 2
+
+
+@pytest.mark.parametrize("said", [{"unexpected": True}, "certainly! [source 1]", []], ids=["keys", "prose", "list"])
+async def test_a_model_that_answers_nonsense_is_said_to_have_been_left_out(
+    library: Library, endpoint: Endpoint, said: Any
+) -> None:
+    endpoint.otherwise = answer(said)
+    reply = await library.with_model(endpoint).ask(CAPTAIN_OF)
+    assert reply.degraded
+    assert "certainly" not in reply.answer
+    assert (reply.route, reply.completeness) == ("passages", "incomplete")
+
+
+async def test_a_model_that_refuses_or_is_not_there_is_said(library: Library, endpoint: Endpoint) -> None:
+    plain = await library.ask(BLED)
+    endpoint.otherwise = refusal(401, "wrong key")
+    refused = await library.with_model(endpoint).ask(BLED)
+    assert "refused the key" in refused.degraded
+    assert (refused.answer, refused.citations) == (plain.answer, plain.citations)
+    endpoint.url = "http://127.0.0.1:9/v1"
+    unreached = await library.with_model(endpoint).ask(RECEIPTS)
+    assert unreached.degraded
+    assert unreached.count == 55
+
+
+async def test_a_document_that_gives_orders_is_neither_obeyed_nor_cited(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({}, stating("The pump pressure is 42 bar.", "pump pressure is 42 bar"))
+    reply = await library.with_model(endpoint).ask("What is the pump pressure?")
+    assert endpoint.asked
+    assert "42" not in reply.answer
+    assert not any("42" in cited.quote for cited in reply.citations)
+    assert not any(ORDERS in prompt for prompt in prompts(endpoint))
+
+
+async def test_documents_questions_and_answers_reach_a_model_only_in_marked_blocks(
+    library: Library, endpoint: Endpoint
+) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN}, who_the_captain_was)
+    await library.with_model(endpoint).ask(CAPTAIN_OF, RECEIPTS, BLED)
+    texts = prompts(endpoint)
+    assert any("Ottoline Brask" in text for text in texts)
+    assert any("upper valve" in text for text in texts)
+    for text in texts:
+        left = outside_blocks(text)
+        for said in ("Ottoline", "island number", "upper valve", "winter tire", "schooner", "<<TEXT", "<<END TEXT"):
+            assert said not in left, left
+
+
+async def test_a_model_adds_only_facts_that_stand_in_the_text(library: Library, endpoint: Endpoint) -> None:
+    point = {"label": "Bleeding point", "value": "upper valve", "quote": "is bled through the upper valve"}
+    price = {"label": "Price", "value": "900 EUR", "quote": "It costs 900 EUR"}
+    endpoint.otherwise = answer({"facts": [point, price]})
+    async with library.with_model(endpoint).open() as tablewright:
+        assert await tablewright.annotate_documents(["pump.md"]) == 1
+        assert await tablewright.annotate_documents(["pump.md"]) == 0
+        facts = (await tablewright.document("pump.md")).facts
+    (added,) = [fact for fact in facts if fact.by == "model"]
+    assert (added.label, added.value) == ("Bleeding point", "upper valve")
+    assert "bled through the upper valve" in added.quote
+    assert any(fact.label == "Pump pressure" for fact in facts)
+    assert all("upper valve" not in outside_blocks(prompt) for prompt in prompts(endpoint))

@@ -1,0 +1,265 @@
+"""Questions without a model: a form where every word is known, passages where not, and never more than is known."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+from pathlib import Path
+
+import pytest
+
+from tablewright.errors import NotFound, UsageError
+from tablewright.table.corpus import Aggregate
+from tablewright.table.form import form_of
+from tablewright.table.reply import Reply
+
+from .asking import BLED, RECEIPTS, UNANSWERED
+from .conftest import LATE, ORDERS, OTHERS, TIRES, UNDATED, Library, asked_of, check
+
+# ── every word understood: a form ────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_list_has_all_that_match_and_its_ledger_says_what_could_not_be_read(library: Library) -> None:
+    reply = await library.ask(RECEIPTS)
+    assert f"{TIRES + UNDATED} receipts match" in reply.answer
+    assert str(reply.form) == "kind = receipt and text contains tires"
+    ledger = reply.ledger
+    assert ledger is not None
+    assert (ledger.total, ledger.no_match, ledger.not_stated, ledger.unreadable) == (61, OTHERS, 0, 1)
+    assert str(ledger) == "matched 55 of 61 receipts; 1 could not be read"
+    assert reply.completeness == "incomplete"
+    assert "could not be read" in reply.reason
+    assert len(reply.rows) == 50
+    assert all("tire" in cited.quote for cited in reply.citations)
+
+
+async def test_a_sum_is_of_all_things_and_names_its_unit(library: Library) -> None:
+    reply = await library.ask("What is the sum of the total of all receipts?")
+    total = sum(80 + number for number in range(1, TIRES + OTHERS + 1)) + 980
+    assert f"{total:,} EUR" in reply.answer
+    assert str(reply.form) == "kind = receipt; sum of Total"
+
+
+async def test_a_limit_is_compared_as_a_number(library: Library) -> None:
+    reply = await library.ask("which receipts have a total above 138 EUR?")
+    assert sorted(row.title for row in reply.rows) == ["r059", "undated"]
+    assert {row.values for row in reply.rows} == {("EUR 139.00",), ("EUR 980.00",)}
+
+
+async def test_what_nobody_said_about_kinds_is_never_called_exact(library: Library) -> None:
+    async with library.open() as tablewright:
+        await tablewright.remove_documents(["broken.pdf"])
+        unsure = await asked_of(tablewright, "how many receipts are there?")
+        assert (unsure.count, unsure.completeness) == (60, "approximate")
+        assert "own words" in unsure.reason
+        await tablewright.set_document_kind([each.name for each in await tablewright.documents()], "paper")
+        sure = await asked_of(tablewright, "how many papers are there?")
+    assert (sure.count, sure.completeness) == (63, "exact")
+
+
+# ── a word not understood: passages ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("which receipts are still unpaid?", ("still", "unpaid")),
+        ("receipts with a total not above 138 EUR", ("not",)),
+        ("receipts in March", ("March",)),
+        ("the largest receipt", ("largest",)),
+        ("receipts or notes with a total above 5", ("or", "notes")),
+    ],
+)
+async def test_a_word_that_is_not_understood_is_named_and_nothing_is_counted(
+    library: Library, question: str, left: tuple[str, ...]
+) -> None:
+    reply = await library.ask(question)
+    assert set(left) <= set(reply.not_understood)
+    assert (reply.count, reply.rows, reply.route, reply.completeness) == (None, (), "passages", "incomplete")
+    assert all(f"“{word}”" in reply.answer for word in left)
+
+
+async def test_passages_stand_where_they_say_and_are_called_passages(library: Library) -> None:
+    reply = await library.ask(BLED)
+    assert "with its words may tell" in reply.answer
+    assert any("upper valve" in cited.quote and Path(cited.path).name == "pump.md" for cited in reply.citations)
+
+
+async def test_where_no_passage_has_its_words_nothing_is_shown(library: Library) -> None:
+    reply = await library.ask(UNANSWERED)
+    assert reply.citations == ()
+    assert reply.answer == "Without a model this cannot be answered. No passage has its words."
+
+
+async def test_a_passage_that_gives_orders_is_not_shown(library: Library) -> None:
+    reply = await library.ask("What is the pump pressure?")
+    assert not any(ORDERS in cited.quote for cited in reply.citations)
+
+
+@pytest.mark.parametrize("text", ["?", "%", "\0", "receipts " * 400, "\u202e🛞", "'; drop table documents; --", '"'])
+async def test_odd_questions_get_an_answer_all_the_same(library: Library, text: str) -> None:
+    reply = await library.ask(text)
+    assert reply.answer
+
+
+async def test_without_documents_or_a_question_it_is_said_what_to_do(empty: Library) -> None:
+    with pytest.raises(UsageError, match="docs add"):
+        await empty.ask(RECEIPTS)
+    with pytest.raises(UsageError, match="no question"):
+        await empty.ask("  \n ")
+    with pytest.raises(UsageError, match="17,999 characters; at most 4,000"):
+        await empty.ask("receipts " * 2_000)
+
+
+async def test_a_corpus_of_unreadable_files_answers_nothing_and_counts_them(empty: Library, tmp_path: Path) -> None:
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
+    async with empty.open() as tablewright:
+        await tablewright.add_documents([tmp_path / "broken.pdf"], workers=1)
+        reply = await asked_of(tablewright, "how many documents are there?")
+    assert reply.citations == ()
+    assert reply.ledger is not None
+    assert (reply.ledger.matched, reply.ledger.unreadable, reply.completeness) == (0, 1, "incomplete")
+
+
+# ── the kept result ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_rest_is_shown_until_that_was_all(library: Library) -> None:
+    async with library.open() as tablewright:
+        first = await asked_of(tablewright, RECEIPTS)
+        second = await asked_of(tablewright, "show the rest", first.conversation)
+        third = await tablewright.more_rows(first.conversation)
+    assert second.answer == "Rows 51 to 55 of 55."
+    assert second.completeness == "incomplete", "the rest is as complete as the list"
+    assert len({row.document_id for row in (*first.rows, *second.rows)}) == 55
+    assert (third.rows, third.answer) == ((), "That was all.")
+    assert second.result_id == third.result_id == first.result_id
+
+
+async def test_the_kept_table_is_exported_whole_with_where_each_row_is_from(library: Library, tmp_path: Path) -> None:
+    target = tmp_path / "tires.csv"
+    async with library.open() as tablewright:
+        first = await asked_of(tablewright, RECEIPTS)
+        reply = await asked_of(tablewright, f'export to "{target}"', first.conversation)
+        assert (reply.export, reply.result_id, reply.count) == (str(target), first.result_id, 55)
+        assert not target.exists()
+        assert await tablewright.export_result(reply.result_id, target) == 55
+    rows = list(csv.DictReader(target.read_text(encoding="utf-8-sig").splitlines()))
+    assert {Path(row["path"]).name for row in rows} == {f"r{n:03}.txt" for n in range(1, 55)} | {"undated.txt"}
+
+
+async def test_an_answer_without_rows_exports_nothing_and_leaves_the_old_file(library: Library, tmp_path: Path) -> None:
+    target = tmp_path / "old.csv"
+    target.write_text("precious")
+    async with library.open() as tablewright:
+        reply = await asked_of(tablewright, UNANSWERED)
+        with pytest.raises(NotFound):
+            await tablewright.export_result(reply.result_id, target)
+        with pytest.raises(UsageError):
+            await tablewright.export_result((await asked_of(tablewright, RECEIPTS)).result_id, tmp_path / "x.docx")
+    assert target.read_text() == "precious"
+    assert not (tmp_path / "x.docx").exists()
+
+
+async def test_a_form_goes_on_with_a_conversation_of_another_process(library: Library) -> None:
+    first = await library.ask(RECEIPTS)
+    async with library.open() as tablewright:
+        form = form_of("kind = receipt and text contains tires and date in 2024")
+        reply = await tablewright.query_documents(form, conversation=first.conversation)
+        assert (reply.count, reply.conversation) == (LATE, first.conversation)
+        told = await tablewright.conversation(first.conversation)
+        with pytest.raises(NotFound, match="no conversation"):
+            await tablewright.ask(RECEIPTS, conversation="c-nobody")
+    assert [turn.question for turn in told.turns] == [RECEIPTS, str(form)]
+
+
+async def test_show_the_rest_of_nothing_is_not_looked_for_in_the_documents(library: Library) -> None:
+    reply = await library.ask("show the rest")
+    assert (reply.attempts, reply.rows) == ((), ())
+
+
+async def test_many_may_ask_at_once(library: Library) -> None:
+    async with library.open() as tablewright:
+        replies = await asyncio.gather(*(tablewright.ask(RECEIPTS) for _ in range(4)))
+    assert {reply.count for reply in replies} == {55}
+    assert len({reply.conversation for reply in replies}) == 4
+
+
+# ── by conditions ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def looked_up(library: Library, where: str, figure: Aggregate = "", of: str = "") -> Reply:
+    async with library.open() as tablewright:
+        reply = await tablewright.query_documents(form_of(where, figure, of))
+        await check(tablewright, reply)
+        return reply
+
+
+async def test_conditions_list_exactly_what_meets_them(library: Library) -> None:
+    reply = await looked_up(library, "kind = receipt and total >= 138 EUR")
+    assert [row.values for row in reply.rows] == [("EUR 138.00",), ("EUR 139.00",), ("EUR 980.00",)]
+    assert str(reply.ledger) == "matched 3 of 61 receipts; 1 could not be read"
+
+
+async def test_a_sum_by_conditions_says_what_is_undecided(library: Library) -> None:
+    reply = await looked_up(library, "kind = receipt and date in 2024", "sum", "total")
+    assert f"{sum(80 + number for number in range(1, LATE + 1)):,} EUR" in reply.answer
+    assert reply.completeness == "incomplete"
+    assert "Date is not stated" in reply.reason
+
+
+async def test_a_column_that_nobody_states_is_refused_with_those_that_are_known(library: Library) -> None:
+    with pytest.raises(UsageError) as refused:
+        await looked_up(library, "kind = receipt and colour = red")
+    assert "No receipt states 'colour'" in str(refused.value)
+    assert "Total" in str(refused.value)
+
+
+async def test_a_column_in_other_words_is_the_first_of_those_that_are_offered(library: Library) -> None:
+    with pytest.raises(UsageError, match="the nearest first: Date"):
+        await looked_up(library, "kind = receipt and day = 2024-03-04")
+
+
+async def test_where_nothing_matches_each_condition_says_what_it_kept_out(library: Library) -> None:
+    reply = await looked_up(library, "kind = receipt and text contains tires and date in 2019")
+    assert (reply.count, reply.rows, reply.citations) == (0, (), ())
+    assert any("2019" in said and f"{TIRES + UNDATED} would match" in said for said in reply.relaxed)
+
+
+async def test_what_is_not_stated_is_neither_yes_nor_no(library: Library) -> None:
+    reply = await looked_up(library, "kind = receipt and text contains tires and date in 2024")
+    ledger = reply.ledger
+    assert ledger is not None
+    assert (reply.count, ledger.matched, ledger.not_stated) == (LATE, LATE, UNDATED)
+    assert [name for name, _ in ledger.undecided] == ["undated"]
+    assert reply.completeness == "incomplete"
+
+
+async def test_of_a_text_only_its_words_can_be_asked(library: Library) -> None:
+    with pytest.raises(UsageError, match="text contains WORDS"):
+        await looked_up(library, "kind = receipt and text = tires")
+
+
+async def test_a_kind_that_is_not_there_is_refused_with_those_that_are(library: Library) -> None:
+    with pytest.raises(NotFound, match="receipt"):
+        await looked_up(library, "kind = lease")
+
+
+async def test_a_person_says_what_a_document_is_and_it_stays(library: Library) -> None:
+    async with library.open() as tablewright:
+        await tablewright.set_document_kind(["pump.md"], "Data  Sheet")
+        path = library.folder / "pump.md"
+        path.write_text(f"{path.read_text()}\nWeight: 9 kg\n")
+        await tablewright.add_documents([path], workers=1)
+        assert [each.kind for each in await tablewright.documents(kind="data sheet")] == ["data sheet"]
+    reply = await looked_up(library, "kind = data sheet and weight > 8 kg")
+    assert reply.count == 1
+
+
+async def test_what_can_be_looked_up_is_listed(library: Library) -> None:
+    async with library.open() as tablewright:
+        groups = {group.name: group for group in await tablewright.known_of_documents()}
+    columns = {column.name: column.known for column in groups["receipt"].columns}
+    assert groups["receipt"].members == 60
+    assert columns["Total"] == 60
+    assert columns["Date"] == 59
