@@ -101,7 +101,7 @@ async def test_dropped_files_are_read_asked_cited_by_page_exported_and_removed(
         written = (await (await download.value).path()).read_text(encoding="utf-8-sig")
         assert len(list(csv.reader(written.splitlines()))) > len(receipts)
         await page.reload()
-        await expect(page.get_by_text("How is the station drained")).to_be_visible()
+        await expect(page.get_by_text("How is the station drained for the winter?", exact=True)).to_be_visible()
 
         await go(page, f"{place.url}/documents")
         await page.get_by_role("link", name="broken.pdf").click()

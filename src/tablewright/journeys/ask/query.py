@@ -181,23 +181,30 @@ def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
 
 
 def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType]) -> Question:
+    """Its columns are shown in the order of their part in it: what decides, what is reckoned, then the others."""
     names = {column_key(column.name): column.name for column in plan.columns}
+
+    def named(column: str) -> str:
+        return names.get(column_key(column), column)
+
+    conditions = tuple(
+        Condition(
+            of=named(each.column),
+            comparator=COMPARATORS.get(each.operator, "="),
+            values=tuple(wanted_value(value, types.get(column_key(each.column), "text")) for value in each.values),
+            words=in_words(each),
+        )
+        for each in plan.conditions
+    )
+    of, group_by = named(plan.aggregate_column), named(plan.group_by)
     return Question(
         text=plan.question,
         things=things,
-        conditions=tuple(
-            Condition(
-                of=names.get(column_key(each.column), each.column),
-                comparator=COMPARATORS.get(each.operator, "="),
-                values=tuple(wanted_value(value, types.get(column_key(each.column), "text")) for value in each.values),
-                words=in_words(each),
-            )
-            for each in plan.conditions
-        ),
+        conditions=conditions,
         aggregate=plan.aggregate,
-        of=names.get(column_key(plan.aggregate_column), plan.aggregate_column),
-        group_by=names.get(column_key(plan.group_by), plan.group_by),
-        show=tuple(column.name for column in plan.columns),
+        of=of,
+        group_by=group_by,
+        show=tuple(dict.fromkeys(filter(None, (*(each.of for each in conditions), of, group_by, *names.values())))),
     )
 
 
