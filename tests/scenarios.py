@@ -331,6 +331,24 @@ async def pipeline_again(stage: Stage) -> Any:
 
 
 @scenario
+async def namesakes(stage: Stage) -> Any:
+    """Two firms have one name. One other column, whichever it is, tells which of them is meant."""
+    told = {
+        "Country": "United States",
+        "Industry": "Musical instruments",
+        "Town": "Greyhaven",
+        "Website": "http://www.marlowguitars.example",
+    }
+    found = {}
+    for column, value in told.items():
+        folder = stage.folder / column
+        folder.mkdir()
+        table = f"Company,{column}\nMarlow Instruments,{value}\n"
+        found[column] = await Stage(stage.url, folder).enrich(table, FOUNDED, CEO, strategy="pipeline")
+    return found
+
+
+@scenario
 async def documents(stage: Stage) -> Any:
     sheets = [paper.name for paper in files() if paper.kind == "datasheet"][:2]
     table = "File\n" + "\n".join(Path(name).name for name in sheets) + "\n"

@@ -30,7 +30,8 @@ async def test_a_list_is_filled_with_progress_looked_at_and_applied(tmp_path: Pa
         rows = {row["row"]: row["cells"]["Founded"] for row in done["rows"]}
         assert rows["Sable & Finch"]["value"] == 1973
         assert "1973" in rows["Sable & Finch"]["sources"][0]["quote"]
-        assert rows["Halden & Rourke"]["value"] in (1962, 1964)
+        halden = rows["Halden & Rourke Logistics"]
+        assert {halden["value"], halden["other_values"][0]["value"]} == {1962, 1964}
         assert rows["Quillon"]["value"] == 2016
         assert "data" in done["notice"]
 
@@ -40,7 +41,8 @@ async def test_a_list_is_filled_with_progress_looked_at_and_applied(tmp_path: Pa
         assert (applied["cells"], applied["still_open"], applied["status"]) == (3, 0, "applied")
         evidence = await talk("cell_evidence", table=table, row_id=2, column="founded")
         assert (evidence["value"], evidence["row"], evidence["proposed"]) == (1973, "Sable & Finch", False)
-        assert evidence["sources"][0]["domain"].endswith(".example")
+        read = {step["data"]["url"] for step in evidence["trace"] if step["type"] == "fetch"}
+        assert {source["origin"] for source in evidence["sources"]} <= read
         assert {step["type"] for step in evidence["trace"]} >= {"search", "fetch"}
         assert "Sable & Finch,1973" in await talk.read(f"tablewright://tables/{table}")
 
