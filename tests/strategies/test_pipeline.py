@@ -72,6 +72,15 @@ async def test_a_page_that_refuses_leaves_a_blocked_cell(web: SmallWeb, tmp_path
     assert web.url("/acme") in (cells["Founded"].error or "")
 
 
+async def test_a_page_whose_server_fails_is_no_sign_that_nothing_is_there(web: SmallWeb, tmp_path: Path) -> None:
+    web.pages = {"/acme": Page(title="Acme Turbines", body="<p>Oops.</p>", status=503, snippet="All about us.")}
+    cells, _, _ = await fill(web.settings(tmp_path), tmp_path, "Company\nAcme Turbines\n", FOUNDED)
+    assert (cells["Founded"].value, cells["Founded"].reason) == (None, "error")
+    web.pages = {"/acme": Page(title="Acme Turbines", body="<p>Oops.</p>", status=404, snippet="All about us.")}
+    cells, _, _ = await fill(web.settings(tmp_path), tmp_path, "Company\nAcme Turbines\n", FOUNDED)
+    assert (cells["Founded"].value, cells["Founded"].reason) == (None, "not_found")
+
+
 async def test_what_only_a_snippet_says_is_taken_from_the_snippet_and_less_sure(web: SmallWeb, tmp_path: Path) -> None:
     told = "Acme Turbines was founded in 1987 in Port Merrin."
     web.pages = {"/acme": Page(title="Acme Turbines", body="<p>Go away.</p>", status=403, snippet=told)}

@@ -186,7 +186,7 @@ class WatchedSource:
         if is_document(origin):
             return page
         row = _row.get() or RowFailures()
-        if isinstance(page, Refusal) and is_outage(page):
+        if isinstance(page, Refusal) and page.is_outage:
             host = urlsplit(origin).netloc
             self._breaker.failed("web", f"{host}: {page.detail}", "Check the network.", by=host)
             row.pages_failed += 1
@@ -195,11 +195,6 @@ class WatchedSource:
             if meter.usage.fetches:
                 self._breaker.worked("web")
         return page
-
-
-def is_outage(refusal: Refusal) -> bool:
-    """Whether nobody answered, or a server that cannot; a page that is not there, or not for us, is an answer."""
-    return refusal.reason == "error" and (refusal.status is None or refusal.status >= 500)
 
 
 def watched_model(model: LanguageModel | None, breaker: CircuitBreaker) -> LanguageModel | None:

@@ -449,12 +449,18 @@ class Notebook:
         reason: Reason = "blocked" if blocked else "not_found"
         if self.over_budget:
             reason = "over_budget"
-        elif self._failed_search and not self.hits:
+        elif self._nothing_answered():
             reason = "error"
         said = self._looked_at()
         if unverified := self._unverified.get(field.name):
             said = f"The model's answer could not be verified and was left out: {unverified} {said}"
         return Finding(field=field.name, reason=reason, error=said)
+
+    def _nothing_answered(self) -> bool:
+        """Whether the search failed, or every page that was opened: then nothing is known of what is there."""
+        if not self.hits:
+            return bool(self._failed_search)
+        return bool(self._refusals) and not self.pages and all(refusal.is_outage for refusal in self._refusals)
 
     def _looked_at(self) -> str:
         """Where it was looked for, and why that was not enough."""

@@ -41,6 +41,11 @@ class Refusal(Noun, frozen=True):
     detail: str
     status: int | None = None
 
+    @property
+    def is_outage(self) -> bool:
+        """Whether nobody answered, or a server that cannot; a page that is not there, or not for us, is an answer."""
+        return self.reason == "error" and (self.status is None or self.status >= 500)
+
 
 def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
