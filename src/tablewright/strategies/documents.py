@@ -21,7 +21,7 @@ from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
-from tablewright.strategies.packing import Packer, Seat
+from tablewright.strategies.packing import ROWS, Packer, Seat
 from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
 from tablewright.strategies.tools import Need, Tools
@@ -41,7 +41,7 @@ class DocumentsStrategy(Strategy):
     name = "documents"
     display_name = "Your documents"
     max_steps = 8
-    concurrency = 8
+    concurrency = 4 * ROWS  # so that four calls are under way where rows share them
     parameters = (
         Parameter(
             name="documents",

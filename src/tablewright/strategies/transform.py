@@ -38,7 +38,7 @@ NO_NOTES: Mapping[str, str] = {}
 class TransformStrategy(Strategy):
     name = "transform"
     display_name = "Write from the row"
-    concurrency = 8
+    concurrency = 4 * ROWS  # so that four calls are under way where rows share them
     needs_identity = False
     repeats = False
     parameters = (ROWS_A_CALL,)
