@@ -690,6 +690,7 @@ class Tablewright:
         files that they ask for, whatever place they name: on a server it must be given. While one turn is taken no
         other is: both would spend, and one reply would be lost."""
         from tablewright.journeys.shortlist.shortlist import Shortlist
+        from tablewright.policies import rates_of, shortlist_limits
 
         if shortlist_id in self._turns:
             raise EditConflict(
@@ -703,6 +704,8 @@ class Tablewright:
                 await self._open_tools(("web", "model")),
                 actor=self._actor,
                 terms=terms_of(self.settings),
+                limits=shortlist_limits(self.settings),
+                rates=rates_of(self.settings),
                 watch=watch,
                 tell=tell,
                 folder=exports,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tablewright.engine.fill import Terms
 from tablewright.engine.policy import RetryPolicy
 from tablewright.errors import BadSetting
 from tablewright.settings import Settings, number, yes_or_no
 from tablewright.table.access import METERED, Acting, Person
+from tablewright.table.rates import BUNDLED, Rates, read_rates
+from tablewright.table.shortlist import MOST, Limits
 
 MOST_ATTEMPTS = 10
 
@@ -30,6 +34,26 @@ def terms_of(settings: Settings) -> Terms:
         offline=yes_or_no(settings.offline, "offline"),
         pause_after=pause_after(settings),
     )
+
+
+def shortlist_limits(settings: Settings) -> Limits:
+    def whole(name: str, least: int, most: int) -> int:
+        text = getattr(settings, name).strip()
+        if not (text.isdecimal() and least <= int(text) <= most):
+            raise BadSetting(f"{name} must be a whole number from {least} to {most}, not {text!r}.")
+        return int(text)
+
+    return Limits(
+        products=whole("shortlist_products", 1, MOST),
+        queries=whole("shortlist_queries", 1, 15),
+        seconds=whole("shortlist_seconds", 1, 86_400),
+        search_seconds=whole("shortlist_search_seconds", 1, 600),
+        retries=whole("shortlist_retries", 0, 2),
+    )
+
+
+def rates_of(settings: Settings) -> Rates:
+    return read_rates(Path(settings.rates).expanduser()) if settings.rates.strip() else BUNDLED
 
 
 def acting_for(person: Person, settings: Settings, *, door: str) -> Acting:

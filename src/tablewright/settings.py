@@ -120,6 +120,16 @@ class Settings:
     attempts: str = setting("3", "How often a row is tried while cells of it are weak or empty; 1: only once.")
     threshold: str = setting("0.6", "The confidence under which a cell is weak and tried again.")
     require_improvement: str = setting("yes", "Whether to stop trying when an attempt made nothing better: yes or no.")
+    shortlist_products: str = setting("30", "Products that a shortlist looks for, at most 50.")
+    shortlist_queries: str = setting("12", "Searches with which a shortlist looks for products, 10 to 15 a round.")
+    shortlist_seconds: str = setting("300", "Seconds after which a shortlist shows what it has; the rest can follow.")
+    shortlist_search_seconds: str = setting("30", "Seconds that a shortlist waits for a search.")
+    shortlist_retries: str = setting("0", "How often a shortlist looks for a product's empty cells again, at most 2.")
+    rates: str = setting(
+        "",
+        "A CSV file with rates of exchange for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "
+        "one euro. Default: a bundled table, which says its date.",
+    )
     offline: str = setting(
         "no", "yes: nothing is searched, fetched or asked anew; what earlier runs bought is played again."
     )

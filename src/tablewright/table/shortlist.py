@@ -7,30 +7,14 @@ from typing import Literal, TypeAlias
 from tablewright.table.model import Evidence, Field, Money, Noun, RowId
 
 Phase: TypeAlias = Literal["intake", "research", "advise", "end"]
-Waiting: TypeAlias = Literal["", "requirements", "fields", "intent"]
+Waiting: TypeAlias = Literal["", "requirements", "fields"]
 """What a person is to confirm before anything is spent."""
-QueryAngle: TypeAlias = Literal[
-    "review_site", "forum", "brand_catalog", "comparison", "budget", "feature_focus", "use_case", "alternatives"
+OfferedAs: TypeAlias = Literal["new", "used", "refurbished", "discontinued"]
+WishKind: TypeAlias = Literal["budget", "must", "nice", "avoid", "priority", "specification"]
+WishOperator: TypeAlias = Literal[
+    "", "=", "!=", "<", "<=", ">", ">=", "between", "contains", "not contains", "known", "lowest", "highest"
 ]
-SiteKind: TypeAlias = Literal["maker", "retailer", "marketplace", "review", "forum", "other"]
-Intent: TypeAlias = Literal[
-    "done",
-    "links",
-    "export",
-    "question",
-    "why_not",
-    "new_fields",
-    "more_options",
-    "change_requirements",
-    "flag",
-    "show_all",
-    "off_topic",
-    "unclear",
-]
-ListOf: TypeAlias = Literal["must_haves", "nice_to_haves", "priorities", "specifications", "constraints"]
 
-TARGET = 30
-"""Candidates that are looked for."""
 MOST = 50
 """Candidates that are kept, at most."""
 FEW = 10
@@ -39,62 +23,83 @@ TOP = 5
 
 CONFIRM, EDIT = "Confirm Requirements", "Edit Requirements"
 ENRICH, MODIFY = "Enrich Now", "Modify Fields"
-YES, NO = "Yes, go on", "No"
 GO_ON = "Go On"
+TRY_AGAIN = "Try Again"
 FRESH = "Start Fresh"
+BUTTONS = frozenset({CONFIRM, EDIT, ENRICH, MODIFY, GO_ON, TRY_AGAIN, FRESH})
+
+KEY, MAKER, PAGE, OFFERED_AS, PRICE = "Product", "Maker", "Official page", "Offered as", "Price"
+PRICE_FIELD = Field(name=PRICE, type="money", question="What does {Product} cost, new?")
+MEETS = Field(
+    name="Meets requirements",
+    type="boolean",
+    description="Whether the candidate meets every hard requirement; worked out from its cells.",
+    role="qualification",
+)
 
 
 # ── what somebody wants ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class PriceRange(Noun, frozen=True):
-    most: float | None = None
-    least: float | None = None
-    currency: str = ""
+class Wish(Noun, frozen=True):
+    """One thing that somebody wants, in their words, and how code checks it on a cell: `column operator values`.
+    Several values mean any of them; `lowest` and `highest` rank. Without a column it cannot be checked from
+    specifications, and the reply says so. A `hard` one excludes; others count for the score."""
+
+    words: str
+    kind: WishKind = "must"
+    hard: bool = True
+    column: str = ""
+    operator: WishOperator = ""
+    values: tuple[str, ...] = ()
+
+    @property
+    def condition(self) -> str:
+        """ "Price <= 50 GBP"."""
+        joint = " and " if self.operator == "between" else " or "
+        return f"{self.column} {self.operator} {joint.join(self.values)}".strip() if self.column else ""
 
 
 class Requirements(Noun, frozen=True):
-    """`specifications` narrow the search ("second hand", "UK only"), `constraints` exclude ("no plastic"): negatives
-    only. `priorities` are in the order of their weight."""
+    """`region` is where it is to be bought. `wishes` are in the order of their weight."""
 
     product_type: str = ""
-    budget: PriceRange | None = None
-    must_haves: tuple[str, ...] = ()
-    nice_to_haves: tuple[str, ...] = ()
-    priorities: tuple[str, ...] = ()
-    specifications: tuple[str, ...] = ()
-    constraints: tuple[str, ...] = ()
-
-    @property
-    def has_constraint(self) -> bool:
-        return bool(
-            self.budget
-            or self.must_haves
-            or self.nice_to_haves
-            or self.priorities
-            or self.specifications
-            or self.constraints
-        )
+    region: str = ""
+    wishes: tuple[Wish, ...] = ()
 
     @property
     def are_sufficient(self) -> bool:
-        return bool(self.product_type) and self.has_constraint
+        return bool(self.product_type and self.wishes)
+
+
+# ── what a search may take ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Limits(Noun, frozen=True):
+    """What a search for products may take. `seconds` are for filling the table; the rest can be gone on with."""
+
+    products: int = 30
+    queries: int = 12
+    seconds: float = 300.0
+    retries: int = 0
+    search_seconds: float = 30.0
+
+
+USUAL_LIMITS = Limits()
 
 
 # ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Product(Noun, frozen=True):
-    """A candidate before its cells are filled. `official_url` is a page of its maker, or empty; shops, marketplaces,
-    reviews and forums are `seen_at`."""
+    """A candidate before its cells are filled. `official_url` is a page of its maker, or empty; `evidence` are the
+    passages that name it, one for each page that it was found on."""
 
     name: str
-    evidence: Evidence
+    evidence: tuple[Evidence, ...]
     maker: str = ""
     official_url: str = ""
-    description: str = ""
-    seen_at: tuple[str, ...] = ()
-    score: float = 0.0
+    offered_as: OfferedAs = "new"
 
 
 class Listing(Noun, frozen=True):
@@ -104,12 +109,13 @@ class Listing(Noun, frozen=True):
     url: str
     price: Money | None = None
     stock: str = ""
+    offered_as: OfferedAs = "new"
     evidence: Evidence | None = None
     at: str = ""
 
 
 class Part(Noun, frozen=True):
-    """What one field contributed to a product's score, in words: "Capacity 1.7 l: 0.8 of 1"."""
+    """What one wish contributed to a product's score, in words: "Capacity 1.7 l: 0.8 of 1"."""
 
     field: str
     weight: float
@@ -123,23 +129,25 @@ class Ranked(Noun, frozen=True):
     score: float
     parts: tuple[Part, ...] = ()
     unknown: tuple[str, ...] = ()
-    """Fields that count and are not known of it."""
-    doubts: tuple[str, ...] = ()
-    """Those without which nobody knows whether it meets the requirements."""
+    """Hard wishes that no cell of it decides, and why."""
 
 
 class Excluded(Noun, frozen=True):
+    """`near`: it misses one figure only, and by little."""
+
     row_id: RowId
     name: str
     reason: str
     field: str = ""
+    near: bool = False
 
 
 class Ranking(Noun, frozen=True):
+    """`notes` are what was taken for granted, such as a rate of exchange."""
+
     ranked: tuple[Ranked, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the data cannot say: fields that are empty for many, conditions that could not be decided."""
 
 
 # ── a conversation ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -167,6 +175,7 @@ class Card(Noun, frozen=True):
     parts: tuple[Part, ...] = ()
     said: tuple[Said, ...] = ()
     official_url: str = ""
+    best_for: str = ""
 
 
 class ChatReply(Noun, frozen=True):
@@ -201,28 +210,25 @@ class Refinement(Noun, frozen=True):
 class ShortlistState(Noun, frozen=True):
     """Everything that a turn needs and nothing besides: `turn(state, message) -> (state, reply)`.
 
-    `proposed` are fields that wait for "Enrich Now"; `pending` is the message that a confirmation is asked for.
-    `before` is what was wanted before a change that waits for confirmation, should the person take it back. `asked`
-    are the questions of intake so far, so that none comes twice.
+    `columns` are those that wishes need and the table does not have yet; `proposed` those that wait for "Enrich Now".
+    `before` is what was wanted before a change that waits for confirmation, should the person take it back.
     """
 
     id: str
     phase: Phase = "intake"
     requirements: Requirements = Requirements()
+    columns: tuple[Field, ...] = ()
     table_id: str = ""
     waiting: Waiting = ""
     buttons: tuple[str, ...] = ()
     proposed: tuple[Field, ...] = ()
-    pending: str = ""
     before: Requirements | None = None
     has_presented: bool = False
-    asked: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     """Queries that were sent already."""
     shown: tuple[RowId, ...] = ()
     refinements: tuple[Refinement, ...] = ()
     messages: tuple[ChatMessage, ...] = ()
-    assumptions: tuple[str, ...] = ()
     error: str = ""
     created_at: str = ""
     updated_at: str = ""

@@ -1,4 +1,4 @@
-"""Where to buy: shops and marketplaces that offer a product, asked just now for price and stock."""
+"""Where to buy: pages that offer a product, asked just now for price and stock."""
 
 from __future__ import annotations
 
@@ -6,34 +6,54 @@ import asyncio
 
 import msgspec
 
-from tablewright.decisions.read_offer import offered
-from tablewright.decisions.site_kind import kinds
+from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.shortlist.offers import OffersToRead, ReadOffers
 from tablewright.errors import SearchError
-from tablewright.sources.source import Query, Source
+from tablewright.sources.source import Query
 from tablewright.store.records import now
+from tablewright.strategies.subject import web_of
+from tablewright.strategies.tools import Tools
+from tablewright.table.rates import Rates
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Listing
+from tablewright.text.personal import without_personal_data
 
 MOST_LISTINGS = 5
 OPENED = 8
 
 
-async def listings(name: str, web: Source) -> tuple[Listing, ...]:
-    """The cheapest first, of those whose currency is the same; makers' own pages are no listings."""
-    origins: dict[str, None] = {}
-    for query in (f"buy {name}", f"{name} price in stock"):
+async def listings(
+    name: str, region: str, known: tuple[str, ...], tools: Tools, rates: Rates, tell: Tell
+) -> tuple[Listing, ...]:
+    """The cheapest first, what is new before what is not. `known` are pages that named the product before. Raises
+    SearchError where no search worked."""
+    web = web_of(tools)
+    origins = dict.fromkeys(known)
+    failed: list[SearchError] = []
+    queries = [f"buy {name} {region}", f"{name} price {region}"]
+    for query in queries:
         try:
-            origins |= dict.fromkeys(hit.origin for hit in (await web.search(Query(text=query))).hits)
-        except SearchError:
+            found = await web.search(Query(text=without_personal_data(query)))
+        except SearchError as error:
+            failed.append(error)
             continue
+        origins |= dict.fromkeys(hit.origin for hit in found.hits)
+    if len(failed) == len(queries) and not origins:
+        raise failed[0]
     opened = await asyncio.gather(*map(web.open_again, list(origins)[:OPENED]))
-    pages = [page for page in opened if isinstance(page, Retrieved)]
-    of = kinds(pages)
+    pages = tuple(page for page in opened if isinstance(page, Retrieved))
+    if not pages:
+        return ()
+    room = tools.model.text_room if tools.model is not None else 0
+    asked = OffersToRead(product=name, region=region, sources=pages, room=room)
+    offers: tuple[Listing, ...] = (await decide(ReadOffers(), asked, tools.model, tell)).decided
     asked_at = now()  # not when a page that has not changed since was sent
-    best: dict[str, Listing] = {}
-    for page in sorted(pages, key=lambda each: -len(each.origin)):
-        if of.get(page.domain) in ("retailer", "marketplace") and (offer := offered(name, page)) is not None:
-            # The page of the product rather than the list it is on.
-            best.setdefault(page.domain, msgspec.structs.replace(offer, at=asked_at))
-    ranked = sorted(best.values(), key=lambda each: (each.price is None, each.price.amount if each.price else 0.0))
-    return tuple(ranked)[:MOST_LISTINGS]
+
+    def order(offer: Listing) -> tuple[bool, float]:
+        if offer.price is None:
+            return offer.offered_as != "new", float("inf")
+        euros = rates.convert(offer.price.amount, offer.price.currency, "EUR")
+        return offer.offered_as != "new", offer.price.amount if euros is None else euros
+
+    best = {offer.url: msgspec.structs.replace(offer, at=asked_at) for offer in sorted(offers, key=order)}
+    return tuple(best.values())[:MOST_LISTINGS]

@@ -1,66 +1,79 @@
-"""The advisor: one state, three phases, and a turn that is one function of state and message.
+"""The adviser: one state, three phases, and a turn that is one function of state and message.
 
-INTAKE learns what is wanted and asks for confirmation; RESEARCH explores, asks for confirmation of the fields, and has
-the engine fill them; ADVISE shows, explains and goes back to where a wish leads. Whoever drives it, a terminal, a page,
-an API or another program, sends messages and button labels and gets replies.
+INTAKE learns what is wanted and asks for confirmation; RESEARCH explores, asks for confirmation of the columns, and has
+the engine fill them; ADVISE shows, explains and goes back to where a wish leads. What a message means is the model's
+judgement; buttons and commands say it exactly and need none. Whoever drives it, a terminal, a page, an API or another
+program, sends messages and button labels and gets replies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from tablewright.decisions.decision import decide
-from tablewright.decisions.intake import guard
-from tablewright.decisions.intake.questions import next_questions
-from tablewright.decisions.intake_turn import Intake, IntakeStep, IntakeTurn, edited, gaps_of, summarise
-from tablewright.decisions.propose_fields import Propose, ProposeFields, lacking, modified, refusals
-from tablewright.decisions.shopping.button_words import (
-    agrees,
-    asks,
-    chosen,
-    declines,
-    of_columns,
-    restarts,
-    takes_back,
-)
+from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns
+from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
-from tablewright.errors import NotFound
-from tablewright.journeys.shortlist.advise import NEXT, Advising
-from tablewright.journeys.shortlist.explorer import MOST_PAGES, MOST_SEARCHES, Explored, explore
-from tablewright.journeys.shortlist.shelf import KEY, Shelf
-from tablewright.store.records import now
+from tablewright.errors import NotFound, UsageError
+from tablewright.journeys.shortlist.advising import Advising, unverified
+from tablewright.journeys.shortlist.commands import turn_of
+from tablewright.journeys.shortlist.comparison import Comparison
+from tablewright.journeys.shortlist.explore import PAGES, ROUNDS, Explored, explore
+from tablewright.journeys.shortlist.ranking import rank
+from tablewright.journeys.shortlist.talk import (
+    compared_rows,
+    fresh,
+    is_same,
+    lines,
+    reply_of,
+    step_told,
+    wishes_told,
+    with_message,
+)
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.feed import Progress
-from tablewright.table.model import Field, Step
+from tablewright.table.model import Field, Step, Table, column_key
+from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.shortlist import (
+    BUTTONS,
     CONFIRM,
     EDIT,
     ENRICH,
     FRESH,
     GO_ON,
+    KEY,
     MODIFY,
-    NO,
-    TARGET,
-    YES,
-    ChatMessage,
+    PRICE_FIELD,
+    TOP,
+    TRY_AGAIN,
+    USUAL_LIMITS,
     ChatReply,
-    Requirements,
+    Limits,
+    Phase,
+    Ranking,
+    Refinement,
     Said,
     ShortlistState,
-    Waiting,
 )
+from tablewright.table.shortlist_form import parse_command
 from tablewright.table.text import cell_text, plural
 from tablewright.table.untrusted import clean
 
-LONGEST = 4_000
-"""Characters of a message that are read."""
-_STEP_OF = {CONFIRM: "requirements", EDIT: "requirements", ENRICH: "fields", MODIFY: "fields", GO_ON: "advise"}
-"""What the conversation waits for, or its phase, where a button belongs."""
+Taken: TypeAlias = tuple[ShortlistState, ChatReply]
+NO_MODEL = (
+    "There is no model, so your words were not read as a wish: they are used as search words. Say what must be checked "
+    "with the form or with commands; /help lists them."
+)
+NEXT = "You can ask about them, add a column, ask for more options, change the requirements, get links, or export all."
+EDITING = "What should be different? Say it, or use /drop N, /hard N, /soft N, /must …, /nice …, /avoid …"
+MODIFYING = "Which columns should be added or hidden? Say it, or use /add COLUMN and /hide COLUMN."
 
 
 class Shortlist:
@@ -73,6 +86,8 @@ class Shortlist:
         *,
         actor: str = "",
         terms: Terms = USUAL,
+        limits: Limits = USUAL_LIMITS,
+        rates: Rates = BUNDLED,
         watch: Callable[[Progress], None] = ignore,
         tell: Callable[[Step], None] = lambda _: None,
         folder: Path | None = None,
@@ -82,46 +97,335 @@ class Shortlist:
         self._tools = tools
         self._actor = actor
         self._terms = terms
+        self._limits = limits
+        self._rates = rates
         self._watch = watch
         self._tell = tell
 
-    async def turn(self, state_id: str, message: str) -> tuple[ShortlistState, ChatReply]:
+    async def turn(self, state_id: str, message: str) -> Taken:
         """Reads the state, takes the turn, writes the state."""
         state = await self._store.shortlists.get(state_id)
-        said = " ".join(clean(message).split())[:LONGEST]
-        state = with_message(state, "user", said)
-        state, reply = await self._routed(state, said)
-        state = msgspec.structs.replace(with_message(state, "advisor", reply.text), buttons=reply.buttons)
+        said = clean(message).strip()
+        state, reply = await self._routed(with_message(state, "user", said), said)
+        state = structs.replace(with_message(state, "advisor", reply.text), buttons=reply.buttons)
         return await self._store.shortlists.save(state), reply
 
-    async def _routed(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        """By the phase; whoever writes while research goes on is answered as in advice."""
+    async def _routed(self, state: ShortlistState, said: str) -> Taken:
         if not state.error and state.table_id and not await self._has_table(state):
             gone = f"The table {state.table_id} is not there any more, so we start afresh."
-            state = msgspec.structs.replace(state, error=gone, table_id="")
+            state = structs.replace(state, error=gone, table_id="")
         if state.error:
-            return self._afresh(state)
-        rest = "" if said == FRESH else restarts(said)
-        if rest is not None:
-            return await self._intake(fresh(state), rest)
+            kept = f" The table {state.table_id} is kept." if state.table_id else ""
+            return fresh(state), reply_of((), f"{state.error}{kept} What are you looking for?", buttons=(FRESH,))
         if state.phase == "end":
-            return await self._intake(fresh(state), said)
-        if state.waiting == "intent":
-            return await self._turning(state, said)
-        if said in _STEP_OF and _STEP_OF[said] != (state.waiting or state.phase):
-            return await self._where_we_are(state, "That button belongs to another step.")
-        if state.waiting == "requirements":
-            return await self._confirming(state, said)
-        if state.waiting == "fields":
-            return await self._choosing_fields(state, said)
-        if state.phase == "intake":
-            return await self._intake(state, said)
-        return await self._advised(state, said)
+            state = fresh(state)
+        if said in BUTTONS:
+            return await self._pressed(state, said)
+        table = await self._table(state)
+        ranking = rank(table, state.requirements, self._rates)
+        try:
+            turn, note = await self._understood(state, said, table, ranking)
+        except UsageError as error:
+            return await self._where_we_are(state, lines(str(error)))
+        turn = structs.replace(turn, said=(*turn.said, *lines(note, unverified(turn.left_out))))
+        return await self._carried_out(state, turn, said)
 
-    def _afresh(self, state: ShortlistState) -> tuple[ShortlistState, ChatReply]:
-        kept = f" The table {state.table_id} is kept." if state.table_id else ""
-        said = Said(text=f"{state.error}{kept} What are you looking for?")
-        return msgspec.structs.replace(fresh(state), error=""), ChatReply(said=(said,), buttons=(FRESH,))
+    async def _understood(
+        self, state: ShortlistState, said: str, table: Table, ranking: Ranking
+    ) -> tuple[TurnTaken, str]:
+        """What the message means: exactly, where it is a command; else by the model; else nothing but search words."""
+        rows = compared_rows(table, ranking)
+        if command := parse_command(said):
+            return turn_of(command, state, table, rows), ""
+        if self._tools.model is None:
+            return self._as_search_words(state, said)
+        asked = TurnToTake(
+            message=said,
+            step=step_told(state, len(table.rows)),
+            requirements=state.requirements,
+            messages=state.messages[:-1],
+            fields=(*table.fields, *(field for field in missing(table, (*state.columns, *state.proposed)))),
+            rows=rows,
+            notes=ranking.notes,
+            room=self._tools.model.text_room,
+        )
+        outcome = await decide(TakeTurn(), asked, self._tools.model, self._tell)
+        if outcome.degraded:
+            return (
+                outcome.decided,
+                f"I could not read your message: {outcome.degraded} Nothing was changed; say it again.",
+            )
+        return outcome.decided, ""
+
+    def _as_search_words(self, state: ShortlistState, said: str) -> tuple[TurnTaken, str]:
+        if state.table_id or not said:
+            return TurnTaken(intent="talk", requirements=state.requirements), NO_MODEL if said else ""
+        wanted = structs.replace(state.requirements, product_type=" ".join(said.split()))
+        return TurnTaken(intent="wish", requirements=wanted, is_ready=True), NO_MODEL
+
+    async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+        is_changed = not is_same(turn.requirements, state.requirements)
+        match turn.intent:
+            case "agree":
+                return await self._pressed(state, CONFIRM if state.waiting == "requirements" else ENRICH)
+            case "take back":
+                return await self._taken_back(state, turn.said)
+            case "start over":
+                return fresh(state), reply_of(turn.said or lines("What are you looking for?"))
+            case "other product":
+                before = f" The table {state.table_id} is kept." if state.table_id else ""
+                note = lines(f"We start over with {turn.requirements.product_type}.{before}")
+                return await self._wished(fresh(state), structs.replace(turn, said=(*turn.said, *note)))
+            case "done":
+                kept = f"The comparison stays in the table {state.table_id}." if state.table_id else ""
+                return structs.replace(state, phase="end", waiting=""), reply_of(turn.said, kept)
+            case "refuse":
+                return await self._where_we_are(state, turn.said)
+            case "columns":
+                return await self._columns(state, turn, message)
+            case "more":
+                return await self._more(state, turn, message)
+            case _ if is_changed or turn.intent == "wish":
+                return await self._wished(self._refined(state, "requirements", message), turn)
+            case _ if not state.table_id:
+                return await self._where_we_are(state, turn.said)
+        return await self._about_table(state, turn, message)
+
+    async def _about_table(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+        comparison = await self._comparison(state)
+        advising = self._advising(state, comparison)
+        match turn.intent:
+            case "show":
+                reply = await advising.show(turn)
+            case "links":
+                reply = await advising.links(turn)
+            case "export":
+                reply = await advising.export(turn)
+            case "source":
+                reply = await advising.source(turn)
+            case "wrong value":
+                reply = await advising.look_again(turn, message)
+                state = self._refined(state, "a value was looked up again", message)
+            case "remove" if turn.products:
+                await comparison.remove_products(turn.products)
+                return await self._where_we_are(state, (*turn.said, *lines("Taken out of the comparison.")))
+            case _:
+                return await self._where_we_are(state, turn.said)
+        return state, structs.replace(reply, buttons=state.buttons)
+
+    # ── buttons ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _pressed(self, state: ShortlistState, label: str) -> Taken:
+        match label:
+            case _ if label == FRESH:
+                return fresh(state), reply_of((), "What are you looking for?")
+            case _ if label == EDIT and state.requirements.product_type:
+                return state, reply_of((), *wishes_told(state.requirements), EDITING, buttons=state.buttons)
+            case _ if label == CONFIRM and state.waiting == "requirements":
+                return await self._confirmed(state)
+            case _ if label == TRY_AGAIN and state.requirements.product_type:
+                return await self._research(state)
+            case _ if label == MODIFY and state.waiting == "fields":
+                return await self._proposed(state, lines(MODIFYING))
+            case _ if label == ENRICH and state.waiting == "fields":
+                comparison = await self._comparison(state)
+                await comparison.add_fields(state.proposed)
+                await comparison.fill()
+                return await self._present(structs.replace(state, proposed=()))
+            case _ if label == GO_ON and state.has_presented:
+                await (await self._comparison(state)).fill()
+                return await self._present(state)
+        return await self._where_we_are(state, lines("That belongs to another step."))
+
+    async def _where_we_are(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
+        """The same step once more, with its buttons: nobody is left without a way on."""
+        if state.waiting == "fields":
+            return await self._proposed(state, said)
+        if state.waiting == "requirements":
+            return await self._to_confirm(state, said)
+        if state.phase == "intake" and not said:
+            return state, reply_of((), "What are you looking for?")
+        return state, reply_of(said, buttons=state.buttons)
+
+    # ── intake ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _wished(self, state: ShortlistState, turn: TurnTaken) -> Taken:
+        table = await self._table(state)
+        before = state.before or (state.requirements if state.has_presented else None)
+        columns = [*missing(table, (*state.columns, *turn.columns))]
+        used = {column_key(wish.column) for wish in turn.requirements.wishes}
+        columns = [field for field in columns if column_key(field.name) in used]
+        state = structs.replace(state, requirements=turn.requirements, columns=tuple(columns), before=before)
+        if state.waiting == "fields":
+            proposed = (*state.proposed, *missing(table, columns, state.proposed))
+            return await self._proposed(structs.replace(state, proposed=proposed), turn.said)
+        if state.has_presented or state.waiting == "requirements" or (turn.is_ready and turn.requirements.product_type):
+            return await self._to_confirm(state, turn.said)
+        return state, reply_of(turn.said)
+
+    async def _to_confirm(self, state: ShortlistState, said: Sequence[Said] = ()) -> Taken:
+        """Nothing is spent before the person has seen what was understood, and about what it will take."""
+        state = structs.replace(state, waiting="requirements")
+        told = wishes_told(state.requirements)
+        if state.has_presented:
+            told.append(await self._preview(state))
+        else:
+            state = structs.replace(state, phase="intake")
+            price = self._terms.search_price * self._limits.queries * ROUNDS
+            pages = PAGES + PAGES // 2
+            told.append(
+                f"That takes up to {self._limits.queries * ROUNDS} searches and {pages} pages to find candidates"
+                f"{f', ${price:.2f}' if price else ''}; the comparison is estimated afterwards."
+            )
+        return state, reply_of(said, *told, buttons=(CONFIRM, EDIT))
+
+    async def _preview(self, state: ShortlistState) -> str:
+        """Before anything is searched, what is there is ranked by what is wanted now."""
+        ranking = rank(await self._table(state), state.requirements, self._rates)
+        count, all_ = len(ranking.ranked), len(ranking.ranked) + len(ranking.excluded)
+        new = (
+            f" {', '.join(field.name for field in state.columns)} would be looked up for them." if state.columns else ""
+        )
+        more = " Fewer than five is not many, so further ones would be searched for." if count < TOP else ""
+        return f"Of the {all_} candidates that are there, {count} meet this as far as is known.{new}{more}"
+
+    async def _taken_back(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
+        if state.before is None:
+            return await self._where_we_are(state, said)
+        waiting = "" if state.has_presented else state.waiting
+        state = structs.replace(state, requirements=state.before, before=None, columns=(), waiting=waiting, buttons=())
+        return await self._where_we_are(state, said or lines("All stays as it was."))
+
+    async def _confirmed(self, state: ShortlistState) -> Taken:
+        state = structs.replace(state, waiting="", before=None)
+        if not state.has_presented:
+            return await self._research(state)
+        comparison = await self._comparison(state)
+        if new := await comparison.add_fields(state.columns):
+            await comparison.fill(fields=new)
+        state = structs.replace(state, columns=())
+        ranking = rank(await comparison.table(), state.requirements, self._rates)
+        if len(ranking.ranked) >= TOP:
+            return await self._present(state, heading="Ranked again by what you want now; nothing new was searched.")
+        return await self._research(state)
+
+    # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _research(self, state: ShortlistState, *, like: str = "", count: int = 0) -> Taken:
+        """Candidates, and the columns to compare them by, for confirmation. On a further search the columns are known,
+        and only the new rows are filled; where none is new, what is there is judged by what is wanted now."""
+        state = structs.replace(state, phase="research", waiting="")
+        comparison = await self._comparison(state)
+        state = structs.replace(state, table_id=comparison.table_id)
+        table = await comparison.table()
+        known = [cell_text(row.cell(KEY)) for row in table.rows]
+        found = await explore(
+            state.requirements,
+            self._tools,
+            self._limits,
+            known=known,
+            tried=state.tried,
+            like=like,
+            most=count,
+            tell=self._tell,
+        )
+        if found.failed or not (found.products or known):
+            return self._nothing(state, found)
+        state = structs.replace(state, tried=(*state.tried, *found.queries))
+        new = await comparison.add_products(found.products)
+        if not state.has_presented:
+            return await self._propose(state, found, len(known) + new)
+        await comparison.fill()
+        heading = f"{new} more found." if new else "No further product was found; what is there was ranked again."
+        return await self._present(state, heading=heading, notes=found.notes)
+
+    def _nothing(self, state: ShortlistState, found: Explored) -> Taken:
+        told = f"The search failed: {found.failed}" if found.failed else "No product was found."
+        kept = "Your requirements are kept." if not state.has_presented else "The comparison is kept."
+        phase: Phase = "advise" if state.has_presented else "intake"
+        state = structs.replace(state, phase=phase, waiting="")
+        return state, reply_of(
+            (), *found.notes, told, f"{kept} Try again, or change what is wanted.", buttons=(TRY_AGAIN, EDIT)
+        )
+
+    async def _propose(self, state: ShortlistState, found: Explored, count: int) -> Taken:
+        model = self._tools.model
+        official = {each.official_url for each in found.products}
+        of_maker = {page.domain: page for page in reversed(found.pages) if page.origin in official}
+        pages = list({page.origin: page for page in (*reversed(of_maker.values()), *found.pages)}.values())
+        asked = ColumnsToPropose(
+            requirements=state.requirements,
+            fields=state.columns,
+            sources=tuple(pages),
+            room=min(model.text_room, 16_000) if model is not None else 0,
+        )
+        self._tell(Step(type="thinking", detail="Choosing what to compare them by."))
+        fields: tuple[Field, ...] = (await decide(ProposeColumns(), asked, model, self._tell)).decided
+        state = structs.replace(state, proposed=fields, columns=(), waiting="fields")
+        return await self._proposed(state, lines(f"{count} {plural('candidate', count)} found.", *found.notes))
+
+    async def _proposed(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
+        names = ", ".join(field.name for field in state.proposed)
+        likely = await (await self._comparison(state)).estimate(state.proposed)
+        return state, reply_of(said, f"I would compare: {names}.", likely, buttons=(ENRICH, MODIFY))
+
+    async def _columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+        drop = {column_key(name) for name in turn.drop_columns}
+        if state.waiting == "fields":
+            kept = [field for field in state.proposed if column_key(field.name) not in drop]
+            proposed = (*kept, *missing(None, turn.columns, kept)) or (PRICE_FIELD,)
+            return await self._proposed(structs.replace(state, proposed=proposed), turn.said)
+        if not state.has_presented:
+            return await self._where_we_are(state, turn.said)
+        comparison = await self._comparison(state)
+        hidden = await comparison.hide(turn.drop_columns) if drop else []
+        said = [*turn.said]
+        if hidden:
+            said += lines(f"No longer shown: {', '.join(hidden)}. What was found stays in the table.")
+        shown = (await comparison.table()).fields
+        wanted = [field for name in turn.about_columns for field in shown if column_key(field.name) == column_key(name)]
+        if not turn.columns and not wanted:
+            return state, reply_of(said)
+        new = await comparison.add_fields((*turn.columns, *wanted))
+        if new:
+            await comparison.fill(fields=new)
+        state = self._refined(state, f"added {', '.join(new)}", message)
+        names = ", ".join(new or [field.name for field in wanted])
+        return await self._present(state, said, heading=f"Now part of the comparison: {names}.")
+
+    async def _more(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+        if not state.has_presented:
+            return await self._where_we_are(state, turn.said)
+        comparison = await self._comparison(state)
+        table = await comparison.table()
+        like = next((row for row in table.rows if row.id == turn.like), None)
+        described = "; ".join(f"{name}: {cell_text(cell)}" for name, cell in like.cells.items()) if like else ""
+        if turn.requirements.product_type:
+            state = structs.replace(state, requirements=turn.requirements)
+        if new := await comparison.add_fields(missing(table, turn.columns)):
+            await comparison.fill(fields=new)
+        state = self._refined(state, f"more options{f' like {cell_text(like.cell(KEY))}' if like else ''}", message)
+        return await self._research(state, like=described, count=turn.count)
+
+    # ── advice ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _present(
+        self, state: ShortlistState, said: Sequence[Said] = (), *, heading: str = "", notes: Sequence[str] = ()
+    ) -> Taken:
+        state = structs.replace(state, phase="advise", waiting="", has_presented=True)
+        advising = self._advising(state, await self._comparison(state))
+        return await advising.present(said, heading=heading, notes=notes)
+
+    def _refined(self, state: ShortlistState, changed: str, trigger: str) -> ShortlistState:
+        if not state.has_presented:
+            return state
+        new = Refinement(loop=len(state.refinements) + 1, changed=changed, trigger=trigger)
+        return structs.replace(state, refinements=(*state.refinements, new))
+
+    def _advising(self, state: ShortlistState, comparison: Comparison) -> Advising:
+        return Advising(state, comparison, self._store, self._tools, self._rates, self._tell, self._folder)
+
+    # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _has_table(self, state: ShortlistState) -> bool:
         try:
@@ -130,280 +434,34 @@ class Shortlist:
             return False
         return True
 
-    async def _where_we_are(self, state: ShortlistState, lead: str) -> tuple[ShortlistState, ChatReply]:
-        """The same step once more, with its buttons: nobody is left without a way on."""
-        if state.waiting == "fields":
-            return state, await self._fields_reply(state, (lead,))
-        if state.phase == "advise":
-            return state, ChatReply(said=(Said(text=lead), Said(text=NEXT)))
-        if state.waiting == "requirements" or state.requirements.are_sufficient:
-            return self._to_confirm(state, lead)
-        questions = next_questions(state.requirements, state.asked) or ("Is there anything it must have?",)
-        lines = (lead, *questions)
-        return state, ChatReply(said=tuple(Said(text=line) for line in lines))
+    async def _table(self, state: ShortlistState) -> Table:
+        return await self._store.tables.load(state.table_id) if state.table_id else Table(id="", name="")
 
-    # ── another product ──────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _other_product(self, state: ShortlistState, said: str, step: IntakeStep) -> tuple[ShortlistState, ChatReply]:
-        """What was said so far is kept until the person says that it shall be the other product."""
-        state = msgspec.structs.replace(state, pending=said, waiting="intent")
-        return state, ChatReply(said=tuple(Said(text=line) for line in step.questions), buttons=(YES, NO))
-
-    async def _turning(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        other = Intake().fallback(IntakeTurn(message=state.pending, requirements=state.requirements)).requirements
-        choice = chosen(said, state.requirements.product_type, other.product_type)
-        if choice == "new":
-            return await self._intake(fresh(state), state.pending)
-        if choice == "old":
-            waiting: Waiting = "requirements" if state.before is not None else "fields" if state.proposed else ""
-            state = msgspec.structs.replace(state, pending="", waiting=waiting)
-            return await self._where_we_are(state, f"We stay with the {state.requirements.product_type}.")
-        step = await self._read(state, said)
-        if step.kind == "new_topic":
-            return self._other_product(state, said, step)
-        again = f"First: shall it be the {other.product_type}, or still the {state.requirements.product_type}?"
-        lines = (step.reply, again) if step.kind == "refused" else (again,)
-        return state, ChatReply(said=tuple(Said(text=line) for line in lines), buttons=(YES, NO))
-
-    # ── intake ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _intake(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        if not said:
-            return state, ChatReply(said=(Said(text="What are you looking for?"),))
-        step = await self._read(state, said)
-        if step.kind == "new_topic":
-            return self._other_product(state, said, step)
-        state = msgspec.structs.replace(
-            state, requirements=step.requirements, asked=(*state.asked, *step.questions), assumptions=step.gaps
-        )
-        if step.kind not in ("refused", "off_topic") and step.ready:
-            return self._to_confirm(state, step.reply)
-        lines = [step.reply, *step.questions]
-        return state, ChatReply(said=tuple(Said(text=line) for line in lines if line))
-
-    async def _read(self, state: ShortlistState, said: str) -> IntakeStep:
-        asked = IntakeTurn(message=said, requirements=state.requirements, asked=state.asked)
-        step: IntakeStep = (await decide(Intake(), asked, self._tools.model, self._tell)).decided
-        return step
-
-    def _to_confirm(self, state: ShortlistState, reply: str = "") -> tuple[ShortlistState, ChatReply]:
-        """Nothing is spent before the person has seen what was understood, and about what it will take."""
-        summary = summarise(state.requirements)
-        lines = [reply] if reply and summary[1:] not in reply else []
-        lines.append(f"This is what I will look for: {summary}")
-        if state.assumptions:
-            lines.append(f"Not said, so left open: {', '.join(state.assumptions)}.")
-        lines.append(self._estimate())
-        state = msgspec.structs.replace(state, phase="intake", waiting="requirements")
-        return state, ChatReply(said=tuple(Said(text=line) for line in lines), buttons=(CONFIRM, EDIT))
-
-    def _estimate(self) -> str:
-        searches = f"up to {MOST_SEARCHES} searches and {MOST_PAGES} pages to find candidates"
-        price = self._terms.search_price * MOST_SEARCHES
-        return f"That takes {searches}{f', ${price:.2f}' if price else ''}; the comparison is estimated afterwards."
-
-    async def _confirming(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        if said == CONFIRM or agrees(said):
-            confirmed = msgspec.structs.replace(state, waiting="", before=None, proposed=())
-            return await self._research(confirmed, before=state.before)
-        if state.before is not None and takes_back(said):
-            return await self._taken_back(state, state.before)
-        if said == EDIT or declines(said):
-            text = "What should be different? For example: “budget £40”, “no plastic”, “drop the stainless steel”."
-            return state, ChatReply(said=(Said(text=text),), buttons=(CONFIRM, EDIT))
-        if asks(said) and state.has_presented and not guard.refused(guard.tidy(said)):
-            told = await self._advising(state, await self._shelf(state)).respond(said)
-            if told.reply is not None:
-                return state, msgspec.structs.replace(told.reply, buttons=(CONFIRM, EDIT))
-        step = await self._read(state, said)
-        if step.kind == "new_topic":
-            return self._other_product(state, said, step)
-        if step.kind in ("refused", "off_topic"):
-            return self._to_confirm(state, step.reply)
-        if asks(said):
-            return self._to_confirm(state, "That I can tell once there is a comparison for these requirements.")
-        changed = edited(state.requirements, said)
-        if changed == state.requirements:
-            return self._to_confirm(state, "I found no change in that.")
-        before = state.before if state.has_presented or state.proposed else state.requirements
-        return self._to_confirm(
-            msgspec.structs.replace(state, requirements=changed, assumptions=step.gaps, before=before)
-        )
-
-    async def _taken_back(self, state: ShortlistState, before: Requirements) -> tuple[ShortlistState, ChatReply]:
-        """To where the change was asked for: the comparison, the choice of fields, or the confirmation itself."""
-        state = msgspec.structs.replace(state, requirements=before, before=None, assumptions=gaps_of(before))
-        if state.has_presented:
-            done = state.refinements[:-1]
-            state = msgspec.structs.replace(state, phase="advise", waiting="", refinements=done)
-        elif state.proposed:
-            state = msgspec.structs.replace(state, phase="research", waiting="fields")
-        return await self._where_we_are(state, "All stays as it was.")
-
-    # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _research(
-        self,
-        state: ShortlistState,
-        *,
-        before: Requirements | None = None,
-        like: str = "",
-        most: int = TARGET,
-        has_changed: bool = True,
-    ) -> tuple[ShortlistState, ChatReply]:
-        """Candidates, and the fields to compare them by, for confirmation. On a further search the fields are known,
-        and only the new rows are filled; where none is new, what is there is judged by what is wanted now."""
-        state = msgspec.structs.replace(state, phase="research")
-        shelf = await self._shelf(state)
-        table = await shelf.table()
-        known = [cell_text(row.cell(KEY)) for row in table.rows] if state.has_presented else []
-        tried = state.tried if known else ()
-        found = await explore(
-            state.requirements, self._tools, known=known, tried=tried, like=like, most=most, tell=self._tell
-        )
-        state = msgspec.structs.replace(state, table_id=shelf.table_id, tried=(*state.tried, *found.queries))
-        columns = await shelf.add_fields(lacking(state.requirements, before, table.fields)) if known and before else []
-        if not found.products and known and has_changed:
-            if columns:
-                await shelf.fill(fields=[field.name for field in columns])
-            return await self._present(state, heading="No further product was found.", notes=found.notes)
-        if not found.products:
-            return self._nothing(state, found)
-        new = await shelf.add_products(found.products, found.library)
-        if known:
-            await shelf.fill()
-            return await self._present(state, heading=f"{len(new)} more found.", notes=found.notes)
-        return await self._proposed(state, found, len(table.rows) + len(new))
-
-    def _nothing(self, state: ShortlistState, found: Explored) -> tuple[ShortlistState, ChatReply]:
-        lines = [*found.notes, "No further product was found." if state.has_presented else "No product was found."]
-        lines.append("Shall we change the requirements? Say what, for example a higher budget or fewer must-haves.")
-        state = msgspec.structs.replace(state, phase="advise" if state.has_presented else "intake", waiting="")
-        return state, ChatReply(said=tuple(Said(text=line) for line in lines))
-
-    async def _proposed(self, state: ShortlistState, found: Explored, count: int) -> tuple[ShortlistState, ChatReply]:
-        pages = tuple(found.library.pages.values())
-        asked = ProposeFields(requirements=state.requirements, sources=pages)
-        self._tell(Step(type="thinking", detail="Choosing what to compare them by."))
-        fields: tuple[Field, ...] = (await decide(Propose(), asked, self._tools.model, self._tell)).decided
-        state = msgspec.structs.replace(state, proposed=fields, waiting="fields")
-        return state, await self._fields_reply(state, (f"{count} {plural('candidate', count)} found.", *found.notes))
-
-    async def _fields_reply(self, state: ShortlistState, lines: tuple[str, ...]) -> ChatReply:
-        shown = ", ".join(field.name for field in state.proposed if field.role != "qualification")
-        likely = await (await self._shelf(state)).estimate(state.proposed)
-        told = (*lines, f"I would compare: {shown}.", likely)
-        return ChatReply(said=tuple(Said(text=line) for line in told), buttons=(ENRICH, MODIFY))
-
-    async def _choosing_fields(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        if said == ENRICH or agrees(said):
-            return await self._enrich(msgspec.structs.replace(state, waiting=""))
-        if said == MODIFY or declines(said):
-            text = "Which fields should be added or dropped? For example: “add warranty”, “drop weight”."
-            return state, ChatReply(said=(Said(text=text),), buttons=(ENRICH, MODIFY))
-        if guard.refused(guard.tidy(said)):
-            return state, await self._fields_reply(state, ((await self._read(state, said)).reply,))
-        fields = () if asks(said) else modified(state.proposed, said, state.requirements.product_type)
-        if not fields:
-            return state, await self._fields_reply(state, ("That I can tell once the cells are filled.",))
-        reasons = [f"That cannot be a column: {each}" for each in refusals(said, state.requirements.product_type)]
-        if fields != state.proposed or reasons:
-            chosen_fields = msgspec.structs.replace(state, proposed=fields)
-            return chosen_fields, await self._fields_reply(chosen_fields, tuple(reasons))
-        return await self._no_field_meant(state, said)
-
-    async def _no_field_meant(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        """No column was named: it may be another product, or a change of what is wanted, to be confirmed anew."""
-        if of_columns(said):
-            return state, await self._fields_reply(state, ("That changes no column.",))
-        step = await self._read(state, said)
-        if step.kind == "new_topic":
-            return self._other_product(state, said, step)
-        changed = edited(state.requirements, said)
-        if step.kind != "answer" or changed == state.requirements:
-            return state, await self._fields_reply(state, ("I found no change of the columns in that.",))
-        before = state.requirements
-        return self._to_confirm(
-            msgspec.structs.replace(state, requirements=changed, assumptions=step.gaps, before=before)
-        )
-
-    async def _enrich(self, state: ShortlistState) -> tuple[ShortlistState, ChatReply]:
-        shelf = await self._shelf(state)
-        await shelf.add_fields(state.proposed)
-        await shelf.fill()
-        return await self._present(msgspec.structs.replace(state, proposed=()))
-
-    # ── advice ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _present(
-        self, state: ShortlistState, *, heading: str = "", notes: tuple[str, ...] = ()
-    ) -> tuple[ShortlistState, ChatReply]:
-        state = msgspec.structs.replace(state, phase="advise", waiting="", has_presented=True)
-        return await self._advising(state, await self._shelf(state)).present(heading=heading, notes=notes)
-
-    async def _advised(self, state: ShortlistState, said: str) -> tuple[ShortlistState, ChatReply]:
-        shelf = await self._shelf(state)
-        if said == GO_ON:
-            await shelf.fill()
-            return await self._present(state)
-        if guard.refused(guard.tidy(said)):
-            return await self._where_we_are(state, (await self._read(state, said)).reply)
-        step = await self._advising(state, shelf).respond(said)
-        if step.goes_to == "intake":
-            turn = await self._read(state, step.changes)
-            if turn.kind == "new_topic":
-                return self._other_product(state, step.changes, turn)
-            changed = edited(state.requirements, step.changes)
-            if changed == state.requirements:
-                return await self._where_we_are(state, "I found no change of the requirements in that.")
-            before = state.requirements
-            return self._to_confirm(
-                msgspec.structs.replace(step.state, requirements=changed, assumptions=turn.gaps, before=before)
-            )
-        if step.goes_to == "explore":
-            changed = edited(state.requirements, step.changes) if step.changes else state.requirements
-            again = msgspec.structs.replace(step.state, requirements=changed)
-            return await self._research(
-                again, before=state.requirements, like=step.like, most=step.count, has_changed=bool(step.changes)
-            )
-        if step.goes_to == "enrich":
-            await shelf.add_fields(step.fields)
-            await shelf.fill(fields=[field.name for field in step.fields])
-            names = ", ".join(field.name for field in step.fields)
-            heading = f"As you asked, {names} {'is' if len(step.fields) == 1 else 'are'} now part of the comparison."
-            return await self._present(step.state, heading=heading, notes=step.notes)
-        assert step.reply is not None
-        return step.state, step.reply
-
-    def _advising(self, state: ShortlistState, shelf: Shelf) -> Advising:
-        return Advising(state, shelf, self._store, self._tools, self._tell, self._folder)
-
-    async def _shelf(self, state: ShortlistState) -> Shelf:
-        return Shelf(
+    async def _comparison(self, state: ShortlistState) -> Comparison:
+        return Comparison(
             self._store,
             self._tools,
             table_id=state.table_id or await self._make_table(state),
             actor=self._actor,
             terms=self._terms,
+            limits=self._limits,
             watch=self._watch,
         )
 
     async def _make_table(self, state: ShortlistState) -> str:
         """Known to the conversation at once: where the turn fails, the next one goes on with the same table."""
         name = state.requirements.product_type.capitalize() or "Shortlist"
-        table_id = await Shelf.make(self._store, name, self._actor)
+        table_id = await Comparison.make(self._store, name, self._actor)
         before = await self._store.shortlists.get(state.id)
         await self._store.shortlists.save(msgspec.structs.replace(before, table_id=table_id))
         return table_id
 
 
-def with_message(state: ShortlistState, role: str, text: str) -> ShortlistState:
-    message = ChatMessage(role="user" if role == "user" else "advisor", text=text, at=now())
-    return msgspec.structs.replace(state, messages=(*state.messages, message))
-
-
-def fresh(state: ShortlistState) -> ShortlistState:
-    """The same conversation with nothing known; the table of before stays where it is, for whoever wants it."""
-    return ShortlistState(
-        id=state.id, messages=state.messages, created_at=state.created_at, requirements=Requirements()
-    )
+def missing(table: Table | None, fields: Sequence[Field], others: Sequence[Field] = ()) -> list[Field]:
+    """Those that neither the table nor the others have, each once."""
+    there = {column_key(field.name) for field in (*(table.fields if table else ()), *others)}
+    found: dict[str, Field] = {}
+    for field in fields:
+        if column_key(field.name) not in there:
+            found.setdefault(column_key(field.name), field)
+    return list(found.values())

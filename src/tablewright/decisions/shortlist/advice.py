@@ -1,0 +1,121 @@
+"""Advice: what the ranked comparison means for this user. Code orders and scores; the words are the model's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.shortlist.shown import (
+    SENTENCES,
+    ComparedRow,
+    Sentence,
+    comparison_block,
+    requirements_text,
+    verified,
+)
+from tablewright.table.model import Noun, RowId
+from tablewright.table.shortlist import Requirements, Said
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, clean, question_block
+
+INSTRUCTIONS = f"""\
+You advise somebody who wants to buy something. A table of products was compared with their requirements; code has \
+ranked those that meet the hard ones and says why others are left out. Explain the first ones, in the user's \
+language, as a knowledgeable friend: honest about trade-offs and gaps, no pushing, no superlatives that the table \
+does not bear. Keep to code's order: never call a lower place better all in all, but say for whom it is the better \
+choice.
+
+`intro`: one or two sentences: the stance, and the main trade-off between the first ones. `cards`: for each of the \
+first {{top}}, `product` (its number), `best_for` (two to five words: for whom or for what it is best, each another \
+one; "" if for nothing in particular), `why` (one sentence: why it is there), `trade_off` (one sentence: what is \
+given up, or what is not known and matters). `closing`: at most three sentences: near misses that may be worth a \
+little more money or a little less of something, what could not be found, one question that would narrow it down.
+
+{SENTENCES}
+
+{WARNING}"""
+
+
+class AdviceToGive(Noun, frozen=True, gc=True):
+    """`top`: how many of the rows are shown as cards. `said` is what the user said so far, for language and tone."""
+
+    requirements: Requirements
+    rows: tuple[ComparedRow, ...]
+    columns: tuple[str, ...]
+    top: int
+    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    room: int = 20_000
+
+
+class AdvisedCard(Noun, frozen=True):
+    row_id: RowId
+    best_for: str = ""
+    said: tuple[Said, ...] = ()
+
+
+class Advice(Noun, frozen=True, gc=True):
+    intro: tuple[Said, ...] = ()
+    cards: tuple[AdvisedCard, ...] = ()
+    closing: tuple[Said, ...] = ()
+    left_out: int = 0
+
+
+class CardReply(BaseModel):
+    product: int
+    best_for: str
+    why: Sentence
+    trade_off: Sentence
+
+
+class AdviceReply(BaseModel):
+    intro: list[Sentence]
+    cards: list[CardReply]
+    closing: list[Sentence]
+
+
+class GiveAdvice:
+    name = "advise"
+
+    def prompt(self, asked: AdviceToGive) -> Prompt:
+        said = "\n".join(asked.said[-4:])
+        notes = "\n\n" + "\n".join(asked.notes) if asked.notes else ""
+        return Prompt(
+            instructions=INSTRUCTIONS.replace("{top}", str(asked.top)),
+            text=(
+                f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n"
+                f"What the user said last:\n{question_block(said)}\n\n"
+                f"{comparison_block(1, asked.rows, asked.columns, asked.room)}{notes}"
+            ),
+            reply=AdviceReply,
+            max_tokens=2_000,
+        )
+
+    def check(self, asked: AdviceToGive, reply: Any) -> Advice:
+        known = [*asked.said, requirements_text(asked.requirements), *asked.notes]
+        intro, wrong = verified(reply.intro, asked.rows, asked.columns, known)
+        closing, also_wrong = verified(reply.closing, asked.rows, asked.columns, known)
+        problems = [*wrong, *also_wrong]
+        cards: dict[RowId, AdvisedCard] = {}
+        for card in reply.cards:
+            if not 1 <= card.product <= asked.top:
+                problems.append(f"there is no card for the product {card.product}; the first {asked.top} have one.")
+                continue
+            said, unproved = verified([card.why, card.trade_off], asked.rows, asked.columns, known)
+            problems += unproved
+            row_id = asked.rows[card.product - 1].row_id
+            cards[row_id] = AdvisedCard(row_id=row_id, best_for=label(card.best_for), said=tuple(said))
+        advice = Advice(intro=tuple(intro), cards=tuple(cards.values()), closing=tuple(closing), left_out=len(problems))
+        if problems:
+            raise Unusable(" ".join(problems), usable=advice)
+        return advice
+
+    def fallback(self, asked: AdviceToGive) -> Advice:
+        """Without a model: the order, the score and what it is made of, and no words of advice."""
+        return Advice()
+
+
+def label(text: str) -> str:
+    return shortened(clean(text), 60)

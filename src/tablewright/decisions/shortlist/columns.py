@@ -1,0 +1,77 @@
+"""Columns: what products of a kind are compared by, the user's wishes first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, wrong_with
+from tablewright.decisions.shortlist.shown import columns_text, requirements_text
+from tablewright.table.model import Field, Noun, column_key
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.shortlist import PRICE_FIELD, Requirements
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, question_block
+
+INSTRUCTIONS = f"""\
+You choose the columns by which products are compared for somebody who wants to buy one. For someone who wants just \
+this, which verifiable facts help to decide? First what stands for their wishes and priorities, then what the \
+category needs. Only facts that pages about such products state, as the example pages show; no ratings, scores or \
+estimates of your own, nothing that is the same for all. At most {{most}} columns beside those that are there.
+
+Each has a short `name`; `type`; `unit` for numbers ("l", "kg", "min"), one for all products, else ""; `options` for \
+a select; and a `question` that a page about one single product answers ("What is the capacity of {{Product}}?"). \
+What is measured is a number with its unit, a property that is there or not is yes/no, several things are a list. \
+Where tests by others are among the pages, one text column for what testers found is welcome.
+
+{WARNING}"""
+MOST = 6
+EXAMPLES = 4
+
+
+class ColumnsToPropose(Noun, frozen=True, gc=True):
+    """`fields` are there already, such as those that wishes need."""
+
+    requirements: Requirements
+    fields: tuple[Field, ...] = ()
+    sources: tuple[Retrieved, ...] = ()
+    room: int = 12_000
+
+
+class ProposedColumns(BaseModel):
+    columns: list[WishedColumn]
+
+
+class ProposeColumns:
+    name = "columns"
+
+    def prompt(self, asked: ColumnsToPropose) -> Prompt:
+        sources = asked.sources[:EXAMPLES]
+        each = asked.room // max(1, len(sources))
+        texts = "\n\n".join(
+            block(number, source.text[:each], f"{shortened(source.title, 90)} | {source.origin}")
+            for number, source in enumerate(sources, start=1)
+        )
+        there = columns_text((PRICE_FIELD, *asked.fields))
+        return Prompt(
+            instructions=INSTRUCTIONS.replace("{most}", str(MOST)),
+            text=(
+                f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n"
+                f"There already:\n{block(0, there, 'columns')}\n\nExample pages:\n{texts}"
+            ),
+            reply=ProposedColumns,
+            max_tokens=900,
+        )
+
+    def check(self, asked: ColumnsToPropose, reply: Any) -> tuple[Field, ...]:
+        if problem := wrong_with((), reply.columns, ()):
+            raise Unusable(problem, usable=self.fallback(asked))
+        there = {column_key(field.name) for field in (PRICE_FIELD, *asked.fields)}
+        new = {column_key(field.name): field for field in map(as_field, reply.columns)}
+        return (*self.fallback(asked), *(field for key, field in new.items() if key not in there))[: MOST + 12]
+
+    def fallback(self, asked: ColumnsToPropose) -> tuple[Field, ...]:
+        """The price, and what the wishes need."""
+        return (PRICE_FIELD, *(field for field in asked.fields if field.name != PRICE_FIELD.name))

@@ -1,0 +1,134 @@
+"""Wishes as a model states them: in the user's words, and as conditions that code can evaluate on cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel
+
+from tablewright.table.currencies import CODES
+from tablewright.table.model import Field, column_key
+from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, PRICE, Wish, WishKind, WishOperator
+from tablewright.table.typed import typed
+from tablewright.table.units import parse_unit
+
+WISHES = """\
+`wishes`: everything the user wants of the product, complete, the weightiest first. Each has
+- `words`: the wish in the user's own words and language, short, on its own ("under £50", "no plastic").
+- `kind`: "budget"; "must" (needs it); "nice" (prefers it); "priority" (what to optimise); "avoid" (does not want \
+it); "specification" (a filter such as second hand, or a size). `hard`: true if a product that fails it is out of \
+the question for the user, which is usual for budget, must and avoid; false for nice and priority.
+- The condition that checks it on one column: `column`, `operator`, `values`. Numbers and amounts with the user's \
+own unit or currency ("50 GBP", "1.5 l", "3 min"); yes/no as "yes"; several values mean any of them; "between" takes \
+two. "lowest" and "highest", without values, for what to optimise. "contains" and "not contains" compare words in a \
+text or a list. A property that pages word in many ways ("variable temperature", "no plastic inside") is a yes/no \
+column with a clear question, never a comparison of texts.
+- Nothing that pages state as a fact answers to it ("beautiful", "good quality" as such)? Then choose facts that \
+stand for it, each a wish of its own with the same words (build quality: material, warranty). Only if there are \
+none: `column` "", `operator` "", no values; the user is told that it cannot be checked.
+
+`columns`: every column that a wish uses and that is not there yet. `name` short and general; `type`; `unit` for \
+numbers ("l", "kg", "min"), else ""; `options` for a select; `question`, answered by a page about one single product \
+("What is the capacity of {Product}?", "Can the temperature of {Product} be set?")."""
+
+
+class WishedColumn(BaseModel):
+    name: str
+    type: Literal["text", "number", "money", "boolean", "select", "date", "list"]
+    unit: str
+    options: list[str]
+    question: str
+
+
+class StatedWish(BaseModel):
+    words: str
+    kind: WishKind
+    hard: bool
+    column: str
+    operator: WishOperator
+    values: list[str]
+
+
+def as_field(column: WishedColumn) -> Field:
+    question = column.question.strip() or f"What is the {column.name.lower()} of {{{KEY}}}?"
+    return Field(
+        name=" ".join(column.name.split())[:80].replace("{", "(").replace("}", ")"),
+        type=column.type,
+        unit=column.unit.strip() if column.type in ("number", "money") else "",
+        options=tuple(dict.fromkeys(filter(None, map(str.strip, column.options)))) if column.type == "select" else (),
+        question=question if f"{{{KEY}}}" in question else f"{question} ({{{KEY}}})",
+        role="user",
+    )
+
+
+def as_wish(stated: StatedWish, fields: Iterable[Field]) -> Wish:
+    named = {column_key(field.name): field.name for field in fields}
+    return Wish(
+        words=" ".join(stated.words.split()),
+        kind=stated.kind,
+        hard=stated.hard,
+        column=named.get(column_key(stated.column), "") if stated.operator else "",
+        operator=stated.operator if stated.column else "",
+        values=tuple(stated.values),
+    )
+
+
+def wrong_with(wishes: Sequence[StatedWish], columns: Sequence[WishedColumn], known: Sequence[Field]) -> str:
+    """What of the wishes cannot be evaluated, in words for who stated them."""
+    fields: dict[str, Field] = {column_key(field.name): field for field in known}
+    for column in columns:
+        if column_key(column.name) in map(column_key, (KEY, MAKER, PAGE, OFFERED_AS)):
+            continue
+        if column.type == "select" and len(column.options) < 2:
+            return f"the select column {column.name!r} has no options."
+        if column.type == "number" and column.unit and parse_unit(column.unit) is None and len(column.unit) > 20:
+            return f"{column.unit!r} is not a unit."
+        fields.setdefault(column_key(column.name), as_field(column))
+    return next(filter(None, (wrong_wish(wish, fields) for wish in wishes)), "")
+
+
+def wrong_wish(wish: StatedWish, fields: Mapping[str, Field]) -> str:
+    if not wish.words.strip():
+        return "a wish has no `words`."
+    if not wish.column and not wish.operator:
+        return ""
+    field = fields.get(column_key(wish.column))
+    if field is None:
+        return f"the wish {wish.words!r} uses the column {wish.column!r}, which is neither there nor in `columns`."
+    if not wish.operator:
+        return f"the wish {wish.words!r} has a column and no operator."
+    needed = {"between": 2, "known": 0, "lowest": 0, "highest": 0}.get(wish.operator, 1)
+    if len(wish.values) < needed:
+        return f"the wish {wish.words!r} needs {needed} value(s)."
+    if wish.operator in ("<", "<=", ">", ">=", "between"):
+        return next(filter(None, (wrong_figure(wish, value, field) for value in wish.values)), "")
+    if wish.operator in ("=", "!=") and field.type == "select":
+        known = {column_key(option) for option in field.options}
+        if other := [value for value in wish.values if column_key(value) not in known]:
+            return f"{other[0]!r} is not an option of {field.name}: {', '.join(field.options)}."
+    if field.type == "boolean" and any(typed(value).truth is None for value in wish.values):
+        return f"{field.name} is a yes/no column; the wish {wish.words!r} must be = yes or = no."
+    return ""
+
+
+def wrong_figure(wish: StatedWish, value: str, field: Field) -> str:
+    if field.type not in ("number", "money", "date"):
+        return f"{wish.words!r} compares figures, and {field.name} is a {field.type} column."
+    read = typed(value, "date" if field.type == "date" else "")
+    if read.number is None and read.si is None and not read.date:
+        return f"{value!r} in the wish {wish.words!r} is neither a number nor a date."
+    if field.type == "money" and not read.currency:
+        return f"{value!r} in the wish {wish.words!r} needs a currency, such as {value.strip()} GBP."
+    if field.type == "number" and field.unit and read.currency:
+        return f"{value!r} in the wish {wish.words!r} is money, and {field.name} is in {field.unit}."
+    return ""
+
+
+def price_currency(wishes: Sequence[Wish]) -> str:
+    """The currency in which the user thinks."""
+    for wish in wishes:
+        for value in wish.values if column_key(wish.column) == column_key(PRICE) else ():
+            if (currency := typed(value).currency) in CODES:
+                return currency
+    return ""

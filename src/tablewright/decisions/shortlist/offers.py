@@ -1,0 +1,125 @@
+"""Offers: which pages sell a product now, at what price, in which state. Shop prices are not the maker's price."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.extraction.about import Subject, mentions
+from tablewright.table.evidence import evidence_for, locate
+from tablewright.table.model import Money, Noun
+from tablewright.table.money_text import read_amounts
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.shortlist import Listing, OfferedAs
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, is_tainted, question_block
+
+INSTRUCTIONS = f"""\
+You read web pages and list where one product can be bought: offers of exactly this model, complete, by shops, \
+marketplaces or the maker's own shop. Not its siblings, accessories or spare parts, and no tests or forums. For each \
+offer: `text`, the page's number; `shop`, the seller's name; `price` with its currency as the page writes it, "" if \
+it names none; `stock`, what the page says of availability, in its words, else ""; `offered_as`; and `quote`: the \
+passage that names the price, or else the offer, copied exactly. No offer where there is none.
+
+{WARNING}"""
+
+
+class OffersToRead(Noun, frozen=True, gc=True):
+    product: str
+    region: str
+    sources: tuple[Retrieved, ...]
+    room: int = 20_000
+
+
+class PageOffer(BaseModel):
+    text: int
+    shop: str
+    price: str
+    stock: str
+    offered_as: OfferedAs
+    quote: str
+
+
+class OffersReply(BaseModel):
+    offers: list[PageOffer]
+
+
+class ReadOffers:
+    name = "offers"
+
+    def prompt(self, asked: OffersToRead) -> Prompt:
+        each = asked.room // max(1, len(asked.sources))
+        texts = "\n\n".join(
+            block(number, source.text[:each], f"{shortened(source.title, 90)} | {source.origin}")
+            for number, source in enumerate(asked.sources, start=1)
+        )
+        wanted = f"{asked.product}\nRegion of the buyer: {asked.region or 'not said'}"
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=f"The product:\n{question_block(wanted)}\n\n{texts}",
+            reply=OffersReply,
+            max_tokens=1_200,
+        )
+
+    def check(self, asked: OffersToRead, reply: Any) -> tuple[Listing, ...]:
+        found: list[Listing] = []
+        problems: list[str] = []
+        for offer in reply.offers:
+            listing, problem = proved(offer, asked)
+            if listing is not None:
+                found.append(listing)
+            elif problem:
+                problems.append(problem)
+        if problems:
+            raise Unusable(" ".join(problems), usable=tuple(found))
+        return tuple(found)
+
+    def fallback(self, asked: OffersToRead) -> tuple[Listing, ...]:
+        """Without a model: the line of each page that names the product and an amount. Whether it is an offer, the
+        person sees there."""
+        found = []
+        for source in asked.sources:
+            start = 0
+            for line in source.text.splitlines(keepends=True):
+                amounts = [each.money for each in read_amounts(line) if each.money.currency]
+                if amounts and mentions(Subject(name=asked.product), f"{source.title} {line}"):
+                    place = start, start + len(line.rstrip())
+                    found.append(listing_of(source, source.domain, place, amounts[0].amount, amounts[0].currency))
+                    break
+                start += len(line)
+        return tuple(found)
+
+
+def proved(offer: PageOffer, asked: OffersToRead) -> tuple[Listing | None, str]:
+    if not 1 <= offer.text <= len(asked.sources):
+        return None, f"there is no text {offer.text}."
+    source = asked.sources[offer.text - 1]
+    place = locate(offer.quote, source.text)
+    if place is None:
+        return None, f"the quote “{shortened(offer.quote, 80)}” does not stand in text {offer.text}."
+    if is_tainted(source.text, *place):
+        return None, ""
+    amount, currency = None, ""
+    if offer.price.strip():
+        wanted = next((each.money for each in read_amounts(offer.price) if each.money.currency), None)
+        stated = [each.money for each in read_amounts(source.text[slice(*place)])]
+        if wanted is None or all(each.amount != wanted.amount for each in stated):
+            return None, f"the price {offer.price!r} does not stand in its quote “{shortened(offer.quote, 80)}”."
+        amount, currency = wanted.amount, wanted.currency
+    shop = shortened(offer.shop, 80) or source.domain
+    stock = shortened(offer.stock, 80) if offer.stock.casefold() in source.text.casefold() else ""
+    listing = listing_of(source, shop, place, amount, currency)
+    return replace(listing, stock=stock, offered_as=offer.offered_as), ""
+
+
+def listing_of(source: Retrieved, shop: str, place: tuple[int, int], amount: float | None, currency: str) -> Listing:
+    return Listing(
+        shop=shop or source.domain,
+        url=source.origin,
+        price=Money(amount=amount, currency=currency) if amount is not None else None,
+        evidence=evidence_for(source, *place),
+        at=source.retrieved_at,
+    )

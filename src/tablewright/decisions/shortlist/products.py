@@ -1,0 +1,199 @@
+"""Products: which of the things that pages name are candidates, with maker, official page and a quote.
+
+The model reads whole pages. Code proves the quotes, and that an official page is an address that was really seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.shortlist.shown import requirements_text
+from tablewright.table.evidence import evidence_for, locate
+from tablewright.table.model import Evidence, Noun
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.rowkey import row_key
+from tablewright.table.shortlist import OfferedAs, Product, Requirements
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, is_tainted, question_block
+
+INSTRUCTIONS = f"""\
+You read web pages and list the products on them that somebody may want to buy: complete, distinct models of the \
+kind that is wanted, each as one product, also those that miss a wish, which is checked later. Not accessories, \
+spare parts, other kinds of goods, brands, series or categories as such, museum pieces. Siblings of a series (sizes, \
+generations) are products of their own if they are sold as models of their own; colours are not. The most suitable \
+first; no product where a page names none.
+
+- `name`: maker and model as the maker calls it. Where it is one of the products known already, exactly that name.
+- `maker`: who makes it, "" if no page says. `official_page`: the address of the maker's own page about this model, \
+or about its series where the model has none; an address of one of the texts or of its links; "" if there is none. A \
+shop's, marketplace's or magazine's page is never official.
+- `offered_as`: "used" or "refurbished" if all offers of it that you see are; "discontinued" if a page says that it \
+is no longer made; else "new".
+- `mentions`: up to three texts that say most about it, the maker's own first: the number of the text and a `quote`, \
+the words that name the product there, copied exactly.
+
+`queries`: up to {{queries}} searches worth sending next: makers' pages of products that have none yet, and makers \
+or models that the pages mention and do not describe.
+
+{WARNING}"""
+LINKS = 25
+"""Links of a page that are shown."""
+
+
+class PagesToRead(Noun, frozen=True, gc=True):
+    requirements: Requirements
+    sources: tuple[Retrieved, ...]
+    known: tuple[str, ...] = ()
+    queries: int = 6
+    room: int = 20_000
+    addresses: frozenset[str] = frozenset()
+    """Addresses that searches and pages have shown so far."""
+
+
+class FoundProducts(Noun, frozen=True, gc=True):
+    products: tuple[Product, ...] = ()
+    queries: tuple[str, ...] = ()
+
+
+class NamedThere(BaseModel):
+    text: int
+    quote: str
+
+
+class NamedProduct(BaseModel):
+    name: str
+    maker: str
+    official_page: str
+    offered_as: OfferedAs
+    mentions: list[NamedThere]
+
+
+class ProductsReply(BaseModel):
+    products: list[NamedProduct]
+    queries: list[str]
+
+
+class FindProducts:
+    name = "products"
+
+    def prompt(self, asked: PagesToRead) -> Prompt:
+        each = asked.room // max(1, len(asked.sources))
+        texts = "\n\n".join(
+            block(number, page_text(source, each), f"{shortened(source.title, 90)} | {source.origin}")
+            for number, source in enumerate(asked.sources, start=1)
+        )
+        known = "\n".join(asked.known)
+        there = f"Known already:\n{block(0, known, 'products')}\n\n" if known else ""
+        return Prompt(
+            instructions=INSTRUCTIONS.replace("{queries}", str(asked.queries)),
+            text=f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n{there}{texts}",
+            reply=ProductsReply,
+            max_tokens=6_000,
+        )
+
+    def check(self, asked: PagesToRead, reply: Any) -> FoundProducts:
+        products: list[Product] = []
+        problems: list[str] = []
+        for named in reply.products:
+            product, problem = proved(named, asked)
+            if product is not None:
+                products.append(product)
+            if problem:
+                problems.append(problem)
+        queries = tuple(dict.fromkeys(" ".join(query.split())[:200] for query in reply.queries))[: asked.queries]
+        found = FoundProducts(products=tuple(products), queries=tuple(filter(None, queries)))
+        if problems:
+            raise Unusable(" ".join(problems), usable=found)
+        return found
+
+    def fallback(self, asked: PagesToRead) -> FoundProducts:
+        """Without a model nobody can tell which pages are about products: each page is a candidate under its title."""
+        products = [
+            Product(name=title, evidence=(evidence_for(source, *place),))
+            for source in asked.sources
+            if (title := " ".join(source.title.split())) and (place := beginning(source))
+        ]
+        return FoundProducts(products=tuple(products))
+
+
+def page_text(source: Retrieved, room: int) -> str:
+    links = "\n".join(dict.fromkeys(source.links[:LINKS]))
+    said = f"\n\nLinks:\n{links}" if links else ""
+    left = max(500, room - len(said))
+    return (source.text if len(source.text) <= left else f"{source.text[:left]}\n[…]") + said
+
+
+def proved(named: NamedProduct, asked: PagesToRead) -> tuple[Product | None, str]:
+    name = " ".join(named.name.split())
+    places: list[tuple[Retrieved, tuple[int, int]]] = []
+    problem = "" if named.mentions else f"{name!r} has no quote that names it."
+    for mention in named.mentions:
+        if not 1 <= mention.text <= len(asked.sources):
+            problem = f"{name!r}: there is no text {mention.text}."
+            continue
+        source = asked.sources[mention.text - 1]
+        place = locate(mention.quote, source.text)
+        if place is None and mention.quote.strip() in source.title:
+            place = beginning(source)
+        if place is None:
+            problem = f"{name!r}: the quote “{shortened(mention.quote, 80)}” does not stand in text {mention.text}."
+        elif is_tainted(source.text, *place):
+            problem = ""
+        else:
+            places.append((source, place))
+    if not places or not name:
+        return None, problem
+    shown = {address_key(origin): origin for origin in asked.addresses}
+    shown |= {address_key(link): link for source in asked.sources for link in (source.origin, *source.links)}
+    page = shown.get(address_key(named.official_page.strip()), "") if named.official_page.strip() else ""
+    if named.official_page.strip() and not page:
+        problem = f"{name!r}: the address {named.official_page!r} is neither one of the texts nor one of their links."
+    product = Product(
+        name=name,
+        maker=" ".join(named.maker.split()),
+        official_url=page,
+        offered_as=named.offered_as,
+        evidence=one_a_page([evidence_for(source, *place) for source, place in places]),
+    )
+    return product, problem
+
+
+def beginning(source: Retrieved) -> tuple[int, int] | None:
+    """The first line, which says what a page is about."""
+    start = len(source.text) - len(source.text.lstrip())
+    end = source.text.find("\n", start)
+    return (start, end if end > 0 else len(source.text)) if source.text.strip() else None
+
+
+def merged(products: Sequence[Product], others: Sequence[Product]) -> list[Product]:
+    """One product a name; what a later page adds is kept. Siblings are told apart by who read the pages."""
+    found: dict[str, Product] = {}
+    for product in (*products, *others):
+        first = found.setdefault(row_key(product.name), product)
+        found[row_key(product.name)] = replace(
+            first,
+            maker=first.maker or product.maker,
+            official_url=first.official_url or product.official_url,
+            offered_as=together(first.offered_as, product.offered_as),
+            evidence=one_a_page((*first.evidence, *product.evidence)),
+        )
+    return list(found.values())
+
+
+def one_a_page(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    return tuple({each.origin: each for each in reversed(evidence)}.values())[::-1]
+
+
+def together(one: OfferedAs, other: OfferedAs) -> OfferedAs:
+    """Discontinued, where a page says so; new, where one of the pages offers it so."""
+    both = {one, other}
+    return "discontinued" if "discontinued" in both else "new" if "new" in both else one
+
+
+def address_key(address: str) -> str:
+    return address.strip().partition("#")[0].rstrip("/").casefold()

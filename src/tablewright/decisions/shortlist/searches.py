@@ -1,0 +1,123 @@
+"""Searches for products: diverse queries, and which of their results are worth opening."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.decisions.choose_pages import Offer, listed
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.shortlist.shown import requirements_text
+from tablewright.table.model import Noun
+from tablewright.table.shortlist import Requirements
+from tablewright.table.untrusted import WARNING, block, question_block
+
+QUERIES = f"""\
+You plan web searches that find products somebody may want to buy: as many different suitable models as possible, of \
+many makers, and the makers' own pages. `queries`: short, in the words of the shops and makers of the region. Cover \
+different angles: makers' catalogues, tests and comparisons, forums, price limit, single features, use, alternatives \
+to a known model. No query twice, none that was sent before, and nothing personal in them.
+
+{WARNING}"""
+
+RESULTS = f"""\
+You choose which search results to open, to find products that somebody may want to buy. Open pages that are likely \
+to name suitable models: makers' own product pages and catalogues first, then comparisons, tests, shops. Prefer many \
+different makers over many pages of one. Leave out other goods, accessories and copies of each other. `numbers`: the \
+results to open, the best first.
+
+{WARNING}"""
+
+
+class SearchesToPlan(Noun, frozen=True, gc=True):
+    """`like` describes a product that those wanted resemble; `known` are products that are there already; `broader`:
+    the searches that were `sent` found nothing."""
+
+    requirements: Requirements
+    least: int
+    most: int
+    sent: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    like: str = ""
+    broader: bool = False
+
+
+class PlannedQueries(BaseModel):
+    queries: list[str]
+
+
+class PlanSearches:
+    name = "plan searches"
+
+    def prompt(self, asked: SearchesToPlan) -> Prompt:
+        parts = [f"What is wanted:\n{question_block(requirements_text(asked.requirements))}"]
+        if asked.like:
+            parts.append(f"They should resemble this one:\n{block(1, asked.like, 'product')}")
+        if asked.known:
+            parts.append(f"Known already; find others:\n{block(2, chr(10).join(asked.known), 'products')}")
+        if asked.sent:
+            parts.append(f"Sent already:\n{block(3, chr(10).join(asked.sent), 'queries')}")
+        if asked.broader:
+            parts.append("They found nothing: search more broadly, with fewer words.")
+        parts.append(f"Give {asked.least} to {asked.most} queries.")
+        return Prompt(
+            instructions=QUERIES, text="\n\n".join(parts), reply=PlannedQueries, max_tokens=80 + 40 * asked.most
+        )
+
+    def check(self, asked: SearchesToPlan, reply: Any) -> tuple[str, ...]:
+        sent = {query.casefold() for query in asked.sent}
+        queries = dict.fromkeys(" ".join(query.split())[:200] for query in reply.queries)
+        new = tuple(query for query in queries if query and query.casefold() not in sent)[: asked.most]
+        if not new:
+            raise Unusable("there is no new query.", usable=self.fallback(asked))
+        return new
+
+    def fallback(self, asked: SearchesToPlan) -> tuple[str, ...]:
+        """The words that were typed, alone, with the region, and with each wish."""
+        product, region = asked.requirements.product_type, asked.requirements.region
+        ends = ["", "price", "comparison", *(wish.words for wish in asked.requirements.wishes)]
+        queries = [" ".join(f"{product} {end} {region}".split()) for end in ends]
+        queries += [" ".join(f"{asked.like} {product}".split())] if asked.like else []
+        sent = {query.casefold() for query in asked.sent}
+        return tuple(query for query in dict.fromkeys(queries) if query.casefold() not in sent)[: asked.most]
+
+
+class ResultsToPick(Noun, frozen=True, gc=True):
+    requirements: Requirements
+    offers: tuple[Offer, ...]
+    most: int
+    lacking: tuple[str, ...] = ()
+    """Products whose maker's own page is still looked for."""
+
+
+class PickedResults(BaseModel):
+    numbers: list[int]
+
+
+class PickResults:
+    name = "pick results"
+
+    def prompt(self, asked: ResultsToPick) -> Prompt:
+        lacking = "\n".join(asked.lacking)
+        pages = f"Still without their maker's own page:\n{block(1, lacking, 'products')}\n\n" if lacking else ""
+        return Prompt(
+            instructions=RESULTS,
+            text=(
+                f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n{pages}"
+                f"{listed(list(enumerate(asked.offers, start=1)))}\n\nChoose at most {asked.most}."
+            ),
+            reply=PickedResults,
+            max_tokens=100 + 8 * asked.most,
+        )
+
+    def check(self, asked: ResultsToPick, reply: Any) -> tuple[str, ...]:
+        """Only numbers that were offered count, so no text can add an address."""
+        chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
+        if reply.numbers and not chosen:
+            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
+        return tuple(dict.fromkeys(chosen))[: asked.most]
+
+    def fallback(self, asked: ResultsToPick) -> tuple[str, ...]:
+        """In the search's own order."""
+        return tuple(offer.origin for offer in asked.offers)[: asked.most]

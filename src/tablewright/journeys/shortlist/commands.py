@@ -1,0 +1,119 @@
+"""Commands and forms as turns: what a person says exactly needs no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from tablewright.decisions.shortlist.shown import ComparedRow
+from tablewright.decisions.shortlist.turn import TurnIntent, TurnTaken
+from tablewright.errors import UsageError
+from tablewright.journeys.shortlist.ranking import typed_cell
+from tablewright.journeys.shortlist.talk import lines
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Field, Row, RowId, Table
+from tablewright.table.shortlist import KEY, Requirements, ShortlistState, Wish, WishKind
+from tablewright.table.shortlist_form import HELP, Command, parse_form, parse_wish
+
+
+def turn_of(command: Command, state: ShortlistState, table: Table, rows: Sequence[ComparedRow]) -> TurnTaken:
+    """`rows` are the products as they are numbered on the screen."""
+    wanted, rest = state.requirements, command.rest
+    match command.verb:
+        case "form":
+            requirements, columns = parse_form(rest)
+            is_other = (
+                bool(wanted.product_type) and requirements.product_type.casefold() != wanted.product_type.casefold()
+            )
+            intent: TurnIntent = "other product" if is_other and state.table_id else "wish"
+            return TurnTaken(intent=intent, requirements=requirements, columns=columns, is_ready=True)
+        case "must" | "nice" | "avoid":
+            kind: WishKind = command.verb  # type: ignore[assignment]
+            wish, field = parse_wish(needed(rest, command), kind)
+            changed = structs.replace(wanted, wishes=(*wanted.wishes, wish))
+            return TurnTaken(intent="wish", requirements=changed, columns=(field,) if field else (), is_ready=True)
+        case "drop" | "hard" | "soft":
+            return TurnTaken(intent="wish", requirements=edited(wanted, command), is_ready=True)
+        case "add":
+            field = parse_field(needed(rest, command))
+            question = field.question or f"What is the {field.name.lower()} of {{{KEY}}}?"
+            column = structs.replace(field, question=question, role="user")
+            return TurnTaken(intent="columns", requirements=wanted, columns=(column,))
+        case "hide":
+            return TurnTaken(intent="columns", requirements=wanted, drop_columns=(known_column(rest, table).name,))
+        case "more":
+            count = int(rest) if rest.isdecimal() else 0
+            return TurnTaken(intent="more", requirements=wanted, count=count)
+        case "links":
+            return TurnTaken(intent="links", requirements=wanted, products=(product(rest, rows),))
+        case "source" | "wrong":
+            number, _, name = rest.partition(" ")
+            return TurnTaken(
+                intent="source" if command.verb == "source" else "wrong value",
+                requirements=wanted,
+                products=(product(number, rows),),
+                about_columns=(known_column(name, table).name,),
+            )
+        case "export":
+            return TurnTaken(intent="export", requirements=wanted, path=rest)
+        case "remove":
+            return TurnTaken(intent="remove", requirements=wanted, products=(product(rest, rows),))
+        case "sort":
+            return TurnTaken(intent="show", requirements=wanted, products=in_order(rest, table))
+        case "all":
+            return TurnTaken(intent="show", requirements=wanted)
+        case "done":
+            return TurnTaken(intent="done", requirements=wanted)
+        case "restart":
+            return TurnTaken(intent="start over", requirements=wanted)
+        case _:
+            return TurnTaken(intent="talk", requirements=wanted, said=lines(*HELP.splitlines()))
+
+
+def in_order(rest: str, table: Table) -> tuple[RowId, ...]:
+    """By a column, the least first unless it says "down"; what is not known comes last."""
+    name, _, direction = rest.rpartition(" ")
+    is_down = direction.lower() == "down" and bool(name)
+    field = known_column(name if is_down else rest, table)
+    known = [row for row in table.rows if row.cell(field.name).value is not None]
+
+    def key(row: Row) -> tuple[int, float, str]:
+        value = typed_cell(row.cell(field.name), field)
+        number = value.si if value.si is not None else value.number
+        return (0, number, "") if number is not None else (1, 0.0, (value.date or value.raw).casefold())
+
+    known.sort(key=key, reverse=is_down)
+    return tuple(row.id for row in (*known, *(row for row in table.rows if row.cell(field.name).value is None)))
+
+
+def needed(rest: str, command: Command) -> str:
+    if not rest:
+        raise UsageError(f"/{command.verb} needs more words.", advice="/help shows how it is written.")
+    return rest
+
+
+def edited(wanted: Requirements, command: Command) -> Requirements:
+    number = int(command.rest) if command.rest.isdecimal() else 0
+    if not 1 <= number <= len(wanted.wishes):
+        raise UsageError(f"There is no wish {command.rest!r}.", advice=f"They are numbered 1 to {len(wanted.wishes)}.")
+    wishes: list[Wish] = list(wanted.wishes)
+    if command.verb == "drop":
+        del wishes[number - 1]
+    else:
+        wishes[number - 1] = structs.replace(wishes[number - 1], hard=command.verb == "hard")
+    return structs.replace(wanted, wishes=tuple(wishes))
+
+
+def known_column(name: str, table: Table) -> Field:
+    field = table.field(name.strip())
+    if field is None:
+        names = ", ".join(each.name for each in table.shown_fields)
+        raise UsageError(f"There is no column {name.strip()!r}.", advice=f"There are: {names}.")
+    return field
+
+
+def product(number: str, rows: Sequence[ComparedRow]) -> RowId:
+    if not (number.isdecimal() and 1 <= int(number) <= len(rows)):
+        raise UsageError(f"There is no product {number!r}.", advice=f"They are numbered 1 to {len(rows)}.")
+    return rows[int(number) - 1].row_id

@@ -1,0 +1,244 @@
+"""The comparison: a table of products × columns, filled by the engine and by nobody else.
+
+Three paths: new candidates with all their columns; new columns of all candidates; cells that were flagged. Only what is
+PENDING or FLAGGED is worked on, so that a new column costs a column and a doubted cell costs a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from msgspec import structs
+
+from tablewright.engine.changes import Changes
+from tablewright.engine.fill import Fill, Terms
+from tablewright.engine.outcome import Filled
+from tablewright.engine.policy import RetryPolicy
+from tablewright.store.operations import CellAt
+from tablewright.store.records import now
+from tablewright.store.store import Store
+from tablewright.strategies.own_pages import OwnPages
+from tablewright.strategies.tools import Tools
+from tablewright.table.dedupe import row_key
+from tablewright.table.edits import AddField, AddRow, ChangeField, Edit, RemoveRow, SetCell
+from tablewright.table.feed import Progress
+from tablewright.table.model import PENDING, Cell, Evidence, Field, Row, RowId, Table, column_key
+from tablewright.table.shortlist import (
+    KEY,
+    MAKER,
+    MEETS,
+    OFFERED_AS,
+    PAGE,
+    Excluded,
+    Limits,
+    Product,
+    Ranked,
+    Ranking,
+)
+from tablewright.table.text import cell_text
+
+FOUND = (KEY, MAKER, PAGE, OFFERED_AS)
+"""What is known of a candidate when it is found."""
+STATES = ("new", "used", "refurbished", "discontinued")
+OWN_PAGES = 4
+SURE = 0.9
+
+
+class Comparison:
+    def __init__(
+        self,
+        store: Store,
+        tools: Tools,
+        *,
+        table_id: str,
+        actor: str,
+        terms: Terms,
+        limits: Limits,
+        watch: Callable[[Progress], None],
+    ) -> None:
+        self.table_id = table_id
+        self._store = store
+        self._tools = tools
+        self._actor = actor
+        self._terms = terms
+        self._limits = limits
+        self._watch = watch
+
+    @classmethod
+    async def make(cls, store: Store, name: str, actor: str) -> str:
+        """The id of a new table."""
+        fields = (
+            Field(name=KEY),
+            Field(name=MAKER),
+            Field(name=PAGE, type="url"),
+            Field(name=OFFERED_AS, type="select", options=STATES),
+        )
+        table = await store.tables.create(name, fields, key_field=KEY, actor=actor, note="a shortlist")
+        return table.id
+
+    async def table(self) -> Table:
+        return await self._store.tables.load(self.table_id)
+
+    # ── rows and columns ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def add_products(self, products: Sequence[Product]) -> int:
+        """How many are new; one whose name is there already is not added again."""
+        known = {row.key for row in (await self.table()).rows}
+        new = {key: product for product in products if (key := row_key(product.name)) not in known}
+        if new:
+            edits: list[Edit] = [AddRow(key=key, cells=cells_of(product)) for key, product in new.items()]
+            await self._commit(edits, f"found {len(edits)} products")
+        return len(new)
+
+    async def remove_products(self, row_ids: Sequence[RowId]) -> None:
+        await self._commit([RemoveRow(row_id=row_id) for row_id in row_ids], f"removed {len(row_ids)} products")
+
+    async def add_fields(self, fields: Sequence[Field]) -> list[str]:
+        """The names of those that were not there; one that was hidden is shown again."""
+        table = await self._store.tables.find(self.table_id)
+        new = [field for field in fields if table.field(field.name) is None]
+        hidden = [each for field in fields if (each := table.field(field.name)) and each.role == "qualification"]
+        edits: list[Edit] = [AddField(field=field) for field in new]
+        edits += [ChangeField(name=each.name, field=structs.replace(each, role="user")) for each in hidden]
+        if edits:
+            await self._commit(edits, f"added {', '.join(field.name for field in (*new, *hidden))}")
+        return [field.name for field in new]
+
+    async def hide(self, names: Sequence[str]) -> list[str]:
+        """Not shown any more; what was found stays, and a wish is still judged by it."""
+        table = await self._store.tables.find(self.table_id)
+        fields = [field for name in names if (field := table.field(name)) and field.name != KEY]
+        if fields:
+            edits: list[Edit] = [
+                ChangeField(name=each.name, field=structs.replace(each, role="qualification")) for each in fields
+            ]
+            await self._commit(edits, f"hid {', '.join(field.name for field in fields)}")
+        return [field.name for field in fields]
+
+    async def _commit(self, edits: Sequence[Edit], note: str) -> None:
+        await self._store.log.commit(self.table_id, edits, actor=self._actor, note=note)
+
+    # ── filling ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def fill(self, *, fields: Collection[str] = (), only: Collection[CellAt] | None = None) -> Filled | None:
+        """Each product from its own pages, and what they do not say from a search. With `only` these cells are looked
+        for again. None where there is nothing to do."""
+        table = await self.table()
+        asked = asked_fields(table, fields)
+        if not asked or (only is None and not pending(table, asked)):
+            return None
+        fill = self._fill(table, asked, only=only)
+        filled = await fill.run_within(self._limits.seconds)
+        await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
+        return filled
+
+    async def estimate(self, fields: Sequence[Field]) -> str:
+        """What filling these columns is likely to take, in words."""
+        likely = await self._fill(await self.table(), fields).estimate()
+        parts = [f"at most {likely.searches} searches and {likely.pages} pages"]
+        if likely.calls.likely:
+            parts.append(f"about {likely.calls.likely:.0f} model calls")
+        if likely.cost_usd is not None and likely.cost_usd.likely:
+            parts.append(f"${likely.cost_usd.likely:.2f}")
+        return f"Filling {likely.cells} cells takes {', '.join(parts)}; what was read already is not asked for again."
+
+    def _fill(self, table: Table, fields: Sequence[Field], only: Collection[CellAt] | None = None) -> Fill:
+        return Fill(
+            self._store,
+            table,
+            fields,
+            OwnPages({row.id: own_pages(row) for row in table.rows}),
+            tools=self._tools,
+            only=only,
+            retry=RetryPolicy(attempts=1 + self._limits.retries),
+            terms=self._terms,
+            watch=self._watch,
+        )
+
+    async def flag(self, row_id: RowId, field: str, why: str) -> None:
+        await Changes(self._store, self._actor).flag(self.table_id, row_id, field, why)
+
+    async def judge(self, table: Table, ranking: Ranking) -> None:
+        """Writes down of each product whether it meets the requirements: worked out from its cells, not looked for."""
+        if table.field(MEETS.name) is None:
+            await self._commit([AddField(field=MEETS)], "judged by the requirements")
+        rows = {row.id: row for row in table.rows}
+        verdicts = {each.row_id: refused(each, rows[each.row_id]) for each in ranking.excluded}
+        verdicts |= {each.row_id: met(each, rows[each.row_id]) for each in ranking.ranked}
+        edits: list[Edit] = []
+        for row_id, verdict in verdicts.items():
+            before = rows[row_id].cell(MEETS.name)
+            if (before.value, before.error) != (verdict.value, verdict.error):
+                edits.append(SetCell(row_id=row_id, field=MEETS.name, cell=verdict))
+        if edits:
+            await Changes(self._store, self._actor).edit(self.table_id, edits, "judged by the requirements")
+
+
+def asked_fields(table: Table, names: Collection[str] = ()) -> list[Field]:
+    wanted = {column_key(name) for name in names}
+    return [
+        field
+        for field in table.fields
+        if field.is_asked and field.name not in FOUND and (not wanted or column_key(field.name) in wanted)
+    ]
+
+
+def pending(table: Table, fields: Sequence[Field]) -> int:
+    return sum(row.cell(field.name).needs_work for row in table.rows for field in fields)
+
+
+def own_pages(row: Row) -> list[str]:
+    """The maker's own page of the product first, then the pages that named it."""
+    official = cell_text(row.cell(PAGE))
+    named = [each.origin for each in row.cell(KEY).evidence]
+    return list(dict.fromkeys(filter(None, (official, *named))))[:OWN_PAGES]
+
+
+def refused(product: Excluded, row: Row) -> Cell:
+    return worked_out(False, [row.cell(product.field) if product.field else PENDING], product.reason)
+
+
+def met(product: Ranked, row: Row) -> Cell:
+    if product.unknown:
+        unknown = f"not known: {'; '.join(product.unknown)}"
+        return Cell(status="FAILED", reason="not_found", error=unknown, updated_at=now())
+    counted = [cell for part in product.parts if (cell := row.cell(part.field)).value is not None]
+    if not counted:
+        return Cell(status="FAILED", reason="not_applicable", error="no cell of it decides that", updated_at=now())
+    return worked_out(True, counted, "")
+
+
+def worked_out(value: bool, inputs: Sequence[Cell], why: str) -> Cell:
+    """As sure as the least sure of the cells it follows from, and with their evidence."""
+    return Cell(
+        value=value,
+        status="ENRICHED",
+        confidence=min((cell.confidence for cell in inputs if cell.confidence is not None), default=1.0),
+        basis="computed",
+        evidence=tuple(cell.evidence[0] for cell in inputs if cell.evidence),
+        updated_at=now(),
+        error=why or None,
+    )
+
+
+def cells_of(product: Product) -> dict[str, Cell]:
+    named = product.evidence
+    there = next((each for each in named if each.origin == product.official_url), None)
+    cells = {KEY: read(product.name, named), OFFERED_AS: read(product.offered_as, named[:1], judged=True)}
+    if product.maker:
+        cells[MAKER] = read(product.maker, (there,) if there else named[:1], judged=product.maker not in product.name)
+    if product.official_url:
+        cells[PAGE] = read(product.official_url, (there,) if there else named[:1], judged=there is None)
+    return cells
+
+
+def read(value: str, evidence: Sequence[Evidence], *, judged: bool = False) -> Cell:
+    return Cell(
+        value=value,
+        raw_value=value,
+        status="ENRICHED",
+        confidence=0.7 if judged else SURE,
+        basis="judged" if judged else "stated",
+        evidence=tuple(evidence),
+        updated_at=now(),
+    )

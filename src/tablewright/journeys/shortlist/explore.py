@@ -1,0 +1,212 @@
+"""The explorer: from requirements to candidates, with their makers and official pages.
+
+Ten to fifteen queries, the results worth opening, and whole pages read for products; what the pages leave open is
+searched for once more. The model decides each step, code proves its quotes and addresses and keeps the limits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.shortlist.products import FindProducts, FoundProducts, PagesToRead, merged
+from tablewright.decisions.shortlist.searches import PickResults, PlanSearches, ResultsToPick, SearchesToPlan
+from tablewright.errors import SearchError
+from tablewright.sources.source import Hit, Query
+from tablewright.strategies.subject import web_of
+from tablewright.strategies.tools import Tools
+from tablewright.table.model import Noun, Step
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.rowkey import row_key
+from tablewright.table.shortlist import FEW, MOST, Limits, Product, Requirements
+from tablewright.table.text import plural
+from tablewright.text.personal import without_personal_data
+
+ROUNDS = 2
+PAGES = 30
+"""Opened in the first round; a further one opens half as many."""
+AT_ONCE = 4
+WITHOUT_MODEL = 20_000
+"""Characters of pages that are read at once where there is no model."""
+
+
+class Explored(Noun, frozen=True, gc=True):
+    """`notes` are what the person should know: few were found, a search failed. `failed`: no search worked at all."""
+
+    products: tuple[Product, ...]
+    queries: tuple[str, ...]
+    pages: tuple[Retrieved, ...] = ()
+    notes: tuple[str, ...] = ()
+    failed: str = ""
+
+
+async def explore(
+    requirements: Requirements,
+    tools: Tools,
+    limits: Limits,
+    *,
+    known: Sequence[str] = (),
+    tried: Sequence[str] = (),
+    like: str = "",
+    most: int = 0,
+    tell: Tell,
+) -> Explored:
+    """New ones only: what is `known` is left out. Where nothing is found it is looked for once more, more broadly."""
+    search = _Search(requirements, tools, limits, known, tried, tell)
+    await search.plan(like=like, broader=False)
+    if not search.products:
+        await search.plan(like=like, broader=True)
+    products = search.products[: min(most or limits.products, limits.products, MOST)]
+    await search.open_official(products)
+    return search.outcome(products, most or limits.products)
+
+
+class _Search:
+    """What was sent and opened so far, so that all of it together stays within its limits."""
+
+    def __init__(
+        self,
+        requirements: Requirements,
+        tools: Tools,
+        limits: Limits,
+        known: Sequence[str],
+        tried: Sequence[str],
+        tell: Tell,
+    ) -> None:
+        self.products: list[Product] = []
+        self._requirements = requirements
+        self._tools = tools
+        self._limits = limits
+        self._known = {row_key(name): name for name in known}
+        self._tried = tried
+        self._tell = tell
+        self._web = web_of(tools)
+        self._sent: list[str] = []
+        self._failed: list[str] = []
+        self._hits: dict[str, Hit] = {}
+        self._pages: dict[str, Retrieved] = {}
+        self._offered: set[str] = set()
+
+    async def plan(self, *, like: str, broader: bool) -> None:
+        most = self._limits.queries - len(self._sent) if broader else self._limits.queries
+        asked = SearchesToPlan(
+            requirements=self._requirements,
+            least=min(10, max(1, most)),
+            most=max(most, 3),
+            sent=(*self._tried, *self._sent),
+            known=tuple(self._known.values()),
+            like=like,
+            broader=broader,
+        )
+        self._tell(Step(type="thinking", detail="Planning the searches."))
+        queries: Sequence[str] = (await decide(PlanSearches(), asked, self._tools.model, self._tell)).decided
+        for round in range(ROUNDS):
+            await self._send(queries)
+            pages = await self._open(PAGES if round == 0 else PAGES // 2)
+            queries = await self._read(pages)
+            if self._tools.model is None or not queries or self._is_enough:
+                break
+
+    @property
+    def _is_enough(self) -> bool:
+        return len(self.products) >= self._limits.products and all(each.official_url for each in self.products)
+
+    async def _send(self, queries: Sequence[str]) -> None:
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def one(query: str) -> None:
+            async with turns:
+                text = without_personal_data(query)
+                self._sent.append(text)
+                try:
+                    async with asyncio.timeout(self._limits.search_seconds):
+                        found = await self._web.search(Query(text=text))
+                except SearchError as error:
+                    self._failed.append(error.what)
+                    return
+                except TimeoutError:
+                    self._failed.append(f"the search took longer than {self._limits.search_seconds:.0f} s")
+                    return
+                self._hits |= {hit.origin: hit for hit in found.hits if hit.origin not in self._hits}
+                count = len(found.hits)
+                detail = f"Searched “{text}”: {count} {plural('result', count)}."
+                self._tell(Step(type="search", detail=detail, data={"query": text, "results": count}))
+
+        await asyncio.gather(*map(one, queries))
+
+    async def _open(self, most: int) -> list[Retrieved]:
+        offers = tuple(
+            Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
+            for hit in self._hits.values()
+            if hit.origin not in self._offered
+        )
+        self._offered |= {offer.origin for offer in offers}
+        if not offers:
+            return []
+        lacking = tuple(each.name for each in self.products if not each.official_url)
+        asked = ResultsToPick(requirements=self._requirements, offers=offers, most=most, lacking=lacking)
+        origins: Sequence[str] = (await decide(PickResults(), asked, self._tools.model, self._tell)).decided
+        return await self._opened(origins)
+
+    async def _opened(self, origins: Sequence[str]) -> list[Retrieved]:
+        new = [origin for origin in dict.fromkeys(origins) if origin not in self._pages]
+        opened = await asyncio.gather(*map(self._web.open, new))
+        pages = [page for page in opened if isinstance(page, Retrieved) and page.text.strip()]
+        self._pages |= {page.origin: page for page in pages}
+        return pages
+
+    async def _read(self, pages: Sequence[Retrieved]) -> tuple[str, ...]:
+        """As many whole pages at once as the model takes in; the next ones know what was found before."""
+        queries: list[str] = []
+        room = self._tools.model.text_room if self._tools.model is not None else WITHOUT_MODEL
+        left = max(0, self._limits.queries - 2)
+        for batch in batches(pages, room):
+            detail = f"Looking for products in {len(batch)} {plural('page', len(batch))}."
+            self._tell(Step(type="thinking", detail=detail))
+            asked = PagesToRead(
+                requirements=self._requirements,
+                sources=tuple(batch),
+                known=(*self._known.values(), *(each.name for each in self.products)),
+                room=room,
+                addresses=frozenset(self._hits),
+            )
+            found: FoundProducts = (await decide(FindProducts(), asked, self._tools.model, self._tell)).decided
+            new = [each for each in found.products if row_key(each.name) not in self._known]
+            self.products = merged(self.products, new)
+            queries += found.queries
+        return tuple(dict.fromkeys(queries))[:left]
+
+    async def open_official(self, products: Sequence[Product]) -> None:
+        await self._opened([each.official_url for each in products if each.official_url])
+
+    def outcome(self, products: Sequence[Product], most: int) -> Explored:
+        notes = []
+        failed = self._failed[0] if self._failed and not self._hits else ""
+        if self._failed and not failed:
+            count = len(self._failed)
+            notes.append(f"{count} of {len(self._sent)} searches failed: {self._failed[0]}")
+        if 0 < len(products) < min(FEW, most):
+            was = "was" if len(products) == 1 else "were"
+            notes.append(f"Only {len(products)} {was} found: there may be few of them.")
+        return Explored(
+            products=tuple(products),
+            queries=tuple(self._sent),
+            pages=tuple(self._pages.values()),
+            notes=tuple(notes),
+            failed=failed,
+        )
+
+
+def batches(pages: Sequence[Retrieved], room: int) -> list[list[Retrieved]]:
+    found: list[list[Retrieved]] = []
+    left = 0
+    for page in pages:
+        size = min(len(page.text), room // 2) + 1_500
+        if not found or left < size:
+            found.append([])
+            left = room
+        found[-1].append(page)
+        left -= size
+    return found

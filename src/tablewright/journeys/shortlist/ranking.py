@@ -1,0 +1,230 @@
+"""The ranking: code evaluates every wish on every product, three-valued. A hard one that fails excludes; the others,
+and what is not known, make a score that can be looked into. The order is the order of the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, either, judge, unstated
+from tablewright.corpus.vocabulary import holds
+from tablewright.table.corpus import Comparator, Condition, Quantity, Typed
+from tablewright.table.model import Cell, Field, Money, Row, Table, column_key
+from tablewright.table.rates import Rates
+from tablewright.table.shortlist import (
+    KEY,
+    OFFERED_AS,
+    PRICE,
+    Excluded,
+    Part,
+    Ranked,
+    Ranking,
+    Requirements,
+    Wish,
+)
+from tablewright.table.text import cell_text, shortened, show
+from tablewright.table.typed import typed
+
+UNKNOWN = 0.5
+"""What a wish counts of which nobody knows whether it is met."""
+HARD, SOFT, UNCHECKED = 1.0, 1.0, 0.0
+NEAR = 0.15
+"""The part of a limit by which a near miss may be over it."""
+COMPARATORS: dict[str, Comparator] = {
+    "=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "between": "between",
+}  # fmt: skip
+
+
+def rank(table: Table, requirements: Requirements, rates: Rates) -> Ranking:
+    judged = Judging(table, requirements, rates)
+    ranked: list[tuple[float, Row, Ranked]] = []
+    excluded: list[Excluded] = []
+    for row in table.rows:
+        if out := judged.exclusion(row):
+            excluded.append(out)
+        else:
+            found = judged.ranked(row)
+            ranked.append((judged.price(row), row, found))
+    ranked.sort(key=lambda each: (-each[2].score, len(each[2].unknown), each[0], each[1].id))
+    excluded.sort(key=lambda each: (not each.near, each.row_id))
+    return Ranking(
+        ranked=tuple(each for _, _, each in ranked), excluded=tuple(excluded), notes=tuple(dict.fromkeys(judged.notes))
+    )
+
+
+class Judging:
+    def __init__(self, table: Table, requirements: Requirements, rates: Rates) -> None:
+        self.notes: list[str] = []
+        self._table = table
+        self._rates = rates
+        self._wishes = [wish for wish in requirements.wishes if wish.column]
+        self._asks_state = any(column_key(wish.column) == column_key(OFFERED_AS) for wish in self._wishes)
+        self._ends = {wish: self._span(wish) for wish in self._wishes if wish.operator in ("lowest", "highest")}
+
+    def exclusion(self, row: Row) -> Excluded | None:
+        """The first hard wish that surely fails; used and discontinued things, unless they are asked for."""
+        name = cell_text(row.cell(KEY))
+        state = cell_text(row.cell(OFFERED_AS))
+        if not self._asks_state and state in ("used", "refurbished", "discontinued"):
+            return Excluded(row_id=row.id, name=name, reason=f"it is {state}", field=OFFERED_AS)
+        failed = [wish for wish in self._wishes if wish.hard and self.verdict(row, wish).truth == "no match"]
+        if not failed:
+            return None
+        first = failed[0]
+        said = "; ".join(f"{each.column} is {self.shown(row, each)}, wanted {wanted(each)}" for each in failed)
+        near = len(failed) == 1 and self._is_near(row, first)
+        return Excluded(row_id=row.id, name=name, reason=said, field=first.column, near=near)
+
+    def ranked(self, row: Row) -> Ranked:
+        parts: list[Part] = []
+        unknown: list[str] = []
+        for wish in self._wishes:
+            score, why = self._score(row, wish)
+            if wish.hard and score == UNKNOWN and wish not in self._ends:
+                unknown.append(f"{wish.words}: {why}")
+            parts.append(Part(field=wish.column, weight=HARD if wish.hard else SOFT, score=score, why=why))
+        whole = sum(part.weight for part in parts)
+        score = sum(part.weight * part.score for part in parts) / whole if whole else 1.0
+        name = cell_text(row.cell(KEY))
+        return Ranked(row_id=row.id, name=name, score=round(score, 4), parts=tuple(parts), unknown=tuple(unknown))
+
+    def _score(self, row: Row, wish: Wish) -> tuple[float, str]:
+        shown = self.shown(row, wish)
+        if wish in self._ends:
+            value = self._number(row, wish.column)
+            ends = self._ends[wish]
+            if value is None or ends is None:
+                return UNKNOWN, f"{wish.column} is not known"
+            low, high = ends
+            share = 1.0 if low == high else (value - low) / (high - low)
+            return round(share if wish.operator == "highest" else 1 - share, 4), f"{wish.column} {shown}"
+        verdict = self.verdict(row, wish)
+        if verdict.truth == "not stated":
+            return UNKNOWN, verdict.reason
+        met = verdict.truth == "match"
+        return float(met), f"{wish.column} {shown}" if met else f"{wish.column} {shown}, wanted {wanted(wish)}"
+
+    # ── one wish, one cell ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def verdict(self, row: Row, wish: Wish) -> Verdict:
+        cell, field = row.cell(wish.column), self._table.field(wish.column)
+        if cell.value is None or field is None:
+            looked = "was not looked for yet" if cell.needs_work else "is not known"
+            return unstated(f"{wish.column} {looked}") if wish.operator != "known" else NO_MATCH
+        if wish.operator == "known":
+            return MATCH
+        if wish.operator in ("contains", "not contains"):
+            return worded(cell_text(cell), wish)
+        value = typed_cell(cell, field)
+        values = tuple(typed(each, "date" if field.type == "date" else "") for each in wish.values)
+        if field.type == "number" and field.unit:
+            values = tuple(
+                each if each.unit or each.si is not None else typed(f"{each.raw} {field.unit}") for each in values
+            )
+        value = self._in_currency(value, values)
+        asked = Condition(of=Quantity(label=wish.column), comparator=COMPARATORS[wish.operator], values=values)
+        if isinstance(cell.value, tuple):
+            return either(judge(Typed(raw=item), asked) for item in cell.value)
+        return judge(value, asked)
+
+    def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
+        currency = next((each.currency for each in wanted if each.currency), "")
+        if not value.currency or not currency or value.currency == currency or value.number is None:
+            return value
+        there = self._rates.convert(value.number, value.currency, currency)
+        if there is None:
+            return value
+        self.notes.append(
+            f"Prices in {value.currency} were compared at about {self._rates.told(value.currency, currency)}."
+        )
+        high = self._rates.convert(value.high, value.currency, currency) if value.high is not None else None
+        return structs.replace(value, number=there, high=high, currency=currency)
+
+    def shown(self, row: Row, wish: Wish) -> str:
+        """The cell as it is compared: "9,800 JPY, about 50 GBP"."""
+        field = self._table.field(wish.column)
+        text = shortened(shown_cell(row, field), 60) if field is not None else ""
+        currency = next((read.currency for value in wish.values if (read := typed(value)).currency), "")
+        value = row.cell(wish.column).value
+        if isinstance(value, Money) and currency and value.currency != currency:
+            there = self._rates.convert(value.amount, value.currency, currency)
+            text += f", about {there:.0f} {currency}" if there is not None else ""
+        return text or "not known"
+
+    def price(self, row: Row) -> float:
+        """In euros, for the order of equals; what is not known comes last."""
+        value = row.cell(PRICE).value
+        if not isinstance(value, Money):
+            return float("inf")
+        there = self._rates.convert(value.amount, value.currency, "EUR")
+        return value.amount if there is None else there
+
+    def _number(self, row: Row, column: str) -> float | None:
+        field = self._table.field(column)
+        cell = row.cell(column)
+        if field is None or cell.value is None:
+            return None
+        value = typed_cell(cell, field)
+        if value.currency and value.number is not None:
+            return self._rates.convert(value.number, value.currency, "EUR")
+        if value.date:
+            return float(value.date[:10].replace("-", "").ljust(8, "0"))
+        return value.si if value.si is not None else value.number
+
+    def _span(self, wish: Wish) -> tuple[float, float] | None:
+        """The least and the most among the candidates."""
+        known = [value for row in self._table.rows if (value := self._number(row, wish.column)) is not None]
+        return (min(known), max(known)) if known else None
+
+    def _is_near(self, row: Row, wish: Wish) -> bool:
+        if wish.operator not in ("<", "<=", ">", ">=", "between"):
+            return False
+        field = self._table.field(wish.column)
+        if field is None:
+            return False
+        value = self._in_currency(typed_cell(row.cell(wish.column), field), [typed(each) for each in wish.values])
+        figure = value.si if value.si is not None else value.number
+        limits = [typed(each) for each in wish.values]
+        if field.type == "number" and field.unit:
+            limits = [each if each.si is not None else typed(f"{each.raw} {field.unit}") for each in limits]
+        ends = [each.si if value.si is not None and each.si is not None else each.number for each in limits]
+        return figure is not None and any(end and abs(figure - end) <= NEAR * abs(end) for end in ends)
+
+
+def typed_cell(cell: Cell, field: Field) -> Typed:
+    """As it was read where that says more, such as a range; else as it stands."""
+    if isinstance(cell.value, Money):
+        return Typed(raw=str(cell.value), number=cell.value.amount, currency=cell.value.currency)
+    if isinstance(cell.value, bool):
+        return Typed(raw=cell_text(cell), truth=cell.value)
+    if field.type == "number":
+        raw = typed(cell.raw_value or "", f"{field.name} ({field.unit})" if field.unit else "")
+        if raw.high is not None and raw.number == cell.value:
+            return raw
+        return typed(f"{cell_text(cell)} {field.unit}".strip())
+    return typed(cell_text(cell), "date" if field.type == "date" else "")
+
+
+def worded(text: str, wish: Wish) -> Verdict:
+    """Words of a text: that they stand there is sure; that they do not may be a matter of wording."""
+    found = any(holds(text, value) for value in wish.values)
+    if wish.operator == "not contains":
+        return NO_MATCH if found else MATCH
+    return MATCH if found else unstated(f"“{shortened(text, 60)}” does not say {' or '.join(wish.values)}")
+
+
+def wanted(wish: Wish) -> str:
+    joint = " and " if wish.operator == "between" else " or "
+    sign = "" if wish.operator == "=" else f"{wish.operator} "
+    return f"{sign}{joint.join(wish.values)}"
+
+
+def shown_cell(row: Row, field: Field) -> str:
+    cell = row.cell(field.name)
+    if cell.value is None:
+        return ""
+    if isinstance(cell.value, bool):
+        return "yes" if cell.value else "no"
+    unit = f" {field.unit}" if field.type == "number" and field.unit else ""
+    return f"{show(cell.value)}{unit}"

@@ -1,0 +1,110 @@
+"""How the adviser's state is put into words: the step, the list of wishes, the comparison as the model sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tablewright.decisions.shortlist.shown import ComparedRow
+from tablewright.journeys.shortlist.ranking import shown_cell
+from tablewright.store.records import now
+from tablewright.table.model import Field, Row, Table
+from tablewright.table.shortlist import (
+    BUTTONS,
+    KEY,
+    PAGE,
+    ChatMessage,
+    ChatReply,
+    Ranking,
+    Requirements,
+    Said,
+    ShortlistState,
+)
+from tablewright.table.text import cell_text, plural
+
+
+def lines(*texts: str) -> tuple[Said, ...]:
+    return tuple(Said(text=text) for text in texts if text)
+
+
+def reply_of(said: Sequence[Said], *texts: str, buttons: tuple[str, ...] = ()) -> ChatReply:
+    return ChatReply(said=(*said, *lines(*texts)), buttons=buttons)
+
+
+def wishes_told(requirements: Requirements) -> list[str]:
+    """The chips: every wish with the condition that code checks, or that it cannot be checked."""
+    region = f", to be bought in {requirements.region}" if requirements.region else ""
+    told = [f"Looking for: {requirements.product_type}{region}."]
+    for number, wish in enumerate(requirements.wishes, start=1):
+        weight = "must" if wish.hard else "counts"
+        checked = f"{wish.condition} ({weight})" if wish.column else "a search word; specifications do not tell it"
+        told.append(f"{number}. {wish.words}: {checked}")
+    return told
+
+
+def unchecked_told(requirements: Requirements) -> str:
+    open_ = [f"“{wish.words}”" for wish in requirements.wishes if not wish.column]
+    return f"Not checked, because specifications do not tell it: {', '.join(open_)}." if open_ else ""
+
+
+def step_told(state: ShortlistState, rows: int) -> str:
+    if state.waiting == "requirements" and state.has_presented:
+        return "ADVISE: changed requirements wait for the user's confirmation; agreeing ranks the table by them."
+    if state.waiting == "requirements":
+        return "INTAKE: the requirements wait for the user's confirmation; agreeing starts the search."
+    if state.waiting == "fields":
+        found = f"{rows} {plural('candidate', rows)} were found"
+        return f"RESEARCH: {found}; the columns wait for the user's confirmation; agreeing has them filled."
+    if state.phase == "intake":
+        return "INTAKE: finding out what is wanted; nothing was searched yet."
+    return "ADVISE: the comparison was presented; the user asks, refines or decides."
+
+
+def compared_rows(table: Table, ranking: Ranking) -> tuple[ComparedRow, ...]:
+    """The best first, then near misses, then the others that are left out."""
+    rows = {row.id: row for row in table.rows}
+    found: list[ComparedRow] = []
+    for place, each in enumerate(ranking.ranked, start=1):
+        unknown = f"; not known: {'; '.join(each.unknown)}" if each.unknown else ""
+        verdict = f"place {place}, score {each.score:.2f}{unknown}"
+        found.append(compared(rows[each.row_id], table.fields, verdict))
+    for out in ranking.excluded:
+        verdict = f"left out{', a near miss' if out.near else ''}: {out.reason}"
+        found.append(compared(rows[out.row_id], table.fields, verdict))
+    return tuple(found)
+
+
+def compared(row: Row, fields: Sequence[Field], verdict: str) -> ComparedRow:
+    cells = {field.name: shown_cell(row, field) for field in fields if field.name not in (KEY, PAGE)}
+    return ComparedRow(row_id=row.id, name=cell_text(row.cell(KEY)), cells=cells, verdict=verdict)
+
+
+def as_texts(row: Row, fields: Sequence[Field]) -> tuple[str, ...]:
+    return tuple(shown_cell(row, field) for field in fields)
+
+
+def user_messages(state: ShortlistState) -> tuple[str, ...]:
+    """What the user said in words: no buttons, no commands."""
+    theirs = [each.text for each in state.messages if each.role == "user"]
+    return tuple(text for text in theirs if text not in BUTTONS and not text.startswith("/"))
+
+
+def with_message(state: ShortlistState, role: str, text: str) -> ShortlistState:
+    message = ChatMessage(role="user" if role == "user" else "advisor", text=text, at=now())
+    return msgspec.structs.replace(state, messages=(*state.messages, message))
+
+
+def fresh(state: ShortlistState) -> ShortlistState:
+    """The same conversation with nothing known; the table of before stays where it is, for whoever wants it."""
+    return ShortlistState(id=state.id, messages=state.messages, created_at=state.created_at)
+
+
+def is_same(one: Requirements, other: Requirements) -> bool:
+    """Whether both ask for the same, however it is worded."""
+
+    def asked(requirements: Requirements) -> tuple[str, str, list[tuple[str, bool]]]:
+        wishes = [(wish.condition or wish.words.casefold(), wish.hard) for wish in requirements.wishes]
+        return requirements.product_type.casefold(), requirements.region.casefold(), sorted(wishes)
+
+    return asked(one) == asked(other)

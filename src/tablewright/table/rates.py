@@ -1,0 +1,64 @@
+"""Rates of exchange, to compare prices in different currencies. They are approximate, and whatever is compared by them
+says so with their date."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+
+from tablewright.errors import BadFile
+from tablewright.table.currencies import CODES
+from tablewright.table.model import Noun
+from tablewright.table.text import show_float
+
+# Units of a currency for one euro, by the reference rates of the European Central Bank of that day, rounded.
+_DATE = "2024-12-31"
+_PER_EURO = {
+    "EUR": 1.0, "USD": 1.039, "GBP": 0.829, "CHF": 0.941, "JPY": 163.1, "SEK": 11.46, "NOK": 11.80, "DKK": 7.458,
+    "PLN": 4.275, "CZK": 25.19, "HUF": 411.4, "RON": 4.974, "BGN": 1.956, "ISK": 143.9, "TRY": 36.74, "AUD": 1.677,
+    "NZD": 1.853, "CAD": 1.495, "MXN": 21.55, "BRL": 6.425, "CNY": 7.583, "HKD": 8.069, "SGD": 1.416, "KRW": 1532.0,
+    "INR": 88.93, "IDR": 16821.0, "MYR": 4.645, "PHP": 60.30, "THB": 35.68, "ILS": 3.789, "ZAR": 19.62,
+}  # fmt: skip
+
+
+class Rates(Noun, frozen=True):
+    """`per_euro`: units of each currency for one euro, on that `date`."""
+
+    date: str
+    per_euro: Mapping[str, float]
+
+    def convert(self, amount: float, currency: str, wanted: str) -> float | None:
+        """None where one of the two is not known."""
+        if currency not in self.per_euro or wanted not in self.per_euro:
+            return None
+        return amount / self.per_euro[currency] * self.per_euro[wanted]
+
+    def told(self, currency: str, wanted: str) -> str:
+        """ "1 EUR = 0.829 GBP on 2024-12-31"."""
+        rate = self.convert(1.0, currency, wanted)
+        return f"1 {currency} = {show_float(float(f'{rate:.4g}'))} {wanted} on {self.date}" if rate else ""
+
+
+BUNDLED = Rates(date=_DATE, per_euro=_PER_EURO)
+
+
+def read_rates(path: Path) -> Rates:
+    """A CSV file: the first line `date,YYYY-MM-DD`, then a line `CODE,UNITS FOR ONE EURO` for each currency."""
+    try:
+        lines = [line for line in csv.reader(path.read_text(encoding="utf-8-sig").splitlines()) if line]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadFile(f"The rates in {path} cannot be read: {error}.") from None
+    advice = "Its first line is `date,2026-11-17`; then one line for each currency, such as `GBP,0.84` for one euro."
+    if not lines or [each.strip().lower() for each in lines[0][:1]] != ["date"] or len(lines[0]) != 2:
+        raise BadFile(f"{path} does not begin with the date of its rates.", advice=advice)
+    rates = {"EUR": 1.0}
+    for line in lines[1:]:
+        try:
+            code, rate = line[0].strip().upper(), float(line[1])
+        except (IndexError, ValueError):
+            raise BadFile(f"{path} has a line that is no rate: {','.join(line)}.", advice=advice) from None
+        if code not in CODES or not 0 < rate < 1e9:
+            raise BadFile(f"{path} has a line that is no rate: {','.join(line)}.", advice=advice)
+        rates[code] = rate
+    return Rates(date=lines[0][1].strip(), per_euro=rates)
