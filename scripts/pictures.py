@@ -107,9 +107,10 @@ class Tour:
 
     def shortlist(self) -> None:
         self.go("/shortlist")
-        self.say("A product, and what matters", "I want a kettle with variable temperature, under £50")
-        expect(self.page.get_by_text("What matters most")).to_be_visible()
-        self.say("Your message", "Build quality, prefer stainless steel")
+        self.page.get_by_label("Product").fill("electric kettle")
+        self.page.get_by_label("Budget with its currency").fill("50 GBP")
+        self.page.get_by_label("Must have").fill("Capacity >= 1 l")
+        self.press("Begin")
         self.press("Confirm Requirements")
         self.press("Enrich Now")
         expect(self.page.get_by_role("article")).to_have_count(5)

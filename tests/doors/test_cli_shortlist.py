@@ -1,18 +1,18 @@
-"""`tablewright shortlist`: the advisor by script, as one JSON document, and listed."""
+"""`tablewright shortlist`: the adviser by script, as one JSON document, listed and removed."""
 
 from __future__ import annotations
 
 from .conftest import Shell
 
-SCRIPT = """\
+FORM = "/form product: electric kettle | budget: 50 GBP | must: Variable temperature = yes; quiet"
+SCRIPT = f"""\
 # what to buy
-I want a kettle with variable temperature, under £50
-build quality, prefer stainless steel
+{FORM}
 [Confirm Requirements]
 [Enrich Now]
-which is the lightest?
-export to kettles.csv
-done
+/sort Weight
+/export kettles.csv
+/done
 """
 
 
@@ -24,29 +24,40 @@ def sampled(shell: Shell) -> Shell:
 def test_a_script_is_a_whole_conversation(shell: Shell) -> None:
     shell.write("talk.txt", SCRIPT)
     done = sampled(shell)("shortlist", "--script", "talk.txt")
-    assert "› I want a kettle" in done.stdout
+    assert "› /form product" in done.stdout
     assert "[1] Confirm Requirements" in done.stdout
+    assert "quiet: cannot be checked from specifications" in done.stdout
     assert "candidates compared" in done.stdout
-    assert "1. " in done.stdout
-    assert "(score 0." in done.stdout
+    assert "(score 1.00)" in done.stdout
     assert (shell.folder / "kettles.csv").read_text(encoding="utf-8-sig").startswith("Product")
     (listed,) = shell.json("shortlist", "--list")["shortlists"]
     assert listed["phase"] == "end"
     shell("table", "show", listed["table_id"])
+    assert shell.json("shortlist", "remove", listed["id"]) == {"removed": listed["id"]}
+    assert shell.json("shortlist", "--list") == {"shortlists": []}
+    shell("table", "show", listed["table_id"])
 
 
 def test_json_has_every_turn_and_the_state(shell: Shell) -> None:
-    shell.write("talk.txt", "I want a kettle under £50\njust search\n")
+    shell.write("talk.txt", "a quiet kettle\n/must Capacity >= 1 l\n")
     done = sampled(shell).json("shortlist", "--script", "talk.txt")
-    assert [turn["message"] for turn in done["turns"]] == ["I want a kettle under £50", "just search"]
+    assert [turn["message"] for turn in done["turns"]] == ["a quiet kettle", "/must Capacity >= 1 l"]
     assert done["turns"][-1]["reply"]["buttons"] == ["Confirm Requirements", "Edit Requirements"]
     assert done["state"]["waiting"] == "requirements"
+    assert done["state"]["requirements"]["wishes"][0]["column"] == "Capacity"
     shell.write("more.txt", "[2]\n")
     again = shell.json("shortlist", "--conversation", done["id"], "--script", "more.txt")
     assert again["id"] == done["id"]
 
 
 def test_wrong_use_is_said(shell: Shell) -> None:
-    for arguments in ((), ("--script", "nowhere.txt"), ("--conversation", "nowhere", "--script", "talk.txt")):
+    for arguments in (
+        (),
+        ("--script", "nowhere.txt"),
+        ("--conversation", "nowhere", "--script", "talk.txt"),
+        ("forget", "h1"),
+        ("remove", "nowhere"),
+        ("--rates", "nowhere.csv", "--script", "talk.txt"),
+    ):
         shell.write("talk.txt", "a kettle\n")
-        assert sampled(shell)("shortlist", *arguments, code=2).stderr.startswith("Error: "), arguments
+        assert "Error: " in sampled(shell)("shortlist", *arguments, code=2).stderr, arguments

@@ -24,7 +24,7 @@ from tablewright.table.shortlist import CONFIRM, ENRICH
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import SmallWeb, small_web
-from .chatting import FIRST, SECOND, Chat, chatting, on_sample
+from .chatting import FORM, Chat, chatting, on_sample
 from .researching import ELSEWHERE, FARMS
 
 TIRES, OTHERS, UNDATED = 54, 5, 1
@@ -180,7 +180,7 @@ async def chat(tmp_path: Path) -> AsyncIterator[Chat]:
 def confirmed_home(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A home with a conversation about kettles whose products are found; each test goes on with a copy."""
     home = tmp_path_factory.mktemp("confirmed")
-    return home, asyncio.run(went_on(home, "", FIRST, SECOND, CONFIRM))
+    return home, asyncio.run(went_on(home, "", FORM, CONFIRM))
 
 
 @pytest.fixture(scope="session")

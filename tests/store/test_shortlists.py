@@ -12,18 +12,22 @@ from tablewright.store.store import Store
 from tablewright.table.model import Field
 from tablewright.table.shortlist import (
     ChatMessage,
-    PriceRange,
     Refinement,
     Requirements,
     ShortlistState,
+    Wish,
 )
 
 WANTED = Requirements(
     product_type="electric kettle",
-    budget=PriceRange(most=50.0, currency="GBP"),
-    must_haves=("variable temperature",),
-    constraints=("no plastic",),
+    region="UK",
+    wishes=(
+        Wish(words="under £50", kind="budget", column="Price", operator="<", values=("50 GBP",)),
+        Wish(words="no plastic", kind="avoid", column="Plastic", operator="=", values=("no",)),
+        Wish(words="pretty", kind="nice", hard=False),
+    ),
 )
+OLD = '{"id": "h1", "requirements": {"product_type": "kettle", "must_haves": ["quiet"]}, "table_id": "kettles"}'
 
 
 async def test_a_state_is_read_back_as_it_was_saved(store: Store) -> None:
@@ -44,10 +48,11 @@ async def test_a_state_is_read_back_as_it_was_saved(store: Store) -> None:
     assert msgspec.structs.replace(saved, updated_at="") == msgspec.structs.replace(state, updated_at="")
 
 
-async def test_a_state_that_cannot_be_read_starts_afresh_and_keeps_its_table(store: Store) -> None:
+@pytest.mark.parametrize("state", ['{"id": 7', OLD])
+async def test_a_state_that_cannot_be_read_starts_afresh_and_keeps_its_table(store: Store, state: str) -> None:
     begun = await store.shortlists.start()
     await store.shortlists.save(msgspec.structs.replace(begun, table_id="kettles", requirements=WANTED))
-    statement = update(schema.shortlists).where(schema.shortlists.c.id == begun.id).values(state='{"id": 7')
+    statement = update(schema.shortlists).where(schema.shortlists.c.id == begun.id).values(state=state)
     await store.database.write(lambda connection: connection.execute(statement))
     found = await store.shortlists.get(begun.id)
     assert found.error

@@ -17,6 +17,7 @@ from tablewright.store.sharing import claim, must_own, release, share_alike, vis
 from tablewright.table.shortlist import ShortlistState
 
 BROKEN = "The conversation could not be read any more, so it starts afresh."
+OLD = "The conversation is of an earlier version, which kept requirements in another form, so it starts afresh."
 
 _state = msgspec.json.Decoder(ShortlistState)
 
@@ -98,6 +99,8 @@ class Shortlists:
 
 
 def as_state(head: Record[Any]) -> ShortlistState:
+    if '"must_haves":' in head.state:
+        return ShortlistState(id=head.id, table_id=head.table_id, error=OLD, created_at=head.created_at)
     try:
         return _state.decode(head.state)
     except msgspec.DecodeError:

@@ -35,9 +35,9 @@ class Rates(Noun, frozen=True):
         return amount / self.per_euro[currency] * self.per_euro[wanted]
 
     def told(self, currency: str, wanted: str) -> str:
-        """ "1 EUR = 0.829 GBP on 2024-12-31"."""
+        """ "1 EUR = 0.829 GBP"."""
         rate = self.convert(1.0, currency, wanted)
-        return f"1 {currency} = {show_float(float(f'{rate:.4g}'))} {wanted} on {self.date}" if rate else ""
+        return f"1 {currency} = {show_float(float(f'{rate:.3g}'))} {wanted}" if rate else ""
 
 
 BUNDLED = Rates(date=_DATE, per_euro=_PER_EURO)

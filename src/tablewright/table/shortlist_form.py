@@ -42,6 +42,10 @@ _OPERATOR = re.compile(r"[<>=]|\b(?:contains|between)\b", re.IGNORECASE)
 _OPERATORS: dict[str, WishOperator] = {
     "=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "between": "between", "contains": "contains",
 }  # fmt: skip
+_OPPOSITES: dict[WishOperator, WishOperator] = {
+    "=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<", "contains": "not contains",
+}  # fmt: skip
+"""What is avoided must not hold."""
 
 
 class Command(Noun, frozen=True):
@@ -115,6 +119,12 @@ def parse_wish(text: str, kind: WishKind) -> tuple[Wish, Field | None]:
         raise UsageError(f"“{text}” is not one condition.", advice="Write it like Capacity >= 1 l.")
     (where,) = conditions
     operator = _OPERATORS[where.operator]
+    if kind == "avoid":
+        if operator not in _OPPOSITES:
+            raise UsageError(
+                f"“{text}” cannot be avoided as one condition.", advice="Write it as a must, the other way."
+            )
+        operator = _OPPOSITES[operator]
     wish = Wish(words=text, kind=kind, hard=hard, column=where.column, operator=operator, values=where.values)
     if column_key(where.column) == column_key(PRICE):
         return wish, PRICE_FIELD

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from tablewright.errors import SearchError
 from tablewright.journeys.shortlist import shortlist
 from tablewright.store.database import Database
-from tablewright.table.shortlist import CONFIRM
+from tablewright.table.shortlist import CONFIRM, ENRICH
 from tests.doors.api.using import Api
 from tests.patience import PATIENCE
 
@@ -139,13 +139,13 @@ def test_the_list_of_shortlists_is_read_at_once_however_many_there_are(
     assert taken[0] == taken[1]
 
 
+FORM = "/form product: electric kettle | budget: 60 GBP"
+
+
 def wished(api: Api) -> str:
     """A conversation that waits for a confirmation; the path of its turns."""
     path = f"/shortlists/{api.post('/shortlists', {}, 201)['id']}/turns"
-    message = "A quiet kettle under 60 pounds"
-    while CONFIRM not in api.post(path, {"message": message})["reply"]["buttons"]:
-        assert message != "It must be made of steel"
-        message = "It must be made of steel"
+    assert CONFIRM in api.post(path, {"message": FORM})["reply"]["buttons"]
     return path
 
 
@@ -188,18 +188,14 @@ def test_a_shortlist_goes_from_a_wish_to_a_table_of_ones_own(api: Api) -> None:
     ann = api.of("ann", "editor")
     begun = ann.post("/shortlists", {}, 201)
     path = f"/shortlists/{begun['id']}/turns"
-    turn = ann.post(path, {"message": "A quiet kettle under 60 pounds"})
-    said: list[str] = []
-    for _ in range(8):
-        if turn["reply"]["cards"] or turn["shortlist"]["phase"] == "end":
-            break
-        said = turn["reply"]["buttons"]
-        turn = ann.post(path, {"message": said[0] if said else "It must be made of steel"})
+    for message in (FORM, CONFIRM, ENRICH):
+        turn = ann.post(path, {"message": message})
+    assert turn["reply"]["cards"]
     assert turn["shortlist"]["phase"] == "advise", turn
     table_id = turn["shortlist"]["table_id"]
     assert [table["id"] for table in ann.get("/tables")["tables"]] == [table_id]
     assert [each["id"] for each in ann.get("/shortlists")["shortlists"]] == [begun["id"]]
-    exported = ann.post(path, {"message": "export all to ../../kettles.csv"})
+    exported = ann.post(path, {"message": "/export ../../kettles.csv"})
     assert exported["reply"]["file"] == "kettles.csv"
     csv = ann.send("GET", f"/shortlists/{begun['id']}/files/kettles.csv")
     assert csv.text.count("\n") > 5

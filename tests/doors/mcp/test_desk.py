@@ -125,10 +125,9 @@ async def test_a_turn_with_the_advisor_that_is_broken_off_leaves_nothing_running
 
     monkeypatch.setattr(SampleWeb, "count", hold)
     async with within(tmp_path, mode="legacy") as talk:
-        said = await talk("shortlist_turn", message="I want a kettle with variable temperature, under £50")
+        said = await talk("shortlist_turn", message="/form product: electric kettle | budget: 50 GBP")
         conversation = {"shortlist_id": said["shortlist_id"]}
-        for message in ("just search", "Confirm Requirements"):
-            await talk("shortlist_turn", message=message, **conversation)
+        await talk("shortlist_turn", message="Confirm Requirements", **conversation)
         calling = asyncio.create_task(talk("shortlist_turn", message="Enrich Now", **conversation))
         async with asyncio.timeout(PATIENCE):
             while not any(total for _, total, _ in talk.progress):

@@ -46,8 +46,8 @@ async def test_research_and_a_shortlist_turn_need_the_token_and_tell_what_they_d
             assert "€3.20" in answered["sentences"][0]
             assert (await talk.read(f"tablewright://research/{done['research_id']}")) == done["report_markdown"]
 
-            turn = await talk("shortlist_turn", message="I want a kettle under £50")
-            again = await talk("shortlist_turn", message="just search", shortlist_id=turn["shortlist_id"])
+            turn = await talk("shortlist_turn", message="electric kettle")
+            again = await talk("shortlist_turn", message="/must Capacity >= 1 l", shortlist_id=turn["shortlist_id"])
             assert again["shortlist_id"] == turn["shortlist_id"]
             assert again["buttons"] == ["Confirm Requirements", "Edit Requirements"]
 

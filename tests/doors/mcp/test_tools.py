@@ -220,9 +220,9 @@ async def test_files_are_read_only_where_the_owner_allows_it(tmp_path: Path) -> 
 
 async def test_the_advisor_compares_and_writes_no_file_for_an_assistant(tmp_path: Path) -> None:
     async with within(tmp_path) as talk:
-        said = await talk("shortlist_turn", message="I want a kettle with variable temperature, under £50")
+        said = await talk("shortlist_turn", message="/form product: electric kettle | budget: 50 GBP")
         target = tmp_path / "kettles.csv"
-        for message in ("just search", "Confirm Requirements", "Enrich Now", f"export to {target}"):
+        for message in ("Confirm Requirements", "Enrich Now", f"/export {target}"):
             last, said = said, await talk("shortlist_turn", message=message, shortlist_id=said["shortlist_id"])
         assert last["cards"][0]["place"] == 1
         assert last["rows"]

@@ -81,7 +81,8 @@ async def do_research(tablewright: Tablewright) -> str:
 
 async def take_advice(tablewright: Tablewright) -> str:
     begun = await tablewright.begin_shortlist()
-    for said in ("a desk lamp under £60 with adjustable colour", "skip", "[Confirm Requirements]", "[Enrich Now]"):
+    form = "/form product: desk lamp | budget: 60 GBP | must: Power <= 12 W"
+    for said in (form, "Confirm Requirements", "Enrich Now", "/soft 2"):
         await tablewright.shortlist_turn(begun.id, said)
     return begun.id
 

@@ -179,15 +179,20 @@ async def test_research_that_was_cut_off_can_be_gone_on_with(place: Site, browse
 # ── shortlist ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_whole_conversation_leads_to_five_cards_links_and_a_file_of_ones_own(
+async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_ones_own(
     place: Site, browser: NewPage
 ) -> None:
     async with browser() as page:
         await go(page, f"{place.url}/shortlist")
-        await say(page, "A product, and what matters", "I want a kettle with variable temperature, under £50")
+        await expect(page.get_by_text("There is no model to understand a wish")).to_be_visible()
+        await page.get_by_label("Product").fill("electric kettle")
+        await page.get_by_label("Budget with its currency").fill("50 GBP")
+        await page.get_by_label("Must have").fill("Capacity >= 1 l; quiet")
+        await page.get_by_role("button", name="Begin").click()
         await page.wait_for_url("**/shortlist/h*")
-        await expect(page.get_by_text("What matters most")).to_be_visible()
-        await say(page, "Your message", "Build quality, prefer stainless steel")
+        await expect(page.get_by_text("quiet: cannot be checked from specifications").first).to_be_visible()
+        await page.get_by_role("button", name="Take out quiet").click()
+        await expect(page.get_by_role("button", name="Take out quiet")).to_have_count(0)
         await page.get_by_role("button", name="Confirm Requirements").click()
         await page.get_by_role("button", name="Enrich Now").click(timeout=60_000)
         cards = page.get_by_role("article")
@@ -197,11 +202,13 @@ async def test_a_whole_conversation_leads_to_five_cards_links_and_a_file_of_ones
         await cards.first.get_by_role("button", name="Show the source of").first.click()
         await expect(page.get_by_role("dialog").locator(".tw-quote").first).to_be_visible()
         await close(page)
-        await say(page, "Your message", "where can I buy the first one?")
+        await say(page, "Your message", "which is the quietest?")
+        await expect(page.get_by_text("your words were not read")).to_be_visible()
+        await say(page, "Your message", "/links 1")
         shops = page.get_by_role("region", name="Where to buy")
         await expect(shops.get_by_role("link").first).to_have_attribute("rel", re.compile("noopener"))
         target = place.home.parent / "taken.csv"
-        await say(page, "Your message", f"export to {target}")
+        await say(page, "Your message", f"/export {target}")
         async with page.expect_download() as download:
             await page.get_by_role("button", name="Download taken.csv").click()
         assert "Product" in (await (await download.value).path()).read_text(encoding="utf-8-sig").splitlines()[0]

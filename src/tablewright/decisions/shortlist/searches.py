@@ -76,7 +76,8 @@ class PlanSearches:
     def fallback(self, asked: SearchesToPlan) -> tuple[str, ...]:
         """The words that were typed, alone, with the region, and with each wish."""
         product, region = asked.requirements.product_type, asked.requirements.region
-        ends = ["", "price", "comparison", *(wish.words for wish in asked.requirements.wishes)]
+        wishes = [wish.words for wish in asked.requirements.wishes if wish.kind in ("must", "nice", "specification")]
+        ends = ["", "price", "comparison", *wishes]
         queries = [" ".join(f"{product} {end} {region}".split()) for end in ends]
         queries += [" ".join(f"{asked.like} {product}".split())] if asked.like else []
         sent = {query.casefold() for query in asked.sent}

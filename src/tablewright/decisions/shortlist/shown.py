@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.figures import unproved, work_out
 from tablewright.table.model import Field, Noun, RowId, column_key
-from tablewright.table.shortlist import KEY, CellRef, ChatMessage, Requirements, Said
+from tablewright.table.shortlist import KEY, MAKER, CellRef, ChatMessage, Requirements, Said
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import block, clean, gives_orders
 
@@ -118,12 +118,20 @@ def verified(
             problems.append(f"{shortened(text, 80)!r} gives orders to machines.")
             continue
         cells, texts = cited(sentence.cells, rows, names)
-        problem = wrong_figures(text, sentence.calculation, [*texts, *known], counts=len(rows))
+        problem = wrong_figures(without_names(text, rows), sentence.calculation, [*texts, *known], counts=len(rows))
         if problem:
-            problems.append(problem)
+            problems.append(f"{shortened(text, 80)!r}: {problem}")
         else:
             said.append(Said(text=text, cells=tuple(cells)))
     return said, problems
+
+
+def without_names(text: str, rows: Sequence[ComparedRow]) -> str:
+    """The figures of a product's name are no facts: "the Degree 15"."""
+    names = {row.name for row in rows} | {row.name.removeprefix(row.cells.get(MAKER, "")).strip() for row in rows}
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        text = text.replace(name, " … ") if any(map(str.isdigit, name)) else text
+    return text
 
 
 def cited(
@@ -146,11 +154,8 @@ def wrong_figures(text: str, calculation: str, texts: Sequence[str], counts: int
     if calculation.strip():
         result, problem = work_out(calculation, texts)
         if result is None:
-            return f"{shortened(text, 80)!r}: {problem}"
+            return problem
         results.append(result)
     if missing := unproved(text, texts, results):
-        return (
-            f"{shortened(text, 80)!r}: {', '.join(missing)} stands in none of its cells, in nothing that the user said "
-            "and in no calculation."
-        )
+        return f"{', '.join(missing)} stands in none of its cells, in nothing that the user said, in no calculation."
     return ""

@@ -18,29 +18,53 @@ if TYPE_CHECKING:
     from tablewright.table.shortlist import ChatReply, ShortlistState
 
 LEAVE = frozenset({"exit", "quit", "bye", ":q"})
+BUILTIN = "builtin"
+ASKED = {
+    "product": "Product",
+    "budget": "Budget with its currency, such as 50 GBP",
+    "must": "Must have, such as Capacity >= 1 l; several with ;",
+    "nice": "Nice to have",
+    "avoid": "To avoid",
+    "region": "Region",
+}
 
 
 @app.command()
 def shortlist(
+    action: Annotated[
+        list[str] | None, typer.Argument(metavar="[remove ID]", help="Forget a conversation; its table stays.")
+    ] = None,
     script: Annotated[
         Path | None,
-        typer.Option("--script", help="A file whose lines are your messages; [Label] presses a button."),
+        typer.Option(
+            "--script", help="A file whose lines are your messages; [Label] presses a button, /help lists more."
+        ),
     ] = None,
     conversation: Annotated[str, typer.Option("--conversation", metavar="ID", help="Go on with an earlier one.")] = "",
     list_all: Annotated[bool, typer.Option("--list", help="List all conversations.")] = False,
     model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
     search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend on models and searches.")] = "",
+    rates: Annotated[
+        str, typer.Option("--rates", help="A CSV file with rates of exchange, to renew the bundled ones.")
+    ] = "",
     json: Json = False,
 ) -> None:
     """Find out what to buy: say what you look for, confirm what was understood, get a comparison and its trade-offs.
 
-    Every fact is a cell of a table with its source. Type a message, or the number or the words of a button.
+    Every fact is a cell of a table with its source. Type a message, the number or the words of a button, or a command
+    (/help). Without a model you fill in a form, and typed words are search words.
     """
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
 
-    flags = {"model": model, "search": search, "budget": budget}
+    flags = {"model": model, "search": search, "budget": budget, "rates": rates}
+    if action:
+        if len(action) != 2 or action[0] != "remove":
+            raise UsageError(f"{' '.join(action)!r} is nothing to do.", advice="Write `shortlist remove ID`.")
+        with_app(lambda tablewright: tablewright.remove_shortlist(action[1]), flags)
+        output.print_json({"removed": action[1]}) if json else output.say(f"Removed {action[1]}; its table stays.")
+        return
     if list_all:
         print_list(with_app(lambda tablewright: tablewright.shortlists(), flags), as_json=json)
         return
@@ -50,7 +74,8 @@ def shortlist(
     async def talk(tablewright: Tablewright) -> dict[str, Any]:
         state = await tablewright.shortlist(conversation) if conversation else await tablewright.begin_shortlist()
         turns = []
-        async for said in messages(script):
+        is_form = not conversation and tablewright.settings.model == BUILTIN
+        async for said in messages(script, is_form=is_form):
             message = pressed(said, state.buttons)
             if script is not None and not json:
                 output.print_prose(f"› {said}", 4_000)
@@ -71,15 +96,24 @@ def shortlist(
         output.say(f"Conversation {state.id}{table}. Go on with `tablewright shortlist --conversation {state.id}`.")
 
 
-async def messages(script: Path | None) -> AsyncIterator[str]:
-    """Those of the script, or what is typed until an empty line."""
+async def messages(script: Path | None, *, is_form: bool = False) -> AsyncIterator[str]:
+    """Those of the script, or what is typed until an empty line; first a form, where nobody would understand words."""
     from tablewright.doors.cli import output
+    from tablewright.table.shortlist_form import form_message
 
     if script is not None:
         for line in read_script(script):
             yield line
         return
-    output.say("What are you looking for? An empty line ends.")
+    if is_form:
+        output.say(
+            "There is no model to understand a wish, so please fill in a form; leave empty what does not matter."
+        )
+        filled = {name: (await asyncio.to_thread(input, f"{label}: ")).strip() for name, label in ASKED.items()}
+        if filled["product"]:
+            yield form_message(filled)
+    else:
+        output.say("What are you looking for? An empty line ends.")
     while True:
         try:
             said = (await asyncio.to_thread(input, "> ")).strip()
@@ -136,7 +170,10 @@ def print_reply(reply: ChatReply) -> None:
     if reply.rows:
         console.print(output.grid("", list(reply.columns), [list(row) for row in reply.rows]))
     for card in reply.cards:
-        console.print(output.plain(f"{card.place}. {card.name}  (score {card.score:.2f})", 200), highlight=False)
+        best_for = f"  best for {card.best_for}" if card.best_for else ""
+        console.print(
+            output.plain(f"{card.place}. {card.name}  (score {card.score:.2f}){best_for}", 260), highlight=False
+        )
         for said in card.said:
             output.print_prose(said.text, 1_000, indent=3)
         parts = "; ".join(f"{part.field} {part.score * part.weight:+.2f} ({part.why})" for part in card.parts)
@@ -147,6 +184,7 @@ def print_reply(reply: ChatReply) -> None:
     for offer in reply.listings:
         price = f" {offer.price}" if offer.price else ""
         stock = f", {offer.stock}" if offer.stock else ""
+        stock += f", {offer.offered_as}" if offer.offered_as != "new" else ""
         at = f" ({output.when(offer.at)})" if offer.at else ""
         output.print_prose(f"{offer.shop}:{price}{stock}{at} {offer.url}", 600, indent=2)
     if reply.buttons:

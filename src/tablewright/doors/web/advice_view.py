@@ -56,6 +56,8 @@ def show_card(best: Card, table_id: str) -> None:
             inline(str(best.place)).classes("tw-rank").props('aria-hidden="true"')
             with ui.element("div").classes("tw-grow"):
                 outside(best.name, best.official_url).classes("tw-h2")
+                if best.best_for:
+                    quiet(f"Best for {safe(best.best_for, 80)}")
             inline(f"{best.score:.2f}").classes("tw-chip").props["aria-label"] = f"Score {best.score:.2f} of 1"
         for each in best.said:
             show_said(each, table_id)
@@ -77,4 +79,6 @@ def listing_line(offer: Listing) -> Sequence[Shown]:
         if offer.evidence is not None and offer.evidence.quote:
             quiet(f"“{' '.join(offer.evidence.quote.split())[:160]}”")
 
-    return [shop, str(offer.price) if offer.price else "not said", offer.stock or "not said", when(offer.at)]
+    state = "" if offer.offered_as == "new" else f" ({offer.offered_as})"
+    price = str(offer.price) if offer.price else "not said"
+    return [shop, f"{price}{state}", offer.stock or "not said", when(offer.at)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from nicegui import ui
@@ -12,22 +14,48 @@ from tablewright.doors.web.advice_view import show_reply
 from tablewright.doors.web.frame import about, empty_state, heading, or_missing, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import Undertaking, to_the_newest, undertakings
 from tablewright.doors.web.living_table import LivingTable
-from tablewright.doors.web.plain import Shown, bar, card, chip, grid, journey, quiet, row, safe, said, saying, when
+from tablewright.doors.web.plain import (
+    Shown,
+    bar,
+    card,
+    chip,
+    grid,
+    icon_button,
+    inline,
+    journey,
+    quiet,
+    row,
+    safe,
+    said,
+    saying,
+    when,
+)
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.talks import Talk, talk_of
 from tablewright.errors import UsageError
 from tablewright.table.feed import Progress
 from tablewright.table.model import Step
 from tablewright.table.shortlist import Phase, ShortlistState
+from tablewright.table.shortlist_form import form_message
 from tablewright.table.text import shortened
 
 LONGEST = 4_000
 AT_ONCE = 30
+ACTIONS = {"All candidates": "/all", "More options": "/more", "Export CSV": "/export"}
 PHASES: dict[Phase, tuple[str, str]] = {
     "intake": ("finding out what is wanted", "medium"),
     "research": ("finding candidates", "medium"),
     "advise": ("compared", "high"),
     "end": ("decided", "high"),
+}
+BUILTIN = "builtin"
+ASKED = {
+    "product": ("Product", "electric kettle"),
+    "budget": ("Budget with its currency", "50 GBP"),
+    "must": ("Must have", "Capacity >= 1 l; Variable temperature = yes"),
+    "nice": ("Nice to have", "Weight < 1.2 kg"),
+    "avoid": ("To avoid", "Material contains plastic"),
+    "region": ("Region", "UK"),
 }
 DOING = {"searching": "Searching for", "fetching": "Reading about", "row_done": "Compared"}
 
@@ -46,16 +74,20 @@ async def shortlists_page() -> None:
         if seen.person.may_change:
             with card("What to buy"):
                 heading("What are you looking for?")
-                saying(
-                    "A product, and what matters about it",
-                    "Begin",
-                    begin,
-                    placeholder="A kettle with variable temperature, under £50",
-                    most=LONGEST,
-                )
-                quiet(
-                    "You confirm what was understood before anything is searched for, and again before it is compared."
-                )
+                if seen.tablewright.settings.model == BUILTIN:
+                    show_form(begin)
+                else:
+                    saying(
+                        "A product, and what matters about it",
+                        "Begin",
+                        begin,
+                        placeholder="A kettle with variable temperature, under £50",
+                        most=LONGEST,
+                    )
+                    quiet(
+                        "You confirm what was understood before anything is searched for, and again before it is "
+                        "compared."
+                    )
         known = await seen.tablewright.shortlists()
         if not known:
             with empty_state("No shortlist yet", "checklist"):
@@ -67,6 +99,22 @@ async def shortlists_page() -> None:
         with card("Earlier conversations"):
             heading("Earlier conversations")
             grid(["Looking for", "Stage", "Begun"], [line(each) for each in known[:AT_ONCE]], "Earlier conversations")
+
+
+def show_form(begin: Callable[[str], Awaitable[None]]) -> None:
+    """Without a model nobody understands a wish, so none is asked for in words."""
+    quiet("There is no model to understand a wish in words: fill in what matters, and leave the rest empty.")
+    inputs = {
+        name: ui.input(label, placeholder=example).props("outlined dense") for name, (label, example) in ASKED.items()
+    }
+
+    async def search() -> None:
+        filled = {name: str(each.value or "") for name, each in inputs.items()}
+        if not filled["product"].strip():
+            raise UsageError("The form says no product.", advice="Fill in what you are looking for.")
+        await begin(form_message(filled))
+
+    ui.button("Begin", icon="send", on_click=search).props("unelevated").style("align-self: flex-start")
 
 
 def line(state: ShortlistState) -> list[Shown]:
@@ -182,7 +230,25 @@ class Advice:
                     ui.button(label, on_click=lambda label=label: self.say(label)).props(
                         "unelevated" if number == 0 else "outline"
                     )
+        if self.state.waiting == "requirements":
+            self.show_wishes()
+        elif self.state.has_presented:
+            with row():
+                for label, command in ACTIONS.items():
+                    ui.button(label, on_click=lambda command=command: self.say(command)).props("outline dense")
         saying("Your message", "Send", self.say, most=LONGEST)
+
+    def show_wishes(self) -> None:
+        """The requirements as chips: each can be made hard or soft, or taken out."""
+        with row().props('role=list aria-label="Requirements"'):
+            for number, wish in enumerate(self.state.requirements.wishes, start=1):
+                with ui.element("div").classes("tw-chip").props("role=listitem"):
+                    inline(f"{wish.words}: {wish.condition or 'not checked'}")
+                    turn = "soft" if wish.hard else "hard"
+                    label = "Let it only count" if wish.hard else "Let it exclude"
+                    if wish.column:
+                        icon_button("lock" if wish.hard else "lock_open", label, partial(self.say, f"/{turn} {number}"))
+                    icon_button("close", f"Take out {safe(wish.words, 60)}", partial(self.say, f"/drop {number}"))
 
     def show_progress(self, undertaking: Undertaking) -> None:
         self.what.set_text(safe(undertaking.said, 200))

@@ -14,7 +14,7 @@ from tablewright.errors import SearchError, TablewrightError
 from tablewright.journeys.files import export_file
 from tablewright.journeys.shortlist.comparison import Comparison, asked_fields, own_pages, pending
 from tablewright.journeys.shortlist.links import listings
-from tablewright.journeys.shortlist.ranking import rank
+from tablewright.journeys.shortlist.ranking import rank, shown_cell
 from tablewright.journeys.shortlist.talk import as_texts, compared_rows, lines, reply_of, unchecked_told, user_messages
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
@@ -283,11 +283,9 @@ def sourced(row: Row, field: Field) -> str:
     if cell.value is None:
         return f"{name} is not known. {cell.error or ''}".strip()
     quotes = "; ".join(f"{each.domain or each.origin}: “{shortened(each.quote, 200)}”" for each in cell.evidence[:3])
-    rivals = "; ".join(
-        f"{show_conflict}" for show_conflict in (cell_text(Cell(value=each.value)) for each in cell.conflict)
-    )
+    rivals = "; ".join(cell_text(Cell(value=each.value)) for each in cell.conflict)
     against = f" Another source says {rivals}." if rivals else ""
-    return f"{name} is {cell_text(cell)}. Source: {quotes or 'none'}.{against}"
+    return f"{name} is {shown_cell(row, field)}. Source: {quotes or 'none'}.{against}"
 
 
 def looked_again(row: Row, field: Field, again: Cell) -> str:

@@ -29,7 +29,7 @@ def turn_of(command: Command, state: ShortlistState, table: Table, rows: Sequenc
             intent: TurnIntent = "other product" if is_other and state.table_id else "wish"
             return TurnTaken(intent=intent, requirements=requirements, columns=columns, is_ready=True)
         case "must" | "nice" | "avoid":
-            kind: WishKind = command.verb  # type: ignore[assignment]
+            kind: WishKind = command.verb
             wish, field = parse_wish(needed(rest, command), kind)
             changed = structs.replace(wanted, wishes=(*wanted.wishes, wish))
             return TurnTaken(intent="wish", requirements=changed, columns=(field,) if field else (), is_ready=True)

@@ -26,9 +26,8 @@ from tablewright.table.shortlist import (
 from tablewright.table.text import cell_text, shortened, show
 from tablewright.table.typed import typed
 
-UNKNOWN = 0.5
-"""What a wish counts of which nobody knows whether it is met."""
-HARD, SOFT, UNCHECKED = 1.0, 1.0, 0.0
+UNKNOWN, SOFT_UNKNOWN = 0.5, 0.3
+"""What a hard wish counts of which nobody knows whether it is met, and a soft one: what is stated comes first."""
 NEAR = 0.15
 """The part of a limit by which a near miss may be over it."""
 COMPARATORS: dict[str, Comparator] = {
@@ -48,19 +47,24 @@ def rank(table: Table, requirements: Requirements, rates: Rates) -> Ranking:
             ranked.append((judged.price(row), row, found))
     ranked.sort(key=lambda each: (-each[2].score, len(each[2].unknown), each[0], each[1].id))
     excluded.sort(key=lambda each: (not each.near, each.row_id))
-    return Ranking(
-        ranked=tuple(each for _, _, each in ranked), excluded=tuple(excluded), notes=tuple(dict.fromkeys(judged.notes))
-    )
+    return Ranking(ranked=tuple(each for _, _, each in ranked), excluded=tuple(excluded), notes=judged.notes)
 
 
 class Judging:
     def __init__(self, table: Table, requirements: Requirements, rates: Rates) -> None:
-        self.notes: list[str] = []
+        self._converted: dict[str, None] = {}
         self._table = table
         self._rates = rates
         self._wishes = [wish for wish in requirements.wishes if wish.column]
         self._asks_state = any(column_key(wish.column) == column_key(OFFERED_AS) for wish in self._wishes)
         self._ends = {wish: self._span(wish) for wish in self._wishes if wish.operator in ("lowest", "highest")}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if not self._converted:
+            return ()
+        rates = ", ".join(self._converted)
+        return (f"Prices in other currencies are compared at rates of {self._rates.date}, so about: {rates}.",)
 
     def exclusion(self, row: Row) -> Excluded | None:
         """The first hard wish that surely fails; used and discontinued things, unless they are asked for."""
@@ -83,7 +87,7 @@ class Judging:
             score, why = self._score(row, wish)
             if wish.hard and score == UNKNOWN and wish not in self._ends:
                 unknown.append(f"{wish.words}: {why}")
-            parts.append(Part(field=wish.column, weight=HARD if wish.hard else SOFT, score=score, why=why))
+            parts.append(Part(field=wish.column, weight=1.0, score=score, why=why))
         whole = sum(part.weight for part in parts)
         score = sum(part.weight * part.score for part in parts) / whole if whole else 1.0
         name = cell_text(row.cell(KEY))
@@ -95,13 +99,13 @@ class Judging:
             value = self._number(row, wish.column)
             ends = self._ends[wish]
             if value is None or ends is None:
-                return UNKNOWN, f"{wish.column} is not known"
+                return SOFT_UNKNOWN, f"{wish.column} is not known"
             low, high = ends
             share = 1.0 if low == high else (value - low) / (high - low)
             return round(share if wish.operator == "highest" else 1 - share, 4), f"{wish.column} {shown}"
         verdict = self.verdict(row, wish)
         if verdict.truth == "not stated":
-            return UNKNOWN, verdict.reason
+            return UNKNOWN if wish.hard else SOFT_UNKNOWN, verdict.reason
         met = verdict.truth == "match"
         return float(met), f"{wish.column} {shown}" if met else f"{wish.column} {shown}, wanted {wanted(wish)}"
 
@@ -135,9 +139,7 @@ class Judging:
         there = self._rates.convert(value.number, value.currency, currency)
         if there is None:
             return value
-        self.notes.append(
-            f"Prices in {value.currency} were compared at about {self._rates.told(value.currency, currency)}."
-        )
+        self._converted[self._rates.told(value.currency, currency)] = None
         high = self._rates.convert(value.high, value.currency, currency) if value.high is not None else None
         return structs.replace(value, number=there, high=high, currency=currency)
 

@@ -25,7 +25,7 @@ from tablewright.journeys.shortlist.advising import Advising, unverified
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.journeys.shortlist.comparison import Comparison
 from tablewright.journeys.shortlist.explore import PAGES, ROUNDS, Explored, explore
-from tablewright.journeys.shortlist.ranking import rank
+from tablewright.journeys.shortlist.ranking import rank, shown_cell
 from tablewright.journeys.shortlist.talk import (
     compared_rows,
     fresh,
@@ -67,10 +67,11 @@ from tablewright.table.text import cell_text, plural
 from tablewright.table.untrusted import clean
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]
-NO_MODEL = (
-    "There is no model, so your words were not read as a wish: they are used as search words. Say what must be checked "
-    "with the form or with commands; /help lists them."
+SEARCH_WORDS = (
+    "There is no model, so your words were not read as a wish: they are search words, and nothing of them is checked. "
+    "Say what must be checked with the form or with commands; /help lists them."
 )
+NOT_READ = "There is no model, so your words were not read, and nothing was done. Use a command; /help lists them."
 NEXT = "You can ask about them, add a column, ask for more options, change the requirements, get links, or export all."
 EDITING = "What should be different? Say it, or use /drop N, /hard N, /soft N, /must …, /nice …, /avoid …"
 MODIFYING = "Which columns should be added or hidden? Say it, or use /add COLUMN and /hide COLUMN."
@@ -159,9 +160,9 @@ class Shortlist:
 
     def _as_search_words(self, state: ShortlistState, said: str) -> tuple[TurnTaken, str]:
         if state.table_id or not said:
-            return TurnTaken(intent="talk", requirements=state.requirements), NO_MODEL if said else ""
+            return TurnTaken(intent="talk", requirements=state.requirements), NOT_READ if said else ""
         wanted = structs.replace(state.requirements, product_type=" ".join(said.split()))
-        return TurnTaken(intent="wish", requirements=wanted, is_ready=True), NO_MODEL
+        return TurnTaken(intent="wish", requirements=wanted, is_ready=True), SEARCH_WORDS
 
     async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         is_changed = not is_same(turn.requirements, state.requirements)
@@ -399,7 +400,8 @@ class Shortlist:
         comparison = await self._comparison(state)
         table = await comparison.table()
         like = next((row for row in table.rows if row.id == turn.like), None)
-        described = "; ".join(f"{name}: {cell_text(cell)}" for name, cell in like.cells.items()) if like else ""
+        told = [(field.name, shown_cell(like, field)) for field in table.shown_fields] if like else []
+        described = "; ".join(f"{name}: {value}" for name, value in told if value)
         if turn.requirements.product_type:
             state = structs.replace(state, requirements=turn.requirements)
         if new := await comparison.add_fields(missing(table, turn.columns)):

@@ -38,14 +38,14 @@ def wishes_told(requirements: Requirements) -> list[str]:
     told = [f"Looking for: {requirements.product_type}{region}."]
     for number, wish in enumerate(requirements.wishes, start=1):
         weight = "must" if wish.hard else "counts"
-        checked = f"{wish.condition} ({weight})" if wish.column else "a search word; specifications do not tell it"
+        checked = f"{wish.condition} ({weight})" if wish.column else "cannot be checked from specifications"
         told.append(f"{number}. {wish.words}: {checked}")
     return told
 
 
 def unchecked_told(requirements: Requirements) -> str:
     open_ = [f"“{wish.words}”" for wish in requirements.wishes if not wish.column]
-    return f"Not checked, because specifications do not tell it: {', '.join(open_)}." if open_ else ""
+    return f"Not checked: {', '.join(open_)}." if open_ else ""
 
 
 def step_told(state: ShortlistState, rows: int) -> str:

@@ -1,0 +1,273 @@
+"""The adviser's judgements: what a prompt shows, what code refuses of a reply and why, and what is left of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright.decisions.decision import Unusable
+from tablewright.decisions.shortlist.advice import AdviceReply, AdviceToGive, GiveAdvice
+from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns, ProposedColumns
+from tablewright.decisions.shortlist.offers import OffersReply, OffersToRead, ReadOffers
+from tablewright.decisions.shortlist.products import FindProducts, PagesToRead, ProductsReply, merged
+from tablewright.decisions.shortlist.searches import PlannedQueries, PlanSearches, SearchesToPlan
+from tablewright.decisions.shortlist.shown import ComparedRow
+from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
+from tablewright.table.model import Field
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.shortlist import ChatMessage, Requirements, Wish
+
+BUDGET = Wish(words="under £50", kind="budget", column="Price", operator="<", values=("50 GBP",))
+WANTED = Requirements(product_type="electric kettle", region="UK", wishes=(BUDGET,))
+FIELDS = (
+    Field(name="Price", type="money"),
+    Field(name="Capacity", type="number", unit="l"),
+    Field(name="Keep warm", type="boolean"),
+)
+ROWS = (
+    ComparedRow(
+        row_id=7,
+        name="Zorb Kettle 15",
+        cells={"Maker": "Zorb", "Price": "47.50 GBP", "Capacity": "1.5 l"},
+        verdict="place 1, score 0.90",
+    ),
+    ComparedRow(row_id=3, name="Nimbus One", cells={"Price": "61.00 GBP"}, verdict="left out: Price is 61.00 GBP"),
+)
+ASKED = TurnToTake(
+    message="which is cheaper, and how much?",
+    step="ADVISE: the comparison was presented.",
+    requirements=WANTED,
+    messages=(ChatMessage(role="user", text="a kettle under £50"),),
+    fields=FIELDS,
+    rows=ROWS,
+)
+
+
+def turn(**values: Any) -> TurnReply:
+    given: dict[str, Any] = {
+        "intent": "question",
+        "product_type": "electric kettle",
+        "region": "UK",
+        "wishes": [wish("under £50", "Price", "<", "50 GBP", kind="budget")],
+        "columns": [],
+        "drop_columns": [],
+        "about_columns": [],
+        "products": [],
+        "like": 0,
+        "count": 0,
+        "path": "",
+        "ready": False,
+        "reply": [sentence("The first one is.")],
+    }
+    return TurnReply.model_validate(given | values)
+
+
+def wish(words: str, column: str, operator: str, *values: str, kind: str = "must", hard: bool = True) -> dict[str, Any]:
+    return {"words": words, "kind": kind, "hard": hard, "column": column, "operator": operator, "values": list(values)}
+
+
+def sentence(text: str, *cells: tuple[int, str], calculation: str = "") -> dict[str, Any]:
+    shown = [{"product": product, "column": column} for product, column in cells]
+    return {"text": text, "cells": shown, "calculation": calculation}
+
+
+def refused(reply: TurnReply) -> tuple[str, TurnTaken]:
+    with pytest.raises(Unusable) as problem:
+        TakeTurn().check(ASKED, reply)
+    assert isinstance(problem.value.usable, TurnTaken)
+    return str(problem.value), problem.value.usable
+
+
+# ── the turn ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_turn_shows_the_conversation_the_requirements_and_the_ranked_comparison() -> None:
+    text = TakeTurn().prompt(ASKED).text
+    assert "User: a kettle under £50" in text
+    assert "- budget, hard: “under £50” → Price < 50 GBP" in text
+    assert "- Capacity (number, l)" in text
+    assert "[1] Zorb Kettle 15 | Price: 47.50 GBP | Capacity: 1.5 l | Keep warm: ? | place 1, score 0.90" in text
+    assert "left out: Price is 61.00 GBP" in text
+    assert text.rindex("which is cheaper") > text.rindex("comparison")
+
+
+def test_figures_come_from_cited_cells_the_user_or_a_calculation() -> None:
+    said = [
+        sentence("The Zorb Kettle 15 costs 47.50 GBP, within your £50.", (1, "Price")),
+        sentence("It is 13.50 GBP cheaper.", (1, "Price"), (2, "Price"), calculation="61.00 - 47.50"),
+    ]
+    taken = TakeTurn().check(ASKED, turn(reply=said))
+    assert [each.text for each in taken.said] == [each["text"] for each in said]
+    assert {cell.row_id for cell in taken.said[1].cells} == {3, 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "cells", "calculation"),
+    [
+        ("It boils in 140 seconds.", [(1, "Capacity")], ""),
+        ("It costs 61.00 GBP.", [(1, "Price")], ""),
+        ("It is 20 GBP cheaper.", [(1, "Price"), (2, "Price")], "81 - 61.00"),
+    ],
+)
+def test_a_made_up_figure_is_refused_and_the_rest_is_kept(
+    text: str, cells: list[tuple[int, str]], calculation: str
+) -> None:
+    good = sentence("The Nimbus One is dearer.", (2, "Price"))
+    problem, left = refused(turn(reply=[sentence(text, *cells, calculation=calculation), good]))
+    assert text[:20] in problem
+    assert ([said.text for said in left.said], left.left_out) == (["The Nimbus One is dearer."], 1)
+
+
+@pytest.mark.parametrize(
+    ("stated", "problem"),
+    [
+        (wish("big", "Volume", ">=", "1 l"), "neither there nor in `columns`"),
+        (wish("big", "Capacity", ">=", "plenty"), "neither a number nor a date"),
+        (wish("cheap", "Price", "<", "50"), "needs a currency"),
+        (wish("warm", "Keep warm", "=", "long"), "yes/no column"),
+        (wish("warm", "Keep warm", ">", "3 min"), "compares figures"),
+        (wish("big", "Capacity", "between", "1 l"), "needs 2 value(s)"),
+        (wish("", "Capacity", ">=", "1 l"), "no `words`"),
+    ],
+)
+def test_a_wish_that_cannot_be_evaluated_is_refused_and_changes_nothing(stated: dict[str, Any], problem: str) -> None:
+    said, left = refused(turn(intent="wish", wishes=[stated]))
+    assert problem in said
+    assert left.requirements == WANTED
+
+
+def test_new_wishes_bring_their_columns_and_those_that_cannot_be_checked_stay_in_words() -> None:
+    wishes = [wish("quiet", "Noise", "<", "70 dB"), wish("pretty", "", "", kind="nice", hard=False)]
+    column = {"name": "Noise", "type": "number", "unit": "dB", "options": [], "question": "How loud is it?"}
+    taken = TakeTurn().check(ASKED, turn(intent="wish", wishes=wishes, columns=[column], ready=True))
+    assert [each.condition for each in taken.requirements.wishes] == ["Noise < 70 dB", ""]
+    (noise,) = taken.columns
+    assert (noise.name, noise.unit) == ("Noise", "dB")
+    assert "{Product}" in noise.question
+
+
+def test_what_is_refused_leaves_the_requirements_as_they_were() -> None:
+    taken = TakeTurn().check(ASKED, turn(intent="refuse", product_type="something illegal", wishes=[]))
+    assert taken.requirements == WANTED
+
+
+def test_products_are_meant_by_their_numbers_and_others_do_not_count() -> None:
+    taken = TakeTurn().check(ASKED, turn(intent="links", products=[2, 9, 0, 2], like=1))
+    assert (taken.products, taken.like) == ((3,), 7)
+
+
+# ── finding products ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+PAGE = Retrieved(
+    origin="http://zorb.example/kettles",
+    title="Kettles - Zorb",
+    text="Zorb Kettle 15\nCapacity: 1.5 l\n\nZorb Kettle 17\nCapacity: 1.7 l",
+    domain="zorb.example",
+    links=("http://zorb.example/kettles/15",),
+)
+SHOP = Retrieved(origin="http://shop.example/z", title="Zorb at Shop", text="Zorb Kettle 15\n£44.95, in stock\n")
+
+
+def named(name: str, quote: str, page: str = "", text: int = 1) -> dict[str, Any]:
+    mentions = [{"text": text, "quote": quote}]
+    return {"name": name, "maker": "Zorb", "official_page": page, "offered_as": "new", "mentions": mentions}
+
+
+def found(*products: dict[str, Any]) -> Any:
+    asked = PagesToRead(requirements=WANTED, sources=(PAGE, SHOP))
+    return FindProducts().check(asked, ProductsReply.model_validate({"products": products, "queries": ["Zorb"]}))
+
+
+def test_products_are_named_by_quotes_and_siblings_of_one_page_are_two() -> None:
+    reply = found(
+        named("Zorb Kettle 15", "Zorb Kettle 15", "http://zorb.example/kettles/15/"),
+        named("Zorb Kettle 17", "Zorb Kettle 17"),
+    )
+    assert [(each.name, each.official_url) for each in reply.products] == [
+        ("Zorb Kettle 15", "http://zorb.example/kettles/15"),
+        ("Zorb Kettle 17", ""),
+    ]
+    assert reply.products[0].evidence[0].quote == "Zorb Kettle 15"
+    assert (
+        "Links:\nhttp://zorb.example/kettles/15"
+        in FindProducts().prompt(PagesToRead(requirements=WANTED, sources=(PAGE,))).text
+    )
+
+
+@pytest.mark.parametrize(
+    ("product", "problem", "left"),
+    [
+        (named("Zorb Kettle 19", "Zorb Kettle 19"), "does not stand in text 1", 0),
+        (named("Zorb Kettle 15", "Zorb Kettle 15", text=5), "there is no text 5", 0),
+        (named("Zorb Kettle 15", "Zorb Kettle 15", "http://zorb.example/made-up"), "neither one of the texts", 1),
+    ],
+)
+def test_a_product_or_an_address_that_was_not_seen_is_refused(product: dict[str, Any], problem: str, left: int) -> None:
+    with pytest.raises(Unusable, match=problem) as refusal:
+        found(product)
+    usable: Any = refusal.value.usable
+    assert len(usable.products) == left
+    assert all(not each.official_url for each in usable.products)
+
+
+def test_what_several_pages_say_of_a_product_is_one_product() -> None:
+    first = found(named("Zorb Kettle 15", "Zorb Kettle 15")).products
+    second = found(named("Zorb Kettle 15", "Zorb Kettle 15", "http://zorb.example/kettles/15", text=2)).products
+    (product,) = merged(first, second)
+    assert product.official_url == "http://zorb.example/kettles/15"
+    assert [each.origin for each in product.evidence] == [PAGE.origin, SHOP.origin]
+
+
+def test_queries_are_new_ones() -> None:
+    asked = SearchesToPlan(requirements=WANTED, least=1, most=3, sent=("zorb kettle",))
+    planned = PlanSearches().check(asked, PlannedQueries(queries=["Zorb kettle", "quiet kettle", "quiet kettle"]))
+    assert planned == ("quiet kettle",)
+    with pytest.raises(Unusable, match="no new query"):
+        PlanSearches().check(asked, PlannedQueries(queries=["zorb KETTLE"]))
+
+
+def test_columns_of_wishes_come_first_and_none_comes_twice() -> None:
+    column = {"name": "capacity", "type": "number", "unit": "l", "options": [], "question": "How much does it hold?"}
+    weight = column | {"name": "Weight", "unit": "kg", "question": "How heavy is {Product}?"}
+    asked = ColumnsToPropose(requirements=WANTED, fields=FIELDS, sources=(PAGE,))
+    fields = ProposeColumns().check(asked, ProposedColumns.model_validate({"columns": [column, weight]}))
+    assert [field.name for field in fields] == ["Price", "Capacity", "Keep warm", "Weight"]
+
+
+# ── advice and offers ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_advice_keeps_to_the_first_ones_and_to_their_figures() -> None:
+    asked = AdviceToGive(requirements=WANTED, rows=ROWS, columns=("Price", "Capacity"), top=1)
+    card = {
+        "product": 1,
+        "best_for": "small kitchens",
+        "why": sentence("It holds 1.5 l.", (1, "Capacity")),
+        "trade_off": sentence("It costs 47.50 GBP.", (1, "Price")),
+    }
+    intro = [sentence("The Zorb Kettle 15 fits.", (1, "Product"))]
+    reply = {"intro": intro, "cards": [card], "closing": []}
+    advice = GiveAdvice().check(asked, AdviceReply.model_validate(reply))
+    assert [said.text for said in advice.cards[0].said] == ["It holds 1.5 l.", "It costs 47.50 GBP."]
+    wrong = reply | {"cards": [card, card | {"product": 2}], "closing": [sentence("It lasts 9 years.")]}
+    with pytest.raises(Unusable) as problem:
+        GiveAdvice().check(asked, AdviceReply.model_validate(wrong))
+    assert "no card for the product 2" in str(problem.value)
+    assert "9 stands in none" in str(problem.value)
+
+
+def test_an_offer_has_its_price_in_its_quote() -> None:
+    asked = OffersToRead(product="Zorb Kettle 15", region="UK", sources=(SHOP,), room=1_000)
+    offer = {
+        "text": 1,
+        "shop": "Shop",
+        "price": "£44.95",
+        "stock": "in stock",
+        "offered_as": "new",
+        "quote": "£44.95, in stock",
+    }
+    (listing,) = ReadOffers().check(asked, OffersReply.model_validate({"offers": [offer]}))
+    assert (str(listing.price), listing.stock, listing.shop) == ("44.95 GBP", "in stock", "Shop")
+    with pytest.raises(Unusable, match="does not stand in its quote"):
+        ReadOffers().check(asked, OffersReply.model_validate({"offers": [offer | {"price": "£39.00"}]}))

@@ -1,0 +1,143 @@
+"""Wishes evaluated on cells by code: units, durations, ranges, lists, currencies, and what nobody knows."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tablewright.journeys.shortlist.ranking import rank
+from tablewright.table.model import Cell, Field, FieldType, Money, Row, Table, Value
+from tablewright.table.rates import Rates
+from tablewright.table.shortlist import Ranking, Requirements, Wish, WishOperator
+
+RATES = Rates(date="2026-01-02", per_euro={"EUR": 1.0, "GBP": 0.8, "USD": 1.1})
+TYPES: dict[str, tuple[FieldType, str]] = {
+    "Price": ("money", ""),
+    "Capacity": ("number", "l"),
+    "Boils in": ("number", "min"),
+    "Keep warm": ("boolean", ""),
+    "Material": ("text", ""),
+    "Colours": ("list", ""),
+    "Offered as": ("text", ""),
+}
+
+
+def table(**products: dict[str, Value]) -> Table:
+    fields = (Field(name="Product"), *(Field(name=name, type=kind, unit=unit) for name, (kind, unit) in TYPES.items()))
+    rows = []
+    for number, (name, values) in enumerate(products.items(), start=1):
+        cells = {"Product": Cell(value=name, status="ENRICHED")}
+        for column, value in values.items():
+            raw = value if isinstance(value, str) else None
+            if isinstance(value, str) and TYPES[column][0] == "number":  # as it was read: "0.8 – 1.0 l"
+                value = float(value.split()[0])
+            cells[column] = Cell(value=value, raw_value=raw, status="ENRICHED")
+        rows.append(Row(id=number, key=name, cells=cells))
+    return Table(id="t", name="t", fields=fields, rows=tuple(rows), key_field="Product")
+
+
+def wish(column: str, operator: WishOperator, *values: str, hard: bool = True) -> Wish:
+    return Wish(words=f"{column} wish", hard=hard, column=column, operator=operator, values=values)
+
+
+def ranked(products: Table, *wishes: Wish) -> Ranking:
+    return rank(products, Requirements(product_type="kettle", wishes=wishes), RATES)
+
+
+def fate(value: Value, column: str, operator: WishOperator, *values: str) -> str:
+    """ "in", "out" or "open"."""
+    cells = {} if value is None else {column: value}
+    found = ranked(table(A=cells), wish(column, operator, *values))
+    return "out" if found.excluded else "open" if found.ranked[0].unknown else "in"
+
+
+@pytest.mark.parametrize(
+    ("value", "column", "operator", "wanted", "expected"),
+    [
+        (1.7, "Capacity", ">=", "1500 ml", "in"),
+        (0.8, "Capacity", ">=", "1500 ml", "out"),
+        (1.7, "Capacity", ">=", "1.5", "in"),
+        ("0.8 – 1.7 l", "Capacity", ">=", "1 l", "open"),
+        (None, "Capacity", ">=", "1 l", "open"),
+        (2.35, "Boils in", "<", "141.5 s", "in"),
+        (2.35, "Boils in", "<=", "2:21 min", "in"),
+        (2.35, "Boils in", "<", "2:20 min", "out"),
+        (Money(amount=49.99, currency="GBP"), "Price", "<=", "50 GBP", "in"),
+        (Money(amount=60.0, currency="EUR"), "Price", "<=", "50 GBP", "in"),
+        (Money(amount=63.0, currency="EUR"), "Price", "<=", "50 GBP", "out"),
+        (Money(amount=60.0, currency="PLN"), "Price", "<=", "50 GBP", "open"),
+        (True, "Keep warm", "=", "yes", "in"),
+        (False, "Keep warm", "=", "yes", "out"),
+        ("Brushed stainless steel", "Material", "contains", "stainless steel", "in"),
+        ("Edelstahl", "Material", "contains", "stainless steel", "open"),
+        ("Plastic and glass", "Material", "not contains", "plastic", "out"),
+        ("Glass", "Material", "not contains", "plastic", "in"),
+        (("red", "blue"), "Colours", "=", "blue", "in"),
+        (("red", "blue"), "Colours", "=", "green", "out"),
+        (1.7, "Capacity", "known", "", "in"),
+        (None, "Capacity", "known", "", "out"),
+    ],
+)
+def test_a_wish_is_met_or_missed_or_not_known(
+    value: Value, column: str, operator: WishOperator, wanted: str, expected: str
+) -> None:
+    assert fate(value, column, operator, *([wanted] if wanted else [])) == expected
+
+
+def test_a_range_takes_both_ends() -> None:
+    assert fate(1.2, "Capacity", "between", "1 l", "1.5 l") == "in"
+    assert fate(1.7, "Capacity", "between", "1 l", "1.5 l") == "out"
+
+
+def test_what_is_left_out_says_why_and_near_misses_come_first() -> None:
+    products = table(
+        Far={"Price": Money(amount=90.0, currency="GBP")},
+        Near={"Price": Money(amount=54.0, currency="GBP")},
+        Abroad={"Price": Money(amount=200.0, currency="USD")},
+    )
+    found = ranked(products, wish("Price", "<=", "50 GBP"))
+    assert [(each.name, each.near) for each in found.excluded] == [("Near", True), ("Far", False), ("Abroad", False)]
+    assert found.excluded[0].reason == "Price is 54.00 GBP, wanted <= 50 GBP"
+    assert "about 145 GBP" in found.excluded[2].reason
+    assert found.notes == (
+        "Prices in other currencies are compared at rates of 2026-01-02, so about: 1 USD = 0.727 GBP.",
+    )
+
+
+def test_the_order_is_the_order_of_the_scores_and_the_score_says_what_it_is_made_of() -> None:
+    products = table(
+        Small={"Capacity": 0.5, "Keep warm": True, "Price": Money(amount=30, currency="GBP")},
+        Large={"Capacity": 2.0, "Keep warm": False, "Price": Money(amount=20, currency="GBP")},
+        Middle={"Capacity": 1.0, "Keep warm": True, "Price": Money(amount=10, currency="GBP")},
+        Unknown={"Price": Money(amount=5, currency="GBP")},
+    )
+    wishes = wish("Capacity", "highest", hard=False), wish("Keep warm", "=", "yes", hard=False)
+    found = ranked(products, *wishes, wish("Price", "<=", "50 GBP"))
+    assert [each.name for each in found.ranked] == ["Middle", "Large", "Small", "Unknown"]
+    for better, worse in itertools.pairwise(found.ranked):
+        assert better.score >= worse.score
+    middle = found.ranked[0]
+    assert [round(part.score, 2) for part in middle.parts] == [0.33, 1.0, 1.0]
+    assert middle.score == pytest.approx(sum(part.score for part in middle.parts) / 3, abs=1e-4)
+    assert "Keep warm no, wanted yes" in [part.why for part in found.ranked[1].parts]
+
+
+def test_a_hard_wish_that_is_not_known_counts_less_than_one_that_is_met() -> None:
+    found = ranked(table(Silent={}, Sure={"Capacity": 1.7}), wish("Capacity", ">=", "1 l"))
+    assert [(each.name, each.unknown) for each in found.ranked] == [
+        ("Sure", ()),
+        ("Silent", ("Capacity wish: Capacity was not looked for yet",)),
+    ]
+
+
+def test_used_and_discontinued_things_are_left_out_unless_they_are_wanted() -> None:
+    products = table(New={"Offered as": "new"}, Old={"Offered as": "discontinued"}, Used={"Offered as": "used"})
+    assert [each.reason for each in ranked(products).excluded] == ["it is discontinued", "it is used"]
+    found = ranked(products, wish("Offered as", "=", "used"))
+    assert [each.name for each in found.ranked] == ["Used"]
+
+
+def test_wishes_without_a_column_neither_exclude_nor_count() -> None:
+    products = table(A={"Capacity": 1.7})
+    assert ranked(products, Wish(words="pretty")).ranked[0].score == 1.0
