@@ -114,27 +114,30 @@ class _Search:
         return len(self.products) >= self._limits.products and all(each.official_url for each in self.products)
 
     async def _send(self, queries: Sequence[str]) -> None:
+        """Side by side; what they find is taken in the order of the queries."""
         turns = asyncio.Semaphore(AT_ONCE)
 
-        async def one(query: str) -> None:
+        async def one(query: str) -> tuple[Hit, ...] | str:
             async with turns:
-                text = without_personal_data(query)
-                self._sent.append(text)
                 try:
                     async with asyncio.timeout(self._limits.search_seconds):
-                        found = await self._web.search(Query(text=text))
+                        found = await self._web.search(Query(text=query))
                 except SearchError as error:
-                    self._failed.append(error.what)
-                    return
+                    return error.what
                 except TimeoutError:
-                    self._failed.append(f"the search took longer than {self._limits.search_seconds:.0f} s")
-                    return
-                self._hits |= {hit.origin: hit for hit in found.hits if hit.origin not in self._hits}
+                    return f"the search took longer than {self._limits.search_seconds:.0f} s"
                 count = len(found.hits)
-                detail = f"Searched “{text}”: {count} {plural('result', count)}."
-                self._tell(Step(type="search", detail=detail, data={"query": text, "results": count}))
+                detail = f"Searched “{query}”: {count} {plural('result', count)}."
+                self._tell(Step(type="search", detail=detail, data={"query": query, "results": count}))
+                return found.hits
 
-        await asyncio.gather(*map(one, queries))
+        sent = list(filter(None, map(without_personal_data, queries)))
+        self._sent += sent
+        for found in await asyncio.gather(*map(one, sent)):
+            if isinstance(found, str):
+                self._failed.append(found)
+            else:
+                self._hits |= {hit.origin: hit for hit in found if hit.origin not in self._hits}
 
     async def _open(self, most: int) -> list[Retrieved]:
         offers = tuple(
