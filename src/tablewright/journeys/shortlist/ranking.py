@@ -9,7 +9,7 @@ from msgspec import structs
 
 from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, either, judge, unstated
 from tablewright.corpus.vocabulary import holds
-from tablewright.table.corpus import Comparator, Condition, Quantity, Typed
+from tablewright.table.corpus import Comparator, Condition, Typed
 from tablewright.table.model import Cell, Field, Money, Row, Table, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
@@ -127,7 +127,7 @@ class Judging:
                 each if each.unit or each.si is not None else typed(f"{each.raw} {field.unit}") for each in values
             )
         value = self._in_currency(value, values)
-        asked = Condition(of=Quantity(label=wish.column), comparator=COMPARATORS[wish.operator], values=values)
+        asked = Condition(of=wish.column, comparator=COMPARATORS[wish.operator], values=values)
         if isinstance(cell.value, tuple):
             return either(judge(Typed(raw=item), asked) for item in cell.value)
         return judge(value, asked)
