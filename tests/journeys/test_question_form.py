@@ -34,6 +34,7 @@ GROUPS = [
             "lab reports with a sampling date between 2024-01 and 2024-03",
             "kind = lab report and Sampling date between 2024-01 and 2024-03",
         ),
+        ("leases with a monthly rent over 900. Please list", "kind = lease and Monthly rent > 900"),
         ('lab reports with site = "Upper Weir"', "kind = lab report and Site = Upper Weir"),
         ("what is the average monthly rent of the leases?", "kind = lease; average of Monthly rent"),
         ("number of lab reports per site", "kind = lab report; count by Site"),

@@ -60,10 +60,15 @@ class Form(Noun, frozen=True):
     unit: str = ""
     """The column that has the currency or unit of the figures, where there is one."""
 
+    @property
+    def where(self) -> str:
+        """The conditions as `parse_where` reads them."""
+        named = [f"kind = {self.kind}"] if self.kind else [f"table = {self.table}"] if self.table else []
+        return " and ".join([*named, *map(str, self.conditions)])
+
     def __str__(self) -> str:
         """ "kind = invoice and Total > 500 EUR; sum of Total by Supplier; sorted by Date"."""
-        named = [f"kind = {self.kind}"] if self.kind else [f"table = {self.table}"] if self.table else []
-        parts = [" and ".join([*named, *map(str, self.conditions)]) or "all documents"]
+        parts = [self.where or "all documents"]
         if self.aggregate:
             by = f" by {self.group_by}" if self.group_by else ""
             parts.append((f"{self.aggregate} of {self.of}" if self.of else self.aggregate) + by)

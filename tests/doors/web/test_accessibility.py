@@ -57,6 +57,7 @@ async def furnish(site: Site, folder: Path) -> dict[str, str]:
             "documents": "/documents",
             "document": f"/documents/{await add_document(tablewright, folder)}",
             "ask": "/ask",
+            "lookup": "/lookup",
             "research": "/research",
             "report": f"/research/{await do_research(tablewright)}",
             "shortlist": "/shortlist",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import quote
 
 from nicegui import context, ui
 
@@ -58,7 +60,7 @@ def talk_of(seen: Visit, conversation: str) -> Talk:
 
 def tabs(here: str) -> None:
     with ui.element("nav").classes("tw-tabs").props('aria-label="Documents and questions"'):
-        for name, path in (("All documents", "/documents"), ("Ask", "/ask")):
+        for name, path in (("All documents", "/documents"), ("Look up", "/lookup"), ("Ask", "/ask")):
             tab = ui.link(name, path).classes("tw-tab" + (" tw-here" if path == here else ""))
             if path == here:
                 tab.props("aria-current=page")
@@ -116,7 +118,7 @@ class Conversation:
         for reply in talk.replies:
             said(reply.question, "tw-mine")
             with card("Answer").classes("tw-theirs"):
-                show_reply(reply, self.ask)
+                show_reply(reply, self.more if reply is talk.replies[-1] else None)
         if talk.asked:
             said(talk.asked, "tw-mine")
         if talk.is_busy:
@@ -130,6 +132,13 @@ class Conversation:
                 ui.button("Ask it again", on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
+        await self.begin(words, lambda now, conversation: now.tablewright.ask(words, conversation=conversation))
+
+    async def more(self) -> None:
+        """The next rows of the last list; no model is asked."""
+        await self.begin("Show more", lambda now, conversation: now.tablewright.more_rows(conversation))
+
+    async def begin(self, words: str, work: Callable[[Visit, str], Awaitable[Reply]]) -> None:
         """The answer comes even if nobody waits for it any more."""
         now = await visit_to_run()
         talk, conversation = self.talk, self.id
@@ -140,7 +149,7 @@ class Conversation:
             )
 
         async def answer(_: Undertaking) -> None:
-            reply = await now.tablewright.ask(words, conversation=conversation)
+            reply = await work(now, conversation)
             talk.replies.append(reply)
             talk.asked = ""
             _talks.put(now, reply.conversation, talk)
@@ -172,7 +181,9 @@ class Conversation:
 # ── an answer ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show_reply(reply: Reply, ask: Any) -> None:
+def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None:
+    """With a button for the next rows, where there are `more` and this is the newest."""
+
     async def open_number(number: int) -> None:
         cited = next((each for each in reply.citations if each.number == number), None)
         if cited is not None:
@@ -186,6 +197,10 @@ def show_reply(reply: Reply, ask: Any) -> None:
     for note in (reply.reason, *reply.relaxed, reply.clarification):
         if note:
             quiet(note)
+    if reply.form is not None:
+        with row():
+            quiet(f"{'Understood so far' if reply.not_understood else 'Looked up'}: {reply.form}.")
+            ui.link("Change the conditions", f"/lookup?where={quote(reply.form.where)}")
     if reply.rows:
         paged = any(each.page for each in reply.rows)
         grid(
@@ -200,8 +215,8 @@ def show_reply(reply: Reply, ask: Any) -> None:
                 number_button(cited.number, open_number)
                 said(f"{cited.title}{page}: “{' '.join(cited.quote.split())[:300]}”", "tw-small")
     with row():
-        if reply.more:
-            ui.button(f"Show {reply.more:,} more", on_click=lambda: ask("show the rest")).props("flat dense")
+        if reply.more and more is not None:
+            ui.button(f"Show {reply.more:,} more", on_click=more).props("flat dense")
         if reply.result_id:
             ui.button("Export as CSV", icon="download", on_click=lambda: export(reply)).props("flat dense")
     if reply.attempts or (reply.ledger and reply.ledger.undecided):

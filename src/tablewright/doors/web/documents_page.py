@@ -245,11 +245,26 @@ async def document_page(document_id: str) -> None:
             return
         about = [document.kind, *document.categories, document.media, many(document.pages, "page")]
         quiet(f"{document.name}: {', '.join(filter(None, about))}; {document.characters:,} characters")
+        if seen.person.may_change:
+            kind_line(document)
         show_facts(report)
         text = await seen.tablewright.stored_text(document.text_hash)
         with card("Text"):
             heading("Text")
             pages_of(document, text or "")
+
+
+def kind_line(document: Document) -> None:
+    """What the document is, to be corrected."""
+
+    async def save() -> None:
+        now = await visit_to_change()
+        await now.tablewright.set_document_kind([document.id], str(kind.value or ""))
+        say(f"{safe(document.name, 80)} is now of the kind “{safe(str(kind.value), 60)}”.")
+
+    with row():
+        kind = ui.input("Kind", value=safe(document.kind, 60)).props("dense outlined maxlength=60")
+        ui.button("Save kind", on_click=save).props("flat")
 
 
 def show_facts(report: DocumentReport) -> None:

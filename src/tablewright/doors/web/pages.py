@@ -23,6 +23,7 @@ MODULES = (
     "table_page",
     "review_page",
     "documents_page",
+    "lookup_page",
     "research_page",
     "shortlist_page",
     "runs_page",

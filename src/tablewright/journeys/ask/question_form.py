@@ -25,6 +25,7 @@ _WORD = re.compile(r"\"[^\"]+\"|“[^”]+”|[<>]=?|!?=|[^\s\"“”<>=!?]+")
 _BRACKETS = re.compile(r"\s*\([^)]*\)")
 LONGEST_VALUE = 4
 """Words of a number, amount or date: "3 May 2021", "1 000 EUR"."""
+MARKS = ".,;:?!"
 SILENT = frozenset(
     "a an the all every each any of in on with which what whose is are was were be there do does have has list show "
     "find give me us i we my our their please and".split()
@@ -55,12 +56,14 @@ class Understood(Noun, frozen=True):
 
 
 def read_question(text: str, groups: Sequence[KnownGroup]) -> Understood:
-    return Reader([found[0].strip(".,;:?!") for found in _WORD.finditer(text)], groups).read()
+    return Reader([found[0] for found in _WORD.finditer(text)], groups).read()
 
 
 class Reader:
     def __init__(self, words: Sequence[str], groups: Sequence[KnownGroup]) -> None:
-        self._words = [word for word in words if word]
+        stripped = [(word.strip(MARKS), word[-1] in MARKS) for word in words]
+        self._words = [word for word, _ in stripped if word]
+        self._ends = [ends for word, ends in stripped if word]
         self._plain = [stemmed(word) or word for word in self._words]
         self._small = [word.casefold() for word in self._words]
         self._kinds = {plain(group.name): group for group in groups}
@@ -172,10 +175,12 @@ class Reader:
             return unquoted(self._words[at]), 1
         if operator == "contains":
             return (self._words[at], 1) if at < len(self._words) else ("", 0)
-        for count in range(min(LONGEST_VALUE, len(self._words) - at), 0, -1):
+        end = next((place + 1 for place in range(at, len(self._words)) if self._ends[place]), len(self._words))
+        for count in range(min(LONGEST_VALUE, end - at), 0, -1):
             value = " ".join(self._words[at : at + count])
             read = wanted_value(value, column.type)
-            if read.date if column.type == "date" else read.number is not None or read.si is not None:
+            is_amount = read.si is not None or bool(read.currency) or (read.number is not None and count == 1)
+            if read.date if column.type == "date" else is_amount:
                 return value, count
         return "", 0
 

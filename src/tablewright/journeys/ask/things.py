@@ -215,7 +215,7 @@ async def inventory(
         lines.append(f"    first row: {shortened(' | '.join(shown), 200)}")
         groups[table_.name] = Group(name=table_.name, columns=table_.labels, fixed=True)
     unsorted = sum(not each.kind_by for each in documents)
-    doubt = f"what {unsorted} of {len(documents)} documents are was seen from their own words alone" if unsorted else ""
+    doubt = f"the kind of {unsorted} of {len(documents)} documents was guessed from their own words" if unsorted else ""
     return Inventory(
         kinds=kinds,
         tables={each.name: each for each in tables},

@@ -1,0 +1,276 @@
+"""Look up documents by conditions: a form over the kinds and columns that are known, which asks no model. Below it the
+tables of all kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nicegui import events, ui
+
+from tablewright.doors.web.ask_page import show_reply, tabs
+from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_to_run
+from tablewright.doors.web.live import download
+from tablewright.doors.web.plain import Shown, card, grid, icon_button, journey, many, quiet, row, safe
+from tablewright.table.corpus import Aggregate
+from tablewright.table.form import TEXT, Form, KnownGroup, Where, parse_where
+from tablewright.table.model import column_key
+from tablewright.table.reply import Reply
+from tablewright.table.text import plural
+
+OPERATORS = {
+    "=": "is", "!=": "is not", "contains": "contains", "<": "is less than", "<=": "is at most", ">": "is more than",
+    ">=": "is at least", "between": "is between … and …", "in month": "is in month", "known": "is stated",
+    "unknown": "is not stated",
+}  # fmt: skip
+FIGURES: dict[Aggregate, str] = {
+    "": "A list", "count": "How many", "sum": "Sum of", "average": "Average of", "min": "Smallest", "max": "Largest",
+}  # fmt: skip
+SHOWN = 12
+"""Columns that the list of kinds names."""
+
+
+@dataclass(kw_only=True)
+class Line:
+    """A condition as far as it is filled in."""
+
+    column: str = ""
+    operator: str = "="
+    value: str = ""
+
+    def where(self) -> Where | None:
+        if not self.column:
+            return None
+        if self.operator in ("known", "unknown"):
+            return Where(column=self.column, operator=self.operator)
+        values = [each.strip() for each in self.value.split(" and " if self.operator == "between" else " or ")]
+        return Where(column=self.column, operator=self.operator, values=tuple(filter(None, values)))
+
+
+@dataclass(kw_only=True)
+class Filled:
+    """The form as it stands."""
+
+    groups: list[KnownGroup]
+    group: str = ""
+    lines: list[Line] = field(default_factory=lambda: [Line()])
+    figure: Aggregate = ""
+    of: str = ""
+    by: str = ""
+    sort: str = ""
+    descending: bool = False
+    show: list[str] = field(default_factory=list)
+
+    @property
+    def chosen(self) -> list[KnownGroup]:
+        return [each for each in self.groups if each.name == self.group or not (self.group or each.is_table)]
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys(column.name for group in self.chosen for column in group.columns))
+
+    def form(self) -> Form:
+        is_table = any(each.is_table for each in self.chosen if self.group)
+        return Form(
+            kind="" if is_table else self.group,
+            table=self.group if is_table else "",
+            conditions=tuple(where for line in self.lines if (where := line.where())),
+            aggregate=self.figure,
+            of=self.of if self.figure not in ("", "count") else "",
+            group_by=self.by if self.figure else "",
+            order_by=self.sort,
+            descending=self.descending,
+            show=tuple(self.show),
+        )
+
+
+def filled_with(groups: list[KnownGroup], where: str) -> Filled:
+    """As the conditions of an address say, such as those that a question was understood as."""
+    filled = Filled(groups=groups)
+    kind, table, conditions = parse_where(where) if where.strip() else ("", "", ())
+    named = {group.name.casefold(): group.name for group in groups}
+    filled.group = named.get((kind or table).casefold(), "")
+    if conditions:
+        filled.lines = [
+            Line(
+                column=each.column,
+                operator=each.operator,
+                value=(" and " if each.operator == "between" else " or ").join(each.values),
+            )
+            for each in conditions
+        ]
+    return filled
+
+
+@ui.page("/lookup", title="Look up documents · Tablewright")
+@or_missing
+async def lookup_page(where: str = "") -> None:
+    seen = visit()
+    with journey("Look up documents", here="/documents"):
+        tabs("/lookup")
+        if not await seen.tablewright.documents(readable=True):
+            with empty_state("There is nothing to look up yet", "search"):
+                ui.link("Add documents", "/documents")
+            return
+        groups = await seen.tablewright.known_of_documents()
+        if seen.person.may_change:
+            LookUp(filled_with(groups, where)).show()
+        kinds(groups)
+
+
+class LookUp:
+    def __init__(self, filled: Filled) -> None:
+        self.filled = filled
+        self.replies: list[Reply] = []
+
+    def show(self) -> None:
+        quiet("Every condition is applied as it stands, to all documents of the kind. No model is asked.")
+        self.fields = ui.refreshable(self.show_fields)
+        self.answer = ui.refreshable(self.show_answer)
+        with card("Conditions"):
+            self.fields()
+            with row():
+                ui.button("Look up", icon="search", on_click=self.look_up).props("unelevated")
+        with ui.element("div").props("aria-live=polite"):
+            self.answer()
+
+    def show_fields(self) -> None:
+        filled = self.filled
+        with row():
+            self.choice(
+                "Kind", {"": "All documents", **{each.name: group_name(each) for each in filled.groups}}, "group"
+            )
+        for line in filled.lines:
+            self.show_line(line)
+        with row():
+            ui.button("Add a condition", icon="add", on_click=self.add_line).props("flat dense")
+        with row():
+            self.choice("What is wanted", FIGURES, "figure")
+            if filled.figure not in ("", "count"):
+                self.column("Of the column", "of")
+            if filled.figure:
+                self.column("For each value of", "by", none="None")
+            else:
+                self.column("Sorted by", "sort", none="As they come")
+                ui.checkbox("Largest first").bind_value(filled, "descending")
+                shown = ui.select(
+                    {name: safe(name, 60) for name in filled.columns}, label="Further columns", multiple=True
+                )
+                shown.props("dense outlined options-dense use-chips").classes("tw-grow").bind_value(filled, "show")
+
+    def show_line(self, line: Line) -> None:
+        columns = {"": "", TEXT: "The whole text", **{name: safe(name, 60) for name in self.filled.columns}}
+        named = {column_key(name): name for name in columns}
+        line.column = named.get(column_key(line.column), "")
+        with row().classes("no-wrap") as shown:
+            shown.props["aria-label"] = "Condition"
+            ui.select(columns, label="Column").props("dense outlined options-dense").classes("tw-grow").bind_value(
+                line, "column"
+            )
+            ui.select(OPERATORS, label="Comparison").props("dense outlined options-dense").style(
+                "min-width: 150px"
+            ).bind_value(line, "operator")
+            ui.input("Value").props("dense outlined").classes("tw-grow").bind_value(line, "value")
+            icon_button("close", "Remove the condition", lambda: self.remove_line(line))
+
+    def choice(self, label: str, options: Mapping[Any, str], name: str) -> None:
+        """One that other fields depend on."""
+
+        def chosen(event: events.ValueChangeEventArguments) -> None:
+            setattr(self.filled, name, event.value)
+            self.forget_columns()
+            self.fields.refresh()
+
+        ui.select(dict(options), label=label, value=getattr(self.filled, name), on_change=chosen).props(
+            "dense outlined options-dense"
+        ).style("min-width: 220px")
+
+    def column(self, label: str, name: str, *, none: str = "") -> None:
+        columns = {column: safe(column, 60) for column in self.filled.columns}
+        ui.select({"": none, **columns}, label=label).props("dense outlined options-dense").style(
+            "min-width: 180px"
+        ).bind_value(self.filled, name)
+
+    def forget_columns(self) -> None:
+        """Those that another kind does not have."""
+        filled = self.filled
+        known = {"", TEXT, *filled.columns}
+        filled.show = [name for name in filled.show if name in known]
+        for name in ("of", "by", "sort"):
+            setattr(filled, name, value if (value := getattr(filled, name)) in known else "")
+        for line in filled.lines:
+            line.column = line.column if line.column in known else ""
+
+    def add_line(self) -> None:
+        self.filled.lines.append(Line())
+        self.fields.refresh()
+
+    def remove_line(self, line: Line) -> None:
+        self.filled.lines.remove(line)
+        self.fields.refresh()
+
+    async def look_up(self) -> None:
+        now = await visit_to_run()
+        known = self.replies[-1].conversation if self.replies else ""
+        self.replies = [await now.tablewright.query_documents(self.filled.form(), conversation=known)]
+        self.answer.refresh()
+
+    async def more(self) -> None:
+        now = await visit_to_run()
+        self.replies.append(await now.tablewright.more_rows(self.replies[-1].conversation))
+        self.answer.refresh()
+
+    def show_answer(self) -> None:
+        for number, reply in enumerate(self.replies, start=1):
+            with card("Result"):
+                show_reply(reply, self.more if number == len(self.replies) else None)
+
+
+# ── the tables of kinds ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def kinds(groups: list[KnownGroup]) -> None:
+    with card("Kinds and tables"):
+        heading("Kinds and tables")
+        quiet(
+            "The table of a kind holds what was read from its documents for questions. A wrong kind is corrected on "
+            "the page of the document."
+        )
+        grid(["What", "How many", "Columns", "Table"], [kind_line(each) for each in groups], "Kinds and tables")
+
+
+def kind_line(group: KnownGroup) -> list[Shown]:
+    def open_or_export() -> None:
+        with row():
+            if group.table_id:
+                ui.link("Open table", f"/tables/{group.table_id}")
+            ui.button("Export", icon="download", on_click=export_of(group)).props("flat dense")
+
+    listed = ", ".join(f"{each.name} ({each.known:,})" for each in group.columns[:SHOWN])
+    more = len(group.columns) - SHOWN
+    return [
+        group_name(group),
+        many(group.members, "row" if group.is_table else "document"),
+        listed + (f" and {more:,} more" if more > 0 else ""),
+        open_or_export,
+    ]
+
+
+def group_name(group: KnownGroup) -> str:
+    if not group.is_table:
+        return safe(plural(group.name, 2), 60)
+    return safe(f"{group.name}: rows of {', '.join(group.examples)}", 80)
+
+
+def export_of(group: KnownGroup) -> Callable[[], object]:
+    """All members with all that is known of them."""
+
+    async def export() -> None:
+        tablewright = (await visit_to_run()).tablewright
+        kind, table = ("", group.name) if group.is_table else (group.name, "")
+        form = Form(kind=kind, table=table, show=tuple(each.name for each in group.columns))
+        reply = await tablewright.query_documents(form)
+        await download(lambda path: tablewright.export_result(reply.result_id, path), f"{group.name}.csv")
+
+    return export
