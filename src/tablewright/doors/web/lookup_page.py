@@ -177,7 +177,7 @@ class LookUp:
     def choice(self, label: str, options: Mapping[Any, str], name: str) -> None:
         """One that other fields depend on."""
 
-        def chosen(event: events.ValueChangeEventArguments) -> None:
+        def chosen(event: events.ValueChangeEventArguments[Any]) -> None:
             setattr(self.filled, name, event.value)
             self.forget_columns()
             self.fields.refresh()
