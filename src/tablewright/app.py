@@ -56,14 +56,15 @@ from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.access import Acting, Metered, Person, Shareable, Shared
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Routine
-from tablewright.table.form import Form, KnownGroup
+from tablewright.table.form import Form, KnownGroup, Where
+from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
 from tablewright.table.text import plural
 from tablewright.table.usage import metered
 from tablewright.table.wording import within_bounds
-from tablewright.works import Works, ingest_spec, recheck_spec, research_spec
+from tablewright.works import Works, find_spec, ingest_spec, recheck_spec, research_spec
 
 if TYPE_CHECKING:
     from tablewright.assembly import Toolbox
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from tablewright.journeys.ask.retrieval import Retrieval
     from tablewright.journeys.ask.things import RowTable
     from tablewright.journeys.documents import DocumentReport
+    from tablewright.journeys.find.find import Finder
     from tablewright.journeys.research.research import Researcher
     from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
@@ -587,6 +589,64 @@ class Tablewright:
         from tablewright.journeys.ask.retrieval import Retrieval
 
         return Retrieval(self._store, partial(self._tools.open_corpus, self._store), self._open_asker)
+
+    # ── finding rows ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def begin_find(
+        self,
+        question: str,
+        *,
+        fields: Sequence[Field] = (),
+        conditions: Sequence[Where] = (),
+        rows: int = DEFAULT_ROWS,
+    ) -> Listing:
+        """Plans a table of the things that are described; `find_rows` finds its rows. `fields` are its columns, the
+        first of which names the things; without them the model chooses. `conditions` are demanded of every row, beside
+        what the question says."""
+        finder = await self._finder()
+        async with self._spending():
+            return await finder.begin(within_bounds(question), fields=fields, conditions=conditions, rows=rows)
+
+    async def find_rows(
+        self,
+        table_id: str,
+        *,
+        fill: bool = True,
+        more: bool = False,
+        rows: int = 0,
+        watch: Callable[[FindEvent], None] = lambda _: None,
+    ) -> FoundRows:
+        """Finds the rows of a planned table, to the end or on from where it was cut off; with `more`, further ones,
+        for `rows` in all. With `fill`, cells that no list states are looked for."""
+        listing = await self._store.listings.get(table_id)
+        spec = find_spec(self._actor, listing.plan.question, fill=fill, more=more, rows=rows)
+        return await self.jobs.perform("find", listing.table_id, spec, partial(self._works.find, watch=watch))
+
+    async def start_find(self, table_id: str, *, fill: bool = True, more: bool = False, rows: int = 0) -> str:
+        """As `find_rows`, but does not wait for it; the id of its run."""
+        listing = await self._store.listings.get(table_id)
+        spec = find_spec(self._actor, listing.plan.question, fill=fill, more=more, rows=rows)
+        return await self.jobs.begin("find", listing.table_id, spec)
+
+    async def found_rows(self, table_id: str) -> FoundRows:
+        """What the search for the rows of a table came to so far."""
+        from tablewright.journeys.find.account import account
+
+        return await account(self._store, await self._store.listings.get(table_id))
+
+    async def estimate_find(self, table_id: str) -> Estimate:
+        """What finding the rows of a planned table is likely to take."""
+        from tablewright.journeys.find.expected import expected
+
+        listing = await self._store.listings.get(table_id)
+        return expected(listing, await self._open_tools(("web", "model")), terms_of(self.settings))
+
+    async def _finder(self) -> Finder:
+        from tablewright.journeys.find.find import Finder
+
+        return Finder(
+            self._store, await self._open_tools(("web", "model")), actor=self._actor, terms=terms_of(self.settings)
+        )
 
     # ── deep research ────────────────────────────────────────────────────────────────────────────────────────────────
 

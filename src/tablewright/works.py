@@ -23,6 +23,7 @@ from tablewright.settings import Settings
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.table.feed import Progress
+from tablewright.table.listing import FindEvent, FoundRows
 from tablewright.table.model import RowId
 from tablewright.table.research import Research, ResearchEvent
 from tablewright.table.usage import Usage
@@ -58,6 +59,7 @@ class Works:
     def all(self) -> dict[str, Work]:
         return {
             "ingest": self.ingest,
+            "find": self.find,
             "recheck": self.recheck,
             "refresh": self.refresh,
             "research": self.research,
@@ -170,6 +172,30 @@ class Works:
         )
         with self._apart(run.usage):
             return await researcher.run(run.spec["research"])
+
+    async def find(self, run: Run, doing: Doing, watch: Callable[[FindEvent], None] = lambda _: None) -> FoundRows:
+        from tablewright.journeys.find.find import Finder
+
+        def told(event: FindEvent) -> None:
+            watch(event)
+            said = f"{event.stage}: {event.detail}" if event.detail else event.stage
+            doing.tell(Progress(stage="working", done=event.done, total=event.total, detail=said))
+
+        store = await self._seen(run)
+        finder = Finder(
+            store,
+            await self._tools().open(("web", "model"), store),
+            actor=self._actor_of(run),
+            terms=terms_of(self._settings),
+            concurrency=self._settings.rows_at_once,
+            watch=told,
+        )
+        with self._apart(run.usage):
+            return await finder.run(run.table_id, fill=run.spec["fill"], more=run.spec["more"], rows=run.spec["rows"])
+
+
+def find_spec(actor: str, question: str, *, fill: bool, more: bool, rows: int) -> dict[str, Any]:
+    return {"question": question, "fill": fill, "more": more, "rows": rows, ACTOR: actor}
 
 
 def recheck_spec(

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 COUNTED = 10_000
 """Runs under way that are counted, at most."""
-SPENDING = ("research", "refresh")
+SPENDING = ("find", "research", "refresh")
 """What is done as a whole and may ask a model."""
 GRACE = 3.0
 """Seconds that those who work on a run have to stop."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import msgspec
 from sqlalchemy import Connection, delete, exists, select, tuple_, update
 
 from tablewright.store import schema
@@ -12,6 +13,7 @@ from tablewright.store.database import Database
 from tablewright.store.parts import in_batches, parts_of
 from tablewright.store.records import FORGOTTEN, split_given, to_text
 from tablewright.store.sharing import release
+from tablewright.table.listing import Listing
 
 AT_ONCE = 200
 
@@ -61,6 +63,7 @@ def forget_traces(connection: Connection, ids: Sequence[str]) -> None:
         forget_answers(connection, batch)
         forget_research(connection, batch)
         forget_kind_rows(connection, batch)
+        forget_listings(connection, batch)
         connection.execute(delete(schema.result_rows).where(schema.result_rows.c.document_id.in_(batch)))
         release(connection, "document", batch)
 
@@ -146,3 +149,21 @@ def forget_answers(connection: Connection, ids: Sequence[str]) -> None:
     for some in in_batches([(record.kind, record.key) for record in found], AT_ONCE):
         connection.execute(delete(cache).where(tuple_(cache.c.kind, cache.c.key).in_(some)))
         connection.execute(delete(about).where(tuple_(about.c.kind, about.c.key).in_(some)))
+
+
+def forget_listings(connection: Connection, ids: Sequence[str]) -> None:
+    """What a search for rows took from these documents: the pages it read are forgotten with all that they list."""
+    listings = schema.listings
+    for id in ids:
+        found = connection.execute(select(listings).where(listings.c.content.contains(id, autoescape=True))).all()
+        for record in found:
+            listing = msgspec.json.decode(record.content, type=Listing)
+            kept = msgspec.structs.replace(
+                listing,
+                sources=tuple(source for source in listing.sources if source.origin != id),
+                waiting=tuple(origin for origin in listing.waiting if origin != id),
+                aside=tuple(each for each in listing.aside if all(cited.origin != id for cited in each.evidence)),
+            )
+            connection.execute(
+                update(listings).where(listings.c.table_no == record.table_no).values(content=to_text(kept))
+            )

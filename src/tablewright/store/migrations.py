@@ -296,6 +296,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ){clustered}""",
         "CREATE INDEX kind_rows_by_document ON kind_rows (document_id)",
     ),
+    ("CREATE TABLE listings (table_no INTEGER PRIMARY KEY, content TEXT NOT NULL)",),
 )
 
 

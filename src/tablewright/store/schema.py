@@ -505,3 +505,10 @@ kind_rows = Table(
     Column("row_id", BigInteger, nullable=False),
     Column("text_hash", Text, nullable=False),
 )
+
+listings = Table(
+    "listings",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("content", Text, nullable=False),
+)

@@ -16,6 +16,7 @@ from tablewright.store.feed import Feed
 from tablewright.store.imports import Imports
 from tablewright.store.kinds import Kinds
 from tablewright.store.limits import SharedLimits
+from tablewright.store.listings import Listings
 from tablewright.store.log import Log
 from tablewright.store.pages import Pages
 from tablewright.store.proposals import Proposals
@@ -62,6 +63,7 @@ class Store:
         self.results = Results(database)
         self.conversations = Conversations(database)
         self.researches = Researches(database)
+        self.listings = Listings(database)
         self.shortlists = Shortlists(database)
         self.shared_limits = SharedLimits(database) if database.engine.dialect.name == "postgresql" else None
         """None on SQLite, whose work is done by one process."""

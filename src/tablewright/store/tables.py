@@ -216,6 +216,7 @@ class Tables:
                 schema.imports,
                 schema.kind_tables,
                 schema.kind_rows,
+                schema.listings,
                 schema.proposals,
                 schema.runs,
                 schema.edits,

@@ -93,6 +93,7 @@ from tablewright.doors.cli import (  # noqa: E402, F401  # they add their comman
     docs,
     doctor,
     enrich,
+    find,
     mcp,
     models,
     proposal,

@@ -1,0 +1,55 @@
+"""Choose lists: which search results are worth opening to find many things at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablewright.decisions.choose_pages import Choice, Offer, listed
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.table.model import Noun
+from tablewright.table.untrusted import WARNING, question_block
+
+INSTRUCTIONS = f"""\
+You choose which search results to open, to find the rows of a table. Best are pages that list many of the things, \
+whole and with some of the columns: a register, a directory, an encyclopedia list, a ranking, a member list. Prefer \
+pages of different sites over several of one: what independent lists agree on is sure, and where they differ shows \
+what is missing. Open pages about single things only where no list is offered. `numbers` are the results to open, the \
+best first; none if none is worth opening.
+
+{WARNING}"""
+
+
+class ListsToChoose(Noun, frozen=True):
+    question: str
+    things: str
+    columns: tuple[str, ...]
+    offers: tuple[Offer, ...]
+    read: tuple[str, ...] = ()
+    """Addresses that were read already."""
+    most: int = 5
+
+
+class ChooseLists:
+    name = "choose lists"
+
+    def prompt(self, asked: ListsToChoose) -> Prompt:
+        wanted = f"{asked.question}\nThings: {asked.things}\nColumns: {', '.join(asked.columns)}"
+        read = f"\nRead already: {', '.join(asked.read)}" if asked.read else ""
+        results = listed(list(enumerate(asked.offers, start=1)))
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=f"{question_block(wanted)}{read}\n\n{results}\n\nChoose at most {asked.most}.",
+            reply=Choice,
+            max_tokens=80,
+        )
+
+    def check(self, asked: ListsToChoose, reply: Any) -> tuple[str, ...]:
+        """The model's choice is final. Only numbers that were offered count, so no text can add an address."""
+        chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
+        if reply.numbers and not chosen:
+            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
+        return tuple(dict.fromkeys(chosen))[: asked.most]
+
+    def fallback(self, asked: ListsToChoose) -> tuple[str, ...]:
+        """In the search's own order."""
+        return tuple(offer.origin for offer in asked.offers)[: asked.most]

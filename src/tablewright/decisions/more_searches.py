@@ -1,0 +1,70 @@
+"""More searches: what to look for next, so that a list becomes complete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt
+from tablewright.decisions.plan_list import in_words
+from tablewright.table.listing import ListPlan
+from tablewright.table.model import Noun
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, question_block
+
+INSTRUCTIONS = f"""\
+You look after a search for the rows of a table. You see what was found so far and where. Say which searches would \
+find more of the things: other registers, directories, rankings and lists, other names for the same kind of thing, \
+another language, a part of the field (a country, a year, a letter) that is missing among the names. At most 4 \
+`queries`, none that was tried or only rewords one that was. No queries where the list is plainly complete or nothing \
+more is to be expected. `why` says in a sentence what you take to be missing, or why nothing is.
+
+{WARNING}"""
+NAMES = 300
+"""Names that are shown; of more, the first."""
+
+
+class SearchSoFar(Noun, frozen=True, gc=True):
+    """`sources` are the pages read, each with how many of the things it lists or why it could not be read."""
+
+    plan: ListPlan
+    rows: int
+    names: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
+    tried: tuple[str, ...]
+
+
+class NextSearches(BaseModel):
+    queries: list[str]
+    why: str
+
+
+class MoreSearches:
+    name = "more searches"
+
+    def prompt(self, asked: SearchSoFar) -> Prompt:
+        plan = asked.plan
+        wanted = [plan.question, f"Things: {plan.things}", f"Rows wanted: {asked.rows}"]
+        if plan.conditions:
+            wanted.append(f"Conditions: {'; '.join(map(in_words, plan.conditions))}")
+        names = "\n".join(shortened(name, 80) for name in asked.names[:NAMES])
+        read = "\n".join(f"{shortened(title, 100)}: {what}" for title, what in asked.sources)
+        tried = "\n".join(asked.tried)
+        return Prompt(
+            instructions=INSTRUCTIONS,
+            text=(
+                f"{question_block(chr(10).join(wanted))}\n\nTried searches:\n{block(0, tried)}\n\n"
+                f"Pages:\n{block(1, read)}\n\nFound so far, {len(asked.names)}:\n{block(2, names)}"
+            ),
+            reply=NextSearches,
+            max_tokens=400,
+        )
+
+    def check(self, asked: SearchSoFar, reply: Any) -> tuple[str, ...]:
+        tried = {query.casefold() for query in asked.tried}
+        queries = (" ".join(query.split()) for query in reply.queries)
+        return tuple(dict.fromkeys(query for query in queries if query and query.casefold() not in tried))[:4]
+
+    def fallback(self, asked: SearchSoFar) -> tuple[str, ...]:
+        return ()

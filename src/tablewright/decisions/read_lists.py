@@ -1,0 +1,342 @@
+"""Read lists: which rows of a page's tables and lists are the things that are wanted, and which cells are which columns.
+
+A model sees the page whole, as numbered lines. It names runs of lines and says which cell is which column; code takes
+the rows, so a table of 300 rows costs one call and no value is copied by a model. What stands elsewhere, in prose or in
+items that say more than a name, it names one by one with the line. Code finds every value in its line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic import Field as Key
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.plan_list import in_words
+from tablewright.decisions.read import described
+from tablewright.extraction.page_lines import Line, shown
+from tablewright.extraction.passages import passages
+from tablewright.table.coerce import coerce, is_not_found
+from tablewright.table.evidence import evidence_for, follows, stands_in
+from tablewright.table.links import own_page
+from tablewright.table.listing import ListPlan, Sighting
+from tablewright.table.model import Evidence, Field, Noun, column_key
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, is_tainted, question_block
+
+INSTRUCTIONS = f"""\
+You read a page for the rows of a table. The page is shown as numbered lines. A row of a table on the page is one line \
+with bars between its cells; an item of a list is a line of its own.
+
+`tables`: each run of lines that are wanted things, one a line. A run ends where the columns change; several may be \
+wanted, of several sections.
+- `first`, `last`: the numbers of its first and last row, without the header.
+- `columns`: which of the table's cells, counted from 1, fills which of our columns. The column that names the things \
+must be among them; leave out columns that the page's table does not have. `unit`: a unit, currency or scale that only \
+the header gives, copied from it; else "".
+- `same`: values that hold for every row of the run because a heading says so, each with its line.
+- `without`: lines in between that are no wanted thing: subheadings, totals, things of another kind.
+Take only what the question is about: of a page with many sections only those that are asked for. Take rows that may \
+fail one of the conditions all the same: code checks conditions later, and needs the values.
+
+`things`: wanted things that no run gives: named in prose, in items that say more than the name, or in rows whose cells \
+are shifted because cells are merged. `name` is the full name as the page writes it; `cells` are values of our columns \
+that the page states of this very thing, in the words of the line they stand in.
+
+`next`: numbers of the links that continue this very list, such as its next page; none else.
+
+Nothing from memory. If the page has none of the things, everything stays empty.
+
+{WARNING}"""
+
+SHIFTED_SHOWN = 12
+"""Lines that a correction names."""
+MOST_REPLY = 8_000
+SENTENCE = 200
+"""Characters of a line that is quoted whole."""
+
+
+class PageToRead(Noun, frozen=True, gc=True):
+    """A page, or a part of it, as `lines`; `links` are those that may continue its list."""
+
+    plan: ListPlan
+    source: Retrieved
+    lines: tuple[Line, ...]
+    links: tuple[str, ...] = ()
+
+
+class ListedThings(Noun, frozen=True, gc=True):
+    sightings: tuple[Sighting, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+class ColumnAt(BaseModel):
+    column: str
+    cell: int
+    unit: str
+
+
+class StatedAt(BaseModel):
+    column: str
+    value: str
+    line: int
+
+
+class Run(BaseModel):
+    first: int
+    last: int
+    columns: list[ColumnAt]
+    same: list[StatedAt]
+    without: list[int]
+
+
+class NamedThing(BaseModel):
+    line: int
+    name: str
+    cells: list[StatedAt]
+
+
+class ListsReply(BaseModel):
+    tables: list[Run]
+    things: list[NamedThing]
+    next: list[int] = Key(max_length=20)
+
+
+class ReadLists:
+    name = "read lists"
+
+    def prompt(self, asked: PageToRead) -> Prompt:
+        plan = asked.plan
+        wanted = [plan.question, f"Things: {plan.things}", "Our columns:", *map(described, plan.fields)]
+        if plan.conditions:
+            wanted.append(f"Conditions, checked later: {'; '.join(map(in_words, plan.conditions))}")
+        links = "\n".join(f"[{number}] {url}" for number, url in enumerate(asked.links, start=1))
+        offered = f"\n\nLinks of the page:\n{block(1, links, 'links')}" if links else ""
+        page = block(0, shown(asked.lines), f"{shortened(asked.source.title, 100)} | {asked.source.origin}")
+        return Prompt(
+            instructions=f"{INSTRUCTIONS}\n\n{question_block(chr(10).join(wanted))}",
+            text=f"The page:\n{page}{offered}",
+            reply=ListsReply,
+            max_tokens=min(MOST_REPLY, 1_000 + 40 * len(asked.lines)),
+        )
+
+    def check(self, asked: PageToRead, reply: Any) -> ListedThings:
+        reading = Reading(asked)
+        for run in reply.tables:
+            reading.take_run(run)
+        for thing in reply.things:
+            reading.take_thing(thing)
+        following = tuple(asked.links[n - 1] for n in dict.fromkeys(reply.next) if 1 <= n <= len(asked.links))
+        found = ListedThings(sightings=tuple(reading.sightings), next=following)
+        if reading.problems:
+            raise Unusable(" ".join(dict.fromkeys(reading.problems)), usable=found)
+        return found
+
+    def fallback(self, asked: PageToRead) -> ListedThings:
+        """The tables whose headers are named as our columns, the first among them; what else they are, nobody judged."""
+        reading = Reading(asked)
+        for run in headed_runs(asked):
+            reading.take_run(run)
+        return ListedThings(sightings=tuple(reading.sightings))
+
+
+class Reading:
+    """What the lines of a page prove of a reply."""
+
+    def __init__(self, asked: PageToRead) -> None:
+        self.sightings: list[Sighting] = []
+        self.problems: list[str] = []
+        self._source = asked.source
+        self._lines = {line.number: line for line in asked.lines}
+        self._fields = {column_key(field.name): field for field in asked.plan.fields}
+        self._key = column_key(asked.plan.key)
+        self._pieces: list[tuple[int, int]] | None = None
+
+    # ── runs of rows ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def take_run(self, run: Run) -> None:
+        columns = {column_key(at.column): at for at in run.columns}
+        where = f"In the run {run.first} to {run.last}:"
+        if unknown := [at.column for key, at in columns.items() if key not in self._fields]:
+            self.problems.append(f"{where} there is no column {unknown[0]!r} in our table.")
+            return
+        if self._key not in columns:
+            self.problems.append(
+                f"{where} no cell is given for {self._fields[self._key].name}, which names the things."
+            )
+            return
+        rows = self._rows(run)
+        if not rows:
+            self.problems.append(f"{where} no such lines are shown.")
+            return
+        width = Counter(len(row.cells) for row in rows).most_common(1)[0][0]
+        if wrong := [at for at in columns.values() if not 1 <= at.cell <= width]:
+            self.problems.append(f"{where} its rows have {width} cells, so there is no cell {wrong[0].cell}.")
+            return
+        if shifted := [row.number for row in rows if len(row.cells) != width]:
+            listed = ", ".join(map(str, shifted[:SHIFTED_SHOWN]))
+            self.problems.append(
+                f"{where} {len(shifted)} lines ({listed}{' …' if len(shifted) > SHIFTED_SHOWN else ''}) have another "
+                f"number of cells than {width}, so positions do not tell which is which; they are left out unless they "
+                "are a run of their own or among `things`."
+            )
+        self._check_types(where, columns, rows)
+        same = self._same_for_all(run.same)
+        header = self._header(run.first)
+        for row in rows:
+            if len(row.cells) == width:
+                self._take_row(row, columns, same, header, run.first)
+
+    def _rows(self, run: Run) -> list[Line]:
+        left_out = {*run.without}
+        numbers = (number for number in range(run.first, run.last + 1) if number not in left_out)
+        return [self._lines[number] for number in numbers if number in self._lines]
+
+    def _header(self, first: int) -> Line | None:
+        """The first row of the table that the run is in, which names its cells."""
+        number = first
+        while (line := self._lines.get(number - 1)) is not None and line.is_row:
+            number -= 1
+        return self._lines[number] if number < first else None
+
+    def _check_types(self, where: str, columns: Mapping[str, ColumnAt], rows: Sequence[Line]) -> None:
+        for key, at in columns.items():
+            texts = [row.cells[at.cell - 1] for row in rows if at.cell <= len(row.cells)]
+            filled = [text for text in texts if text and not is_not_found(text)]
+            field = self._fields[key]
+            bad = [text for text in filled if coerce(f"{text} {at.unit}".strip(), field).value is None]
+            if len(bad) * 2 > len(filled):
+                held = f"{where} cell {at.cell} holds {shortened(bad[0], 60)!r}"
+                self.problems.append(f"{held}, which is no {field.type} for {field.name}.")
+
+    def _same_for_all(self, same: Sequence[StatedAt]) -> dict[str, tuple[str, Evidence]]:
+        found = {}
+        for stated in same:
+            if (proved := self._proved(stated)) is not None:
+                found[column_key(stated.column)] = proved
+        return found
+
+    def _take_row(
+        self,
+        row: Line,
+        columns: Mapping[str, ColumnAt],
+        same: Mapping[str, tuple[str, Evidence]],
+        header: Line | None,
+        first: int,
+    ) -> None:
+        cells = row.cells
+        name = cells[columns[self._key].cell - 1]
+        if not name or is_not_found(name) or is_tainted(self._source.text, row.start, row.end):
+            return
+        values: dict[str, str] = {}
+        elsewhere: dict[str, Evidence] = {}
+        for key, at in columns.items():
+            text, field = cells[at.cell - 1], self._fields[key]
+            if key == self._key or not text or is_not_found(text):
+                continue
+            with_unit = f"{text} {at.unit}".strip() if at.unit and field.type in ("number", "money") else text
+            if coerce(with_unit, field).value is None:
+                continue
+            values[field.name] = with_unit
+            if with_unit != text and header is not None:
+                elsewhere[field.name] = self._evidence(header)
+        for key, (value, evidence) in same.items():
+            name_of = self._fields[key].name
+            if name_of not in values and key != self._key:
+                values[name_of], elsewhere[name_of] = value, evidence
+        self.sightings.append(
+            Sighting(
+                name=name,
+                evidence=self._evidence(row),
+                values=values,
+                elsewhere=elsewhere,
+                list_id=f"{self._source.origin}#{header.number if header else first}",
+                url=own_page(name, self._source.links),
+            )
+        )
+
+    # ── things by themselves ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def take_thing(self, thing: NamedThing) -> None:
+        line = self._lines.get(thing.line)
+        name = " ".join(thing.name.split())
+        if line is None or not name or not stands_in(name, line.text):
+            self.problems.append(f"{shortened(thing.name, 80)!r} does not stand in line {thing.line}.")
+            return
+        if is_tainted(self._source.text, line.start, line.end):
+            return
+        values: dict[str, str] = {}
+        elsewhere: dict[str, Evidence] = {}
+        for stated in thing.cells:
+            key = column_key(stated.column)
+            if key != self._key and (proved := self._proved(stated)) is not None:
+                column = self._fields[key].name
+                values[column], elsewhere[column] = proved
+        self.sightings.append(
+            Sighting(
+                name=name,
+                evidence=self._evidence(line, name),
+                values=values,
+                elsewhere=elsewhere,
+                url=own_page(name, self._source.links),
+            )
+        )
+
+    def _proved(self, stated: StatedAt) -> tuple[str, Evidence] | None:
+        """The value with the passage of its line that states it; else the problem is noted."""
+        field, line = self._fields.get(column_key(stated.column)), self._lines.get(stated.line)
+        value = " ".join(stated.value.split())
+        if not value or is_not_found(value):
+            return None
+        if field is None or line is None:
+            what = f"column {stated.column!r} in our table" if field is None else f"line {stated.line}"
+            self.problems.append(f"There is no {what}.")
+            return None
+        if not follows(value, line.text, field):
+            self.problems.append(
+                f"{field.name} {shortened(value, 60)!r} is not stated in line {stated.line}. Give what the line states."
+            )
+            return None
+        return value, self._evidence(line, value, field)
+
+    def _evidence(self, line: Line, value: str = "", field: Field | None = None) -> Evidence:
+        """The line; of prose, the sentence of it that says the value."""
+        source = self._source
+        if value and not line.is_row and len(line.text) > SENTENCE:
+            for start, end in self._pieces_in(line):
+                said = source.text[start:end]
+                if follows(value, said, field) if field else stands_in(value, said):
+                    return evidence_for(source, start, end)
+        return evidence_for(source, line.start, line.end)
+
+    def _pieces_in(self, line: Line) -> list[tuple[int, int]]:
+        if self._pieces is None:
+            self._pieces = passages(self._source.text).pieces
+        return [(start, end) for start, end in self._pieces if line.start <= start and end <= line.end]
+
+
+# ── without a model ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def headed_runs(asked: PageToRead) -> list[Run]:
+    """For each row of cells of which one is called as the column that names the things: the rows below it."""
+    fields = {column_key(field.name): field.name for field in asked.plan.fields}
+    runs: list[Run] = []
+    lines = asked.lines
+    for place, line in enumerate(lines):
+        at = {column_key(cell): number for number, cell in enumerate(line.cells, start=1) if line.is_row}
+        if column_key(asked.plan.key) not in at:
+            continue
+        until = place
+        while until + 1 < len(lines) and lines[until + 1].is_row:
+            until += 1
+        if until > place:
+            columns = [ColumnAt(column=name, cell=at[key], unit="") for key, name in fields.items() if key in at]
+            runs.append(
+                Run(first=lines[place + 1].number, last=lines[until].number, columns=columns, same=[], without=[])
+            )
+    return runs

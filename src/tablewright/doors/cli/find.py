@@ -1,0 +1,206 @@
+"""`tablewright find`: a description of things becomes a table of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.doors.cli.root import Json, app, with_app
+
+if TYPE_CHECKING:
+    from tablewright.app import Tablewright
+    from tablewright.table.listing import FindEvent, FoundRows, Listing
+
+SHOWN = 20
+"""Rows, and things set aside, that are printed."""
+
+
+@app.command()
+def find(
+    question: Annotated[str, typer.Argument(help="What to find: “Nordic fintechs with more than 100 staff”.")] = "",
+    columns: Annotated[
+        str,
+        typer.Option("--columns", help="Columns, the one that names the things first: “Name, Country, Staff:number”."),
+    ] = "",
+    where: Annotated[
+        str, typer.Option("--where", help="Conditions that every row must meet: “Staff > 100 and Country = Norway”.")
+    ] = "",
+    rows: Annotated[int, typer.Option("--rows", min=0, max=2_000, help="The most rows to find. [50]")] = 0,
+    more: Annotated[str, typer.Option("--more", metavar="TABLE", help="Find more rows of a table, or go on.")] = "",
+    show: Annotated[str, typer.Option("--show", metavar="TABLE", help="Show what a search for rows came to.")] = "",
+    no_fill: Annotated[
+        bool, typer.Option("--no-fill", help="Only what the lists state; do not look for the cells they leave empty.")
+    ] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Plan the table and say what finding its rows would take; then stop.")
+    ] = False,
+    source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
+    search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
+    model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
+    budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
+    tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
+    out: Annotated[Path | None, typer.Option("--out", help="Write the table here: .csv, .xlsx, .json or .md.")] = None,
+    json: Json = False,
+) -> None:
+    """Find things that fit a description, as the rows of a new table.
+
+    Lists, registers and directories are read whole, and joined; every cell carries the row it was read from. What no
+    list states is looked for, row by row. Rows that fail a condition are set aside with the reason. The account says
+    how many were found, how many are likely missing, what was read and what could not be reached.
+
+    Without a model, the tables are taken whose headers are named as the columns that you ask for.
+    """
+    from tablewright.doors.cli import output, views
+    from tablewright.errors import UsageError
+    from tablewright.table.fieldspec import parse_field
+    from tablewright.table.files import target_format
+    from tablewright.table.form import parse_where
+    from tablewright.table.listing import DEFAULT_ROWS
+
+    if sum(map(bool, (question, more, show))) != 1:
+        raise UsageError(
+            "Say what to find, or name a table with --more or --show.",
+            advice='tablewright find "Nordic fintechs with more than 100 staff" --columns "Name, Country, Staff"',
+        )
+    if out is not None:
+        target_format(out)
+    fields = [parse_field(text) for text in split_columns(columns)]
+    conditions = parse_where(where)[2] if where else ()
+    if not question and (fields or conditions):
+        raise UsageError("--columns and --where go with a new search.")
+
+    async def work(tablewright: Tablewright) -> FoundRows | None:
+        if show:
+            found = await tablewright.found_rows(show)
+        else:
+            if more:
+                table_id = (await tablewright.found_rows(more)).table_id
+            else:
+                listing = await tablewright.begin_find(
+                    question, fields=fields, conditions=conditions, rows=rows or DEFAULT_ROWS
+                )
+                table_id = listing.table_id
+                if not json:
+                    say_plan(listing)
+            if estimate:
+                likely = await tablewright.estimate_find(table_id)
+                output.print_json(likely) if json else views.print_estimate(likely)
+                output.say(f"Find its rows with `tablewright find --more {table_id}`.")
+                return None
+            found = await watched(tablewright, table_id, fill=not no_fill, more=bool(more), rows=rows, quiet=json)
+            output.warn(tablewright.warnings)
+        if out is not None:
+            await tablewright.export_file(found.table_id, out, evidence=True)
+        if json:
+            output.print_json(found)
+        else:
+            await print_found(tablewright, found, out)
+        return found
+
+    flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
+    with_app(work, flags)
+
+
+def split_columns(text: str) -> list[str]:
+    """At commas, but not inside brackets: "Size:select(S, M)" is one."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def say_plan(listing: Listing) -> None:
+    from tablewright.doors.cli import output
+
+    plan = listing.plan
+    output.say(f"Table {listing.table_id}: {plan.things}.")
+    output.say(f"Columns: {', '.join(field.name for field in plan.fields)}.")
+    if plan.conditions:
+        said = "; ".join(
+            f"{each.column} {each.operator} {' or '.join(each.values)}".strip() for each in plan.conditions
+        )
+        output.say(f"Every row must meet: {said}.")
+    if plan.said:
+        output.say(plan.said)
+
+
+async def watched(
+    tablewright: Tablewright, table_id: str, *, fill: bool, more: bool, rows: int, quiet: bool
+) -> FoundRows:
+    """Finds the rows and tells what happens; Ctrl-C keeps what was found."""
+    import asyncio
+
+    from tablewright.doors.cli import output
+    from tablewright.errors import Cancelled
+
+    with output.bar() as progress:
+        bar = progress.add_task("Searching", total=None)
+
+        def watch(event: FindEvent) -> None:
+            if not quiet and event.stage in ("searching", "reading"):
+                output.say(f"  {'searched' if event.stage == 'searching' else 'reading'} {event.detail}")
+            doing = {"filling": "Looking for what the lists do not state", "reading": "Reading lists"}
+            progress.update(
+                bar, description=doing.get(event.stage, "Searching"), completed=event.done, total=event.total or None
+            )
+
+        try:
+            return await tablewright.find_rows(table_id, fill=fill, more=more, rows=rows, watch=watch)
+        except asyncio.CancelledError:
+            raise Cancelled(
+                "Stopped.",
+                kept="The pages that were read and the rows that were found are kept.",
+                advice=f"`tablewright find --more {table_id}` goes on.",
+            ) from None
+
+
+async def print_found(tablewright: Tablewright, found: FoundRows, out: Path | None) -> None:
+    from tablewright.doors.cli import output
+
+    table = await tablewright.table(found.table_id)
+    if found.rows:
+        rows = await tablewright.rows(found.table_id, limit=SHOWN)
+        output.print_rows(f"{table.name} ({output.many(found.rows, 'row')})", table, rows)
+        if found.rows > len(rows):
+            output.say(f"… {found.rows - len(rows):,} more rows.")
+    for line in account_lines(found):
+        output.print_prose(line, 2_000)
+    if out is not None:
+        output.say(f"Wrote {output.many(found.rows, 'row')} to {out}.")
+    output.say(f"Table {found.table_id}. `tablewright find --more {found.table_id}` looks for more.")
+
+
+def account_lines(found: FoundRows) -> list[str]:
+    from tablewright.doors.cli import output
+
+    listed = output.many(len(found.read), "page")
+    lines = [f"{output.many(found.rows, 'row')} of {found.found:,} things found on {listed}. {found.completeness}"]
+    if not found.by_model:
+        lines.append(
+            "Without a model: these are the rows of tables whose headers are named as your columns; nobody judged "
+            "whether they are what you asked for."
+        )
+    if found.undecided:
+        first = found.undecided[0]
+        lines.append(
+            f"Of {output.many(len(found.undecided), 'row')} it is not known whether every condition is met; "
+            f"{first.name}: {first.reason}."
+        )
+    if found.aside:
+        lines.append(f"Set aside, {len(found.aside):,}:")
+        lines += [f"  {each.name}: {each.reason}" for each in found.aside[:SHOWN]]
+    if found.left_over:
+        lines.append(
+            f"{found.left_over:,} more were found than the rows asked for; --more with a higher --rows adds them."
+        )
+    lines += [f"Not reached: {origin} ({why})" for origin, why in list(found.unreached.items())[:SHOWN]]
+    lines += [f"Search failed: {query} ({why})" for query, why in found.failed_queries.items()]
+    if found.problem:
+        lines.append(f"Ended early: {found.problem}")
+    return lines

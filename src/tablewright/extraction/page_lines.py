@@ -1,0 +1,70 @@
+"""A page as numbered lines, so that a reader can name rows of its tables and lists by their numbers.
+
+The page reader writes a row of a table as one line, its cells between bars, and an item of a list as a line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tablewright.table.model import Noun
+from tablewright.table.untrusted import LEFT_OUT, clean, gives_orders
+
+BAR = " | "
+SHOWN = 1_500
+"""Characters of a line that are shown: more is prose, of which the beginning tells what it is about."""
+_FOOTNOTE = re.compile(r"\s*\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")
+
+
+class Line(Noun, frozen=True):
+    """`text[start:end]` of its page; numbers begin with 1."""
+
+    number: int
+    text: str
+    start: int
+    end: int
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Of a row of a table, without the marks of footnotes; a single one for any other line."""
+        return tuple(_FOOTNOTE.sub("", cell).strip() for cell in f" {self.text} ".split(BAR))
+
+    @property
+    def is_row(self) -> bool:
+        return BAR in f" {self.text} "
+
+
+def lines_of(text: str) -> tuple[Line, ...]:
+    found = (match for match in re.finditer(r"[^\n]+", text) if match[0].strip())
+    return tuple(
+        Line(number=number, text=match[0], start=match.start(), end=match.end())
+        for number, match in enumerate(found, start=1)
+    )
+
+
+def shown(lines: Sequence[Line]) -> str:
+    """The lines with their numbers; what gives orders to machines is left out before a number could hide it."""
+    return "\n".join(f"[{line.number}] {LEFT_OUT if gives_orders(line.text) else visible(line)}" for line in lines)
+
+
+def visible(line: Line) -> str:
+    text = clean(line.text)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]} …"
+
+
+def chunks(lines: Sequence[Line], room: int) -> Iterator[tuple[Line, ...]]:
+    """In parts that fit; one that begins inside a table begins with the table's first row, which names its columns."""
+    part: list[Line] = []
+    size, header = 0, None
+    for line in lines:
+        header = (header or line) if line.is_row else None
+        length = min(len(line.text), SHOWN) + 8
+        if size + length > room and part:
+            yield tuple(part)
+            part = [header] if header is not None and header is not line else []
+            size = sum(min(len(each.text), SHOWN) + 8 for each in part)
+        part.append(line)
+        size += length
+    if part:
+        yield tuple(part)

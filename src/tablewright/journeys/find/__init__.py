@@ -1,0 +1,1 @@
+"""Find rows: a description of things becomes a table of them."""

@@ -1,0 +1,74 @@
+"""The account of a search for rows: how many, how sure that all are found, what was read, what was not reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablewright.decisions.plan_list import in_words
+from tablewright.journeys.ask.query import Spellings
+from tablewright.journeys.find.conditions import verdict
+from tablewright.journeys.find.things import Thing, estimate, things_of
+from tablewright.store.store import Store
+from tablewright.table.coverage import Estimate
+from tablewright.table.listing import FoundRows, Listing, Undecided
+from tablewright.table.text import cell_text, plural
+
+
+async def account(store: Store, listing: Listing) -> FoundRows:
+    table = await store.tables.load(listing.table_id)
+    plan, things = listing.plan, things_of(listing)
+    aside = {each.key for each in listing.aside}
+    present = {row.id for row in table.rows}
+    mine = [thing for thing in things if listing.placed.get(thing.key) in present]
+    left_over = [thing for thing in things if thing.key not in listing.placed and thing.key not in aside]
+    undecided = []
+    for row in table.rows:
+        judged = verdict(row.cells, plan, Spellings())
+        if judged.truth == "not stated":
+            undecided.append(Undecided(name=cell_text(row.cell(table.key_field)), reason=judged.reason))
+    likely, sites = estimate([*mine, *left_over])
+    return FoundRows(
+        table_id=table.id,
+        name=table.name,
+        question=plan.question,
+        things=plan.things,
+        status=listing.status,
+        problem=listing.problem,
+        columns=tuple(field.name for field in table.fields),
+        conditions=tuple(map(in_words, plan.conditions)),
+        said=plan.said,
+        rows=len(table.rows),
+        found=len(things),
+        undecided=tuple(undecided),
+        aside=listing.aside,
+        left_over=len(left_over),
+        estimate=likely,
+        completeness=completeness(likely, sites, mine, left_over),
+        queries=listing.queries,
+        failed_queries=listing.failed_queries,
+        read=tuple(source.origin for source in listing.sources if source.status in ("read", "nothing")),
+        unreached={
+            source.origin: f"{source.status}: {source.detail}"
+            for source in listing.sources
+            if source.status not in ("read", "nothing")
+        }
+        | dict.fromkeys(listing.waiting, "not opened yet"),
+        by_model=plan.by_model,
+        usage=listing.usage,
+    )
+
+
+def completeness(likely: Estimate | None, sites: int, mine: Sequence[Thing], left_over: Sequence[Thing]) -> str:
+    """How sure it is that all are found, in words that claim no more than the overlap of the lists shows."""
+    if not mine and not left_over:
+        return "Nothing was found, so nothing can be said of how many there are."
+    if likely is None:
+        one = "they are all on one site" if sites < 2 else f"the {sites} sites that list them share too few"
+        return f"How many are missing cannot be estimated: {one}."
+    lists = f"{likely.passes} independent {plural('site', likely.passes)}"
+    if likely.high <= likely.found:
+        return f"{lists} list the same {likely.found:,}; nothing points to more, which is no proof that there are none."
+    return (
+        f"Likely about {likely.likely:,} in all ({likely.low:,} to {likely.high:,}), estimated from what {lists} list "
+        "alike; what no such list has is not counted."
+    )

@@ -1,0 +1,75 @@
+"""Which rows meet the conditions of a list: yes, no, or their cells do not say. Code decides; only whether two
+spellings are one name is asked of the model, once for a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tablewright.corpus.found import Stated
+from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, unstated
+from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.plan_list import in_words
+from tablewright.decisions.plan_question import PlannedCondition
+from tablewright.decisions.same_values import SameValues, ToGroup
+from tablewright.journeys.ask.query import MOST_VALUES, Spellings, compared, is_text
+from tablewright.journeys.ask.things import stated_of
+from tablewright.table.form import Where
+from tablewright.table.listing import ListPlan
+from tablewright.table.model import Cell, Field, column_key
+from tablewright.table.rowkey import row_key
+from tablewright.table.text import cell_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tablewright.models.model import LanguageModel
+
+NAMED = ("=", "!=", "contains")
+
+
+async def spellings(
+    plan: ListPlan, rows: Sequence[Mapping[str, Cell]], model: LanguageModel | None, tell: Tell
+) -> Spellings:
+    """Which values of a column mean a name that a condition has."""
+    said = Spellings()
+    fields = {field.name: field for field in plan.fields}
+    for condition in plan.conditions:
+        if condition.operator not in NAMED or model is None:
+            continue
+        field = fields[condition.column]
+        stated = [each for cells in rows for each in stated_in(field, cells.get(field.name)) if is_text(each.value)]
+        values = tuple(dict.fromkeys(" ".join(each.value.raw.split()) for each in stated))
+        if not values or len(values) > MOST_VALUES:
+            continue
+        asked = ToGroup(column=field.name, values=values, wanted=condition.values, question=plan.question)
+        outcome = await decide(SameValues(), asked, model, tell)
+        if not outcome.degraded:
+            meant = {row_key(name): frozenset(each) for name, each in outcome.decided.items()}
+            said.meant.setdefault(column_key(field.name), {}).update(meant)
+    return said
+
+
+def verdict(cells: Mapping[str, Cell], plan: ListPlan, said: Spellings) -> Verdict:
+    fields = {field.name: field for field in plan.fields}
+    return both(decided(cells.get(each.column, Cell()), each, fields[each.column], said) for each in plan.conditions)
+
+
+def decided(cell: Cell, condition: Where, field: Field, said: Spellings) -> Verdict:
+    stated = stated_in(field, cell)
+    if condition.operator in ("known", "unknown"):
+        if not stated and cell.needs_work:
+            return unstated(f"{field.name} was not looked for")
+        return MATCH if bool(stated) == (condition.operator == "known") else NO_MATCH
+    if not stated:
+        return unstated(f"{field.name} is not known")
+    planned = PlannedCondition(column=field.name, operator=condition.operator, values=list(condition.values))  # type: ignore[arg-type]
+    verdicts = [compared(each, planned, field.type, said) for each in stated]
+    found = both(verdicts) if condition.operator == "!=" else either(verdicts)
+    if found.truth == "no match":
+        return found._replace(reason=f"{field.name} is {cell_text(cell)}; wanted: {in_words(condition)}")
+    return found
+
+
+def stated_in(field: Field, cell: Cell | None) -> tuple[Stated, ...]:
+    return stated_of(field, cell) if cell is not None and cell.value is not None else ()

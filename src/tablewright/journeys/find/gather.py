@@ -1,0 +1,179 @@
+"""Searching for lists and reading them: pages in, sightings out. Every page is kept as soon as it is read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from tablewright.decisions.choose_lists import ChooseLists, ListsToChoose
+from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.decision import Outcome, Tell, decide
+from tablewright.decisions.more_searches import MoreSearches, SearchSoFar
+from tablewright.decisions.read_lists import ListedThings, PageToRead, ReadLists
+from tablewright.errors import ModelError, OverBudget, SearchError
+from tablewright.extraction.page_lines import chunks, lines_of
+from tablewright.journeys.find.things import Thing
+from tablewright.models.concern import concerning
+from tablewright.sources.fetch.domain import registrable_domain
+from tablewright.sources.source import Hit, Query
+from tablewright.store.store import Store
+from tablewright.strategies.subject import web_of
+from tablewright.strategies.tools import Tools
+from tablewright.table.links import continuations
+from tablewright.table.listing import FindEvent, Listing, ListSource, ReadStatus, Sighting
+from tablewright.table.retrieved import Refusal, Retrieved, is_document
+
+PAGES = 6
+"""Opened in a round, at most."""
+AT_ONCE = 3
+LINKS = 40
+"""Links that may continue a page's list, as they are shown."""
+NEXT_PAGES = 20
+"""Further pages of lists in one run, at most."""
+PLAIN_ROOM = 400_000
+"""Characters of a page that are read without a model."""
+
+
+class Gatherer:
+    def __init__(self, store: Store, tools: Tools, tell: Callable[[FindEvent], None], note: Tell) -> None:
+        self._store = store
+        self._tools = tools
+        self._web = web_of(tools)
+        self._tell = tell
+        self._note = note
+        self._followed = 0
+
+    async def next_queries(self, listing: Listing, things: Sequence[Thing]) -> tuple[str, ...]:
+        """Those of the plan that were not searched; then what the model makes of what was found."""
+        tried = {*listing.queries, *listing.failed_queries}
+        if planned := tuple(query for query in listing.plan.queries if query not in tried):
+            return planned
+        asked = SearchSoFar(
+            plan=listing.plan,
+            rows=listing.rows,
+            names=tuple(thing.name for thing in things),
+            sources=tuple((each.title or each.origin, said_of(each)) for each in listing.sources),
+            tried=tuple(tried),
+        )
+        return (await decide(MoreSearches(), asked, self._tools.model, self._note)).decided
+
+    async def search(self, listing: Listing, queries: Sequence[str]) -> Listing:
+        """The searches, and which of their results are to be opened."""
+        self._tell(FindEvent(stage="searching", detail="; ".join(queries)))
+        results = await asyncio.gather(*map(self._search, queries))
+        failed = {query: error for query, (_, error) in zip(queries, results, strict=True) if error}
+        known = {*listing.waiting, *(source.origin for source in listing.sources)}
+        hits = {hit.origin: hit for found, _ in results for hit in found if hit.origin not in known}
+        done = [query for query in queries if query not in failed]
+        listing = msgspec.structs.replace(
+            listing,
+            queries=tuple(dict.fromkeys((*listing.queries, *done))),
+            failed_queries={name: why for name, why in listing.failed_queries.items() if name not in done} | failed,
+        )
+        if failed and not done and not listing.sources and not listing.waiting:
+            await self._store.listings.keep(listing)
+            raise SearchError(
+                f"No search worked: {next(iter(failed.values()))}",
+                kept="The plan of the table is kept.",
+                advice="Go on with it once the search answers.",
+            )
+        chosen = await self._choose(listing, list(hits.values())) if hits else ()
+        return await self._store.listings.keep(
+            msgspec.structs.replace(listing, waiting=tuple(dict.fromkeys((*listing.waiting, *chosen))))
+        )
+
+    async def _search(self, query: str) -> tuple[Sequence[Hit], str]:
+        try:
+            return (await self._web.search(Query(text=query))).hits, ""
+        except OverBudget:
+            raise
+        except SearchError as error:
+            return (), error.what
+
+    async def _choose(self, listing: Listing, hits: Sequence[Hit]) -> tuple[str, ...]:
+        asked = ListsToChoose(
+            question=listing.plan.question,
+            things=listing.plan.things,
+            columns=tuple(field.name for field in listing.plan.fields),
+            offers=tuple(Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet) for hit in hits),
+            read=tuple(source.origin for source in listing.sources),
+            most=PAGES,
+        )
+        self._tell(FindEvent(stage="choosing", detail=f"{len(hits)} search results"))
+        with concerning([hit.origin for hit in hits if is_document(hit.origin)]):
+            return (await decide(ChooseLists(), asked, self._tools.model, self._note)).decided
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def read_waiting(self, listing: Listing) -> Listing:
+        """Opens and reads what waits, a few pages at a time, in their order."""
+        total = len(listing.sources) + len(listing.waiting)
+        while listing.waiting:
+            some = listing.waiting[:AT_ONCE]
+            self._tell(
+                FindEvent(stage="reading", detail="; ".join(some), done=len(listing.sources), total=max(total, 1))
+            )
+            read = await asyncio.gather(*(self._read(listing, origin) for origin in some))
+            sources = {source.origin: source for source in (*listing.sources, *(source for source, _ in read))}
+            known = {*sources, *listing.waiting}
+            following = [url for _, each in read for url in each if url not in known][: NEXT_PAGES - self._followed]
+            self._followed += len(following)
+            total += len(following)
+            listing = await self._store.listings.keep(
+                msgspec.structs.replace(
+                    listing,
+                    sources=tuple(sources.values()),
+                    waiting=tuple(dict.fromkeys((*listing.waiting[len(some) :], *following))),
+                )
+            )
+            if all(source.status == "not judged" for source, _ in read):
+                raise ModelError(
+                    f"The model could not be asked about {some[0]}: {read[0][0].detail}",
+                    kept=f"What {len(listing.sources) - len(read)} pages list is kept.",
+                    advice="Go on with it once the model answers.",
+                )
+        return listing
+
+    async def _read(self, listing: Listing, origin: str) -> tuple[ListSource, tuple[str, ...]]:
+        """What a page lists, and the pages that go on with it."""
+        page = await self._web.open(origin)
+        if isinstance(page, Refusal):
+            domain = registrable_domain(origin)
+            return ListSource(origin=origin, domain=domain, status=page.reason, detail=page.detail), ()
+        model = self._tools.model
+        links = continuations(origin, page.links, LINKS)
+        found: list[ListedThings] = []
+        for lines in chunks(lines_of(page.text), model.text_room if model is not None else PLAIN_ROOM):
+            asked = PageToRead(plan=listing.plan, source=page, lines=lines, links=links)
+            with concerning([origin] if is_document(origin) else []):
+                outcome: Outcome[ListedThings] = await decide(ReadLists(), asked, model, self._note)
+            if outcome.over_budget:
+                raise OverBudget(outcome.degraded)
+            if outcome.degraded:
+                return source_of(page, origin, (), status="not judged", detail=outcome.degraded), ()
+            found.append(outcome.decided)
+        sightings = tuple(each for part in found for each in part.sightings)
+        source = source_of(page, origin, sightings, status="read" if sightings else "nothing")
+        return source, tuple(dict.fromkeys(url for part in found for url in part.next))
+
+
+def source_of(
+    page: Retrieved, origin: str, sightings: tuple[Sighting, ...], *, status: ReadStatus = "read", detail: str = ""
+) -> ListSource:
+    return ListSource(
+        origin=origin,
+        domain=page.domain,
+        title=page.title,
+        status=status,
+        detail=detail,
+        sightings=sightings,
+    )
+
+
+def said_of(source: ListSource) -> str:
+    """What a page came to, in words."""
+    if source.status == "read":
+        return f"{len(source.sightings)} of the things"
+    return "none of the things" if source.status == "nothing" else f"{source.status}: {source.detail}"

@@ -1,0 +1,199 @@
+"""Which sightings are of one thing, and what its row says.
+
+Rows of one table are different things, unless they say the same. Names on other pages are compared by
+`table/dedupe.py`; where one thing has several rows, the plan's identity columns must agree too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from tablewright.decisions.read import SCORES
+from tablewright.engine.cells import proposed_cell
+from tablewright.strategies.findings import MOST_EVIDENCE, agree
+from tablewright.table.coerce import coerce
+from tablewright.table.confidence import confidence
+from tablewright.table.coverage import Estimate, estimate_total
+from tablewright.table.dedupe import Names
+from tablewright.table.evidence import basis_of, conversion, follows
+from tablewright.table.listing import Listing, ListPlan, Sighting
+from tablewright.table.model import Cell, Conflict, Evidence, Field, Finding, Value
+from tablewright.table.rowkey import row_key
+
+UNJUDGED = 0.5
+"""How likely a cell is right that stands under a header of its name, where nobody judged what the table is about."""
+LEAST_LISTED = 2
+"""Things that a site must name to count as a list in the estimate."""
+HEADER_UNIT = "the unit of its column"
+
+
+@dataclass(kw_only=True)
+class Thing:
+    """Something that was found, with every place that names it. `key` is the same each time it is worked out."""
+
+    key: str
+    name: str
+    sightings: list[Sighting] = field(default_factory=list)
+
+    @property
+    def domains(self) -> set[str]:
+        return {each.evidence.domain or each.evidence.origin for each in self.sightings}
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """Its own pages, as the lists link to them."""
+        return tuple(dict.fromkeys(each.url for each in self.sightings if each.url))
+
+
+def things_of(listing: Listing) -> list[Thing]:
+    """In the order in which they were found."""
+    collected = Collected(listing.plan)
+    for source in listing.sources:
+        for sighting in source.sightings:
+            collected.add(sighting)
+    return collected.things
+
+
+class Collected:
+    def __init__(self, plan: ListPlan) -> None:
+        self.things: list[Thing] = []
+        self._fields = {each.name: each for each in plan.fields}
+        self._identity = [name for name in plan.identity if name != plan.key]
+        self._names = Names()
+        self._called: dict[int, list[Thing]] = {}
+        """The things of each name, by the number that the name was added under."""
+        self._keys: set[str] = set()
+
+    def add(self, sighting: Sighting) -> None:
+        place = self._names.find(sighting.name)
+        if place is None:
+            place = len(self._called)
+            self._names.add(place, sighting.name)
+            self._called[place] = []
+        same = next((thing for thing in self._called[place] if self._is_one(thing, sighting)), None)
+        if same is None:
+            same = Thing(key=self._new_key(sighting), name=sighting.name)
+            self.things.append(same)
+            self._called[place].append(same)
+        same.sightings.append(sighting)
+
+    def _is_one(self, thing: Thing, sighting: Sighting) -> bool:
+        for other in thing.sightings:
+            same_name = row_key(other.name) == row_key(sighting.name)
+            if other.evidence.origin == sighting.evidence.origin and not same_name:
+                return False  # a page that writes two names means two things
+            if sighting.list_id and other.list_id == sighting.list_id and other.values != sighting.values:
+                return False
+            if any(self._differ(name, other, sighting) for name in self._identity):
+                return False
+        return True
+
+    def _differ(self, name: str, one: Sighting, other: Sighting) -> bool:
+        if name not in one.values or name not in other.values:
+            return False
+        return not agree(self._value(name, one), self._value(name, other))
+
+    def _value(self, name: str, sighting: Sighting) -> Value:
+        return coerce(sighting.values[name], self._fields[name]).value
+
+    def _new_key(self, sighting: Sighting) -> str:
+        parts = [sighting.name, *(sighting.values.get(name, "") for name in self._identity)]
+        base = key = " · ".join(filter(None, map(row_key, parts))) or sighting.name
+        number = 1
+        while key in self._keys:
+            number += 1
+            key = f"{base} · {number}"
+        self._keys.add(key)
+        return key
+
+
+# ── the cells of a thing ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(kw_only=True)
+class Reading:
+    """A value as one place states it."""
+
+    text: str
+    value: Value
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def site(self) -> str:
+        return self.evidence[0].domain or self.evidence[0].origin
+
+
+def cells_of(thing: Thing, plan: ListPlan, at: str) -> dict[str, Cell]:
+    found = {each.name: cell_of(each, thing, plan, at) for each in plan.fields}
+    return {name: cell for name, cell in found.items() if cell is not None}
+
+
+def cell_of(column: Field, thing: Thing, plan: ListPlan, at: str) -> Cell | None:
+    """The value that most independent places state, with the others where they differ; None where none states it."""
+    is_name = column.name == plan.key
+    readings = list(readings_of(column, thing, is_name=is_name))
+    if not readings:
+        return None
+    sides = [readings] if is_name else by_value(readings)
+    best = max(sides, key=lambda side: len({each.site for each in side}))
+    rivals = [side for side in sides if side is not best and {e.site for e in side} - {e.site for e in best}]
+    score = SCORES["stated"] if plan.by_model else UNJUDGED
+    sites = {each.site for each in best}
+    first = best[0]
+    rule = "verbatim" if is_name else follows(first.text, " ".join(e.quote for e in first.evidence), column)
+    finding = Finding(
+        field=column.name,
+        value=first.text,
+        confidence=confidence([score] * len(sites), [score] * len(rivals)),
+        basis=basis_of(rule) if rule else "converted",
+        converted_by=conversion(rule) if rule else HEADER_UNIT,
+        evidence=first_of_sites(best),
+        conflict=tuple(Conflict(value=side[0].value, evidence=first_of_sites(side)) for side in rivals),
+    )
+    cell = proposed_cell(column, finding, run_id="", attempt=0, at=at)
+    return msgspec.structs.replace(cell, run_id=None) if cell.value is not None else None
+
+
+def readings_of(column: Field, thing: Thing, *, is_name: bool) -> Iterable[Reading]:
+    for sighting in thing.sightings:
+        text = sighting.name if is_name else sighting.values.get(column.name, "")
+        value = coerce(text, column).value if text else None
+        if value is not None:
+            beside = sighting.elsewhere.get(column.name)
+            evidence = (sighting.evidence, beside) if beside is not None else (sighting.evidence,)
+            yield Reading(text=text, value=value, evidence=evidence)
+
+
+def by_value(readings: Sequence[Reading]) -> list[list[Reading]]:
+    sides: list[list[Reading]] = []
+    for reading in readings:
+        side = next((each for each in sides if agree(each[0].value, reading.value)), None)
+        if side is None:
+            sides.append([reading])
+        else:
+            side.append(reading)
+    return sides
+
+
+def first_of_sites(side: Sequence[Reading]) -> tuple[Evidence, ...]:
+    of_site: dict[str, tuple[Evidence, ...]] = {}
+    for reading in side:
+        of_site.setdefault(reading.site, reading.evidence)
+    return tuple(dict.fromkeys(each for evidence in of_site.values() for each in evidence))[:MOST_EVIDENCE]
+
+
+# ── how many there are ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def estimate(things: Sequence[Thing]) -> tuple[Estimate | None, int]:
+    """How many there are in all, from what independent sites list of them, and how many sites that is. Two pages of one
+    site are one: they share what they leave out."""
+    listed: dict[str, set[str]] = {}
+    for thing in things:
+        for domain in thing.domains:
+            listed.setdefault(domain, set()).add(thing.key)
+    lists = [keys for keys in listed.values() if len(keys) >= LEAST_LISTED]
+    return estimate_total(lists), len(lists)

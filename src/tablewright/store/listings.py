@@ -1,0 +1,55 @@
+"""How the rows of a table were found: one record for each table that was made by a search for rows."""
+
+from __future__ import annotations
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from tablewright.errors import NotFound
+from tablewright.store import schema
+from tablewright.store.database import Database
+from tablewright.store.dialect import upsert
+from tablewright.store.records import now, to_text
+from tablewright.store.tables import head
+from tablewright.table.listing import Listing
+
+_listing = msgspec.json.Decoder(Listing)
+
+
+class Listings:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, table_id: str) -> Listing:
+        """Raises NotFound for a table whose rows came another way."""
+
+        def work(connection: Connection) -> Listing:
+            found = head(connection, table_id)
+            listings = schema.listings
+            content = connection.execute(
+                select(listings.c.content).where(listings.c.table_no == found.no)
+            ).scalar_one_or_none()
+            if content is None:
+                raise NotFound(
+                    f"The rows of {found.table.name} were not found by a search.",
+                    advice='`tablewright find "…"` makes a table whose rows are.',
+                )
+            return _listing.decode(content)
+
+        return await self._database.read(work)
+
+    async def keep(self, listing: Listing) -> Listing:
+        """As it is now; whoever may not change the table may not change how it was found."""
+        kept = msgspec.structs.replace(listing, updated_at=now())
+
+        def work(connection: Connection) -> None:
+            no = head(connection, listing.table_id, lock=True).no
+            statement = upsert(connection, schema.listings).values(table_no=no, content=to_text(kept))
+            connection.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["table_no"], set_={"content": statement.excluded.content}
+                )
+            )
+
+        await self._database.write(work, repeatable=True)
+        return kept
