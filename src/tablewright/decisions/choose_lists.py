@@ -6,6 +6,7 @@ from typing import Any
 
 from tablewright.decisions.choose_pages import Choice, Offer, listed
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.table.listing import ListPlan
 from tablewright.table.model import Noun
 from tablewright.table.untrusted import WARNING, question_block
 
@@ -20,9 +21,7 @@ best first; none if none is worth opening.
 
 
 class ListsToChoose(Noun, frozen=True):
-    question: str
-    things: str
-    columns: tuple[str, ...]
+    plan: ListPlan
     offers: tuple[Offer, ...]
     read: tuple[str, ...] = ()
     """Addresses that were read already."""
@@ -33,12 +32,14 @@ class ChooseLists:
     name = "choose lists"
 
     def prompt(self, asked: ListsToChoose) -> Prompt:
-        wanted = f"{asked.question}\nThings: {asked.things}\nColumns: {', '.join(asked.columns)}"
+        plan = asked.plan
+        wanted = [plan.question, f"Things: {plan.things}", f"Columns: {', '.join(each.name for each in plan.fields)}"]
+        wanted += [f"Such lists stand: {plan.places}"] if plan.places else []
         read = f"\nRead already: {', '.join(asked.read)}" if asked.read else ""
         results = listed(list(enumerate(asked.offers, start=1)))
         return Prompt(
             instructions=INSTRUCTIONS,
-            text=f"{question_block(wanted)}{read}\n\n{results}\n\nChoose at most {asked.most}.",
+            text=f"{question_block(chr(10).join(wanted))}{read}\n\n{results}\n\nChoose at most {asked.most}.",
             reply=Choice,
             max_tokens=80,
         )

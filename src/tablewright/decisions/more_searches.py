@@ -18,7 +18,7 @@ You look after a search for the rows of a table. You see what was found so far a
 find more of the things: other registers, directories, rankings and lists, other names for the same kind of thing, \
 another language, a part of the field (a country, a year, a letter) that is missing among the names. At most 4 \
 `queries`, none that was tried or only rewords one that was. No queries where the list is plainly complete or nothing \
-more is to be expected. `why` says in a sentence what you take to be missing, or why nothing is.
+more is to be expected.
 
 {WARNING}"""
 NAMES = 300
@@ -33,11 +33,12 @@ class SearchSoFar(Noun, frozen=True, gc=True):
     names: tuple[str, ...]
     sources: tuple[tuple[str, str], ...]
     tried: tuple[str, ...]
+    aside: int = 0
+    """Of the names, those that fail a condition."""
 
 
 class NextSearches(BaseModel):
     queries: list[str]
-    why: str
 
 
 class MoreSearches:
@@ -51,11 +52,12 @@ class MoreSearches:
         names = "\n".join(shortened(name, 80) for name in asked.names[:NAMES])
         read = "\n".join(f"{shortened(title, 100)}: {what}" for title, what in asked.sources)
         tried = "\n".join(asked.tried)
+        failing = f", of which {asked.aside} fail a condition" if asked.aside else ""
         return Prompt(
             instructions=INSTRUCTIONS,
             text=(
                 f"{question_block(chr(10).join(wanted))}\n\nTried searches:\n{block(0, tried)}\n\n"
-                f"Pages:\n{block(1, read)}\n\nFound so far, {len(asked.names)}:\n{block(2, names)}"
+                f"Pages:\n{block(1, read)}\n\nFound so far, {len(asked.names)}{failing}:\n{block(2, names)}"
             ),
             reply=NextSearches,
             max_tokens=400,

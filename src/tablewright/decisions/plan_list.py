@@ -76,7 +76,7 @@ class PlanList:
     def prompt(self, asked: ListToPlan) -> Prompt:
         parts = [asked.question]
         if asked.fields:
-            parts.append("Columns asked for:\n" + "\n".join(map(described, asked.fields)))
+            parts.append("Columns asked for:\n" + "\n".join(map(as_asked, asked.fields)))
         if asked.conditions:
             parts.append("Conditions asked for:\n" + "\n".join(map(in_words, asked.conditions)))
         wanted = "\n\n".join(parts)
@@ -123,6 +123,13 @@ class PlanList:
             queries=(asked.question,),
             by_model=False,
         )
+
+
+def as_asked(field: Field) -> str:
+    """A column as its user wrote it; what they did not say of it is for the model to say."""
+    return (
+        described(field) if field.type != "text" else f"- {field.name}" + f": {field.question}" * bool(field.question)
+    )
 
 
 def field_of(column: ListColumn, given: Field | None) -> Field:

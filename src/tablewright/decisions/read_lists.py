@@ -1,4 +1,4 @@
-"""Read lists: which rows of a page's tables and lists are the things that are wanted, and which cells are which columns.
+"""Read lists: which rows of a page's tables and lists are the wanted things, and which cells are which columns.
 
 A model sees the page whole, as numbered lines. It names runs of lines and says which cell is which column; code takes
 the rows, so a table of 300 rows costs one call and no value is copied by a model. What stands elsewhere, in prose or in
@@ -43,9 +43,9 @@ the header gives, copied from it; else "".
 Take only what the question is about: of a page with many sections only those that are asked for. Take rows that may \
 fail one of the conditions all the same: code checks conditions later, and needs the values.
 
-`things`: wanted things that no run gives: named in prose, in items that say more than the name, or in rows whose cells \
-are shifted because cells are merged. `name` is the full name as the page writes it; `cells` are values of our columns \
-that the page states of this very thing, in the words of the line they stand in.
+`things`: wanted things that no run gives: named in prose, in items that say more than the name, or in rows whose \
+cells are shifted because cells are merged. `name` is the full name as the page writes it; `cells` are values of our \
+columns that the page states of this very thing, in the words of the line they stand in.
 
 `next`: numbers of the links that continue this very list, such as its next page; none else.
 
@@ -137,7 +137,7 @@ class ReadLists:
         return found
 
     def fallback(self, asked: PageToRead) -> ListedThings:
-        """The tables whose headers are named as our columns, the first among them; what else they are, nobody judged."""
+        """The tables whose headers are named as our columns; whether they list the things, nobody judged."""
         reading = Reading(asked)
         for run in headed_runs(asked):
             reading.take_run(run)

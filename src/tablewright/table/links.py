@@ -13,24 +13,24 @@ SHORTEST = 4
 
 
 def own_page(name: str, links: Sequence[str]) -> str:
-    """The link whose last part, or whose domain, is the name: "…/wiki/Abbey_Road" for "Abbey Road"; "" if none is."""
-    squeezed = row_key(name).replace(" ", "")
-    return _by_name(tuple(links)).get(squeezed, "") if len(squeezed) >= SHORTEST else ""
+    """The link whose last part, or whose domain, is the name or its last words: "…/kettles/basic-17" for "Ollivant
+    Basic 17"; "" if none is."""
+    words = row_key(name).split()
+    known = _by_name(tuple(links))
+    endings = ("".join(words[place:]) for place in range(len(words)))
+    return next((known[end] for end in endings if len(end) >= SHORTEST and end in known), "")
 
 
 @lru_cache(maxsize=64)
 def _by_name(links: tuple[str, ...]) -> dict[str, str]:
+    """By the letters and digits that an address is named with; what two addresses have in common names neither."""
     found: dict[str, str] = {}
     for link in links:
         parts = urlsplit(link)
-        last = unquote(parts.path.rstrip("/").rpartition("/")[2]).rpartition(".")[0] or unquote(
-            parts.path.rstrip("/").rpartition("/")[2]
-        )
-        if last:
-            found.setdefault(row_key(last.replace("_", " ").replace("-", " ")).replace(" ", ""), link)
-        elif parts.hostname:
-            label = parts.hostname.removeprefix("www.").partition(".")[0]
-            found.setdefault(row_key(label.replace("-", " ")).replace(" ", ""), link)
+        last = unquote(parts.path.rstrip("/").rpartition("/")[2])
+        called = last.partition(".")[0] or (parts.hostname or "").removeprefix("www.").partition(".")[0]
+        key = row_key(called.replace("_", " ").replace("-", " ")).replace(" ", "")
+        found[key] = "" if found.get(key, link) != link else link
     return found
 
 

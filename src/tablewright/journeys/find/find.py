@@ -260,16 +260,13 @@ class Search:
         self._watch(FindEvent(stage="placing", detail=f"{len(things):,} found", done=len(placed)))
 
     async def _settle(self) -> None:
-        """Decides the rows whose cells do not tell whether they belong, then looks for what else is missing."""
+        """Looks for the cells that no list states; rows that turn out to fail a condition make room for others."""
         while True:
             await self._place()
-            open_fields = {each.column for each in self._listing.plan.conditions}
-            if self._fill_cells and open_fields:
-                await self._fill([field for field in self._listing.plan.fields if field.name in open_fields])
+            if self._fill_cells:
+                await self._fill()
             if not await self._drop_failing():
                 break
-        if self._fill_cells:
-            await self._fill(list(self._listing.plan.fields))
 
     async def _drop_failing(self) -> int:
         """Takes the rows out of the table that are known to fail a condition; how many."""
@@ -291,10 +288,10 @@ class Search:
             await self._keep(aside=(*self._listing.aside, *(each for _, each in failing)))
         return len(failing)
 
-    async def _fill(self, fields: Sequence[Field]) -> None:
-        """By the engine: the cells of these columns that nobody has looked for."""
+    async def _fill(self) -> None:
+        """By the engine: the cells that nobody has looked for."""
         table = await self._table()
-        wanted = [field for field in fields if field.name != self._listing.plan.key]
+        wanted = self._listing.plan.fields[1:]
         only: set[CellAt] = {
             (row.id, field.name) for row in table.rows for field in wanted if row.cell(field.name).needs_work
         }

@@ -47,7 +47,7 @@ class Gatherer:
 
     async def next_queries(self, listing: Listing, things: Sequence[Thing]) -> tuple[str, ...]:
         """Those of the plan that were not searched; then what the model makes of what was found."""
-        tried = {*listing.queries, *listing.failed_queries}
+        tried = (*listing.queries, *listing.failed_queries)
         if planned := tuple(query for query in listing.plan.queries if query not in tried):
             return planned
         asked = SearchSoFar(
@@ -55,7 +55,8 @@ class Gatherer:
             rows=listing.rows,
             names=tuple(thing.name for thing in things),
             sources=tuple((each.title or each.origin, said_of(each)) for each in listing.sources),
-            tried=tuple(tried),
+            tried=tried,
+            aside=len(listing.aside),
         )
         return (await decide(MoreSearches(), asked, self._tools.model, self._note)).decided
 
@@ -94,9 +95,7 @@ class Gatherer:
 
     async def _choose(self, listing: Listing, hits: Sequence[Hit]) -> tuple[str, ...]:
         asked = ListsToChoose(
-            question=listing.plan.question,
-            things=listing.plan.things,
-            columns=tuple(field.name for field in listing.plan.fields),
+            plan=listing.plan,
             offers=tuple(Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet) for hit in hits),
             read=tuple(source.origin for source in listing.sources),
             most=PAGES,
