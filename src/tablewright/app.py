@@ -57,7 +57,7 @@ from tablewright.table.access import Acting, Metered, Person, Shareable, Shared
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Routine
 from tablewright.table.form import Form, KnownGroup, Where
-from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing
+from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
 from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
 from tablewright.table.shortlist import ChatReply, ShortlistState
@@ -633,6 +633,10 @@ class Tablewright:
         from tablewright.journeys.find.account import account
 
         return await account(self._store, await self._store.listings.get(table_id))
+
+    async def list_plan(self, table_id: str) -> ListPlan:
+        """What a search for the rows of a table looks for."""
+        return (await self._store.listings.get(table_id)).plan
 
     async def estimate_find(self, table_id: str) -> Estimate:
         """What finding the rows of a planned table is likely to take."""

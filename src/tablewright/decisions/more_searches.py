@@ -21,6 +21,7 @@ another language, a part of the field (a country, a year, a letter) that is miss
 more is to be expected.
 
 {WARNING}"""
+INSISTS = "\n\nThe user has seen what was found and asks for more: try what was not tried."
 NAMES = 300
 """Names that are shown; of more, the first."""
 
@@ -35,6 +36,8 @@ class SearchSoFar(Noun, frozen=True, gc=True):
     tried: tuple[str, ...]
     aside: int = 0
     """Of the names, those that fail a condition."""
+    insists: bool = False
+    """Whether the user has seen this and asks for more."""
 
 
 class NextSearches(BaseModel):
@@ -58,6 +61,7 @@ class MoreSearches:
             text=(
                 f"{question_block(chr(10).join(wanted))}\n\nTried searches:\n{block(0, tried)}\n\n"
                 f"Pages:\n{block(1, read)}\n\nFound so far, {len(asked.names)}{failing}:\n{block(2, names)}"
+                f"{INSISTS if asked.insists else ''}"
             ),
             reply=NextSearches,
             max_tokens=400,

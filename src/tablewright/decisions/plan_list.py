@@ -25,8 +25,9 @@ read lists and fill the cells, and code applies the conditions.
 - `things`: what is listed, in the plural ("Nordic fintech companies").
 - `columns`: the first names the thing that a row is about. Then the columns that the user asks for, under exactly \
 their names and in their order, and last what the conditions need beyond them. Without asked columns, choose the few \
-that the question itself speaks of. Each has a type, a unit where one is needed, and a question about one single thing \
-with the first column in braces: "How many people does {Name} employ?". The first needs no question.
+that the question itself speaks of. Each has a type (text where lists may write more than a bare figure or date), a \
+unit where one is needed, and a question about one single thing with the first column in braces: "How many people \
+does {Name} employ?". The first needs no question.
 - `identity`: the columns that together tell one row from another: usually the first alone; more of them where one \
 thing has several rows, such as a club for each season.
 - `conditions`: what the question demands of every row, beyond being one of the things: column, operator, values. All \

@@ -54,16 +54,18 @@ def visible(line: Line) -> str:
 
 
 def chunks(lines: Sequence[Line], room: int) -> Iterator[tuple[Line, ...]]:
-    """In parts that fit; one that begins inside a table begins with the table's first row, which names its columns."""
+    """In parts that fit; one that begins inside a table begins with the line above the table and its first row, which
+    name what it lists and its columns."""
     part: list[Line] = []
-    size, header = 0, None
+    size, above, header = 0, None, None
     for line in lines:
-        header = (header or line) if line.is_row else None
         length = min(len(line.text), SHOWN) + 8
         if size + length > room and part:
             yield tuple(part)
-            part = [header] if header is not None and header is not line else []
+            part = [each for each in (above, header) if each is not None and line.is_row]
             size = sum(min(len(each.text), SHOWN) + 8 for each in part)
+        header = (header or line) if line.is_row else None
+        above = above if line.is_row else line
         part.append(line)
         size += length
     if part:

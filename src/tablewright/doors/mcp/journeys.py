@@ -1,4 +1,5 @@
-"""Tools for whole journeys: research a question into a report, and find out with the advisor what to buy."""
+"""Tools for whole journeys: find the rows of a table, research a question into a report, find out with the advisor what
+to buy."""
 
 from __future__ import annotations
 
@@ -15,8 +16,12 @@ from tablewright.doors.mcp.answers import FromOutside, Used, add_tool, hints
 from tablewright.doors.mcp.desk import Call, Desk, begins_round, in_words, refuse_failed, step_by_step
 from tablewright.doors.mcp.filling import Wait
 from tablewright.doors.mcp.resources import SCHEME
+from tablewright.errors import UsageError
 from tablewright.table.document import document
 from tablewright.table.feed import Progress
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.form import parse_where
+from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
 from tablewright.table.reports import render
 from tablewright.table.research import DEFAULT_TASKS, Answered, Reference, Research
 from tablewright.table.shortlist import ChatReply, ShortlistState
@@ -60,6 +65,24 @@ class FollowUp(FromOutside):
     searched: bool = Key(description="Whether it took a new search.")
 
 
+class RowsFound(FromOutside):
+    table_id: str = Key(description="The table: read its rows with get_rows, its evidence with get_cell.")
+    run_id: str
+    status: str
+    things: str
+    columns: list[str]
+    conditions: list[str]
+    rows: int
+    undecided: list[str] = Key(description="Rows of which it is not known whether they meet every condition.")
+    set_aside: list[str] = Key(description="Things that do not meet a condition, with the reason.")
+    completeness: str = Key(description="How sure it is that all are found; repeat it when you report.")
+    left_over: int = Key(description="Found beyond the number of rows asked for.")
+    read: list[str]
+    not_reached: list[str]
+    judged: bool = Key(description="False: no model judged whether the rows are what was asked for.")
+    usage: Used | None
+
+
 class CardShown(BaseModel):
     place: int
     row_id: int
@@ -96,6 +119,7 @@ class JourneyTools:
     def add_to(self, server: MCPServer[Any]) -> None:
         add_tool(server, self._desk, self.research, hints(outside=True))
         add_tool(server, self._desk, self.refine_research, hints(outside=True))
+        add_tool(server, self._desk, self.find_rows, hints(outside=True))
         add_tool(server, self._desk, self.shortlist_turn, hints(outside=True))
 
     async def research(
@@ -122,6 +146,43 @@ class JourneyTools:
         if wait:
             refuse_failed(await self._desk.wait(call, run_id, rounds_in_words()))
         return researched(await self._tablewright.research(begun.id), run_id)
+
+    async def find_rows(
+        self,
+        call: Call,
+        question: Annotated[
+            str, Key(max_length=4_000, description="What to find: Nordic fintechs with more than 100 staff.")
+        ] = "",
+        columns: Annotated[
+            list[str] | None,
+            Key(max_length=24, description="The one that names the things first: Name, Country, Staff:number."),
+        ] = None,
+        where: Annotated[str, Key(max_length=4_000, description="Conditions of every row: Staff > 100.")] = "",
+        rows: Annotated[int, Key(ge=0, le=MOST_ROWS, description="The most rows; 0: as usual.")] = 0,
+        fill: Annotated[bool, Key(description="Look for the cells that no list states.")] = True,
+        more_of: Annotated[str, Key(description="Instead of a question: a table to find more rows of.")] = "",
+        wait: Wait = True,
+    ) -> RowsFound:
+        """Find things that fit a description, as the rows of a new table: lists are read whole and joined, every cell
+        carries the row it was read from, conditions are checked, and the answer says how complete the list is. With
+        `more_of`, find more rows of such a table. May cost money and take minutes."""
+        if bool(question.strip()) == bool(more_of):
+            raise UsageError("Say what to find, or name a table with more_of.")
+        table_id = more_of
+        if not more_of:
+            listing = await self._tablewright.begin_find(
+                question,
+                fields=[parse_field(text) for text in columns or ()],
+                conditions=parse_where(where)[2] if where else (),
+                rows=rows or DEFAULT_ROWS,
+            )
+            table_id = listing.table_id
+        run_id = await self._desk.begun(
+            self._tablewright.start_find(table_id, fill=fill, more=bool(more_of), rows=rows if more_of else 0)
+        )
+        if wait:
+            refuse_failed(await self._desk.wait(call, run_id))
+        return rows_found(await self._tablewright.found_rows(table_id), run_id)
 
     async def refine_research(
         self,
@@ -173,6 +234,26 @@ def rounds_in_words() -> Callable[[Progress], str]:
         return f"Round {number}: {said.removeprefix('round: ')}"[:300] if number else said[:300]
 
     return words
+
+
+def rows_found(found: FoundRows, run_id: str) -> RowsFound:
+    return RowsFound(
+        table_id=found.table_id,
+        run_id=run_id,
+        status=found.status,
+        things=found.things,
+        columns=list(found.columns),
+        conditions=list(found.conditions),
+        rows=found.rows,
+        undecided=[f"{each.name}: {each.reason}" for each in found.undecided],
+        set_aside=[f"{each.name}: {each.reason}" for each in found.aside],
+        completeness=found.completeness,
+        left_over=found.left_over,
+        read=list(found.read),
+        not_reached=[f"{origin}: {why}" for origin, why in found.unreached.items()],
+        judged=found.by_model,
+        usage=Used.model_validate(document(found.usage)),
+    )
 
 
 def researched(found: Research, run_id: str) -> ResearchShown:

@@ -150,7 +150,7 @@ class Finder:
         listing = await self._store.listings.get(table_id)
         if listing.status == "done" and not more:
             return await account(self._store, listing)
-        search = Search(self, listing, fill=fill, rows=rows)
+        search = Search(self, listing, fill=fill, rows=rows, insists=more)
         return await search.run()
 
     def _note(self, step: Step) -> None:
@@ -160,14 +160,15 @@ class Finder:
 class Search:
     """One run of a search for rows."""
 
-    def __init__(self, finder: Finder, listing: Listing, *, fill: bool, rows: int) -> None:
+    def __init__(self, finder: Finder, listing: Listing, *, fill: bool, rows: int, insists: bool) -> None:
         self._store = finder._store
         self._tools = finder._tools
         self._terms = finder._terms
         self._concurrency = finder._concurrency
         self._changes = Changes(finder._store, finder._actor)
         self._watch = finder._watch
-        self._gatherer = Gatherer(finder._store, finder._tools, finder._watch, finder._note)
+        self._gatherer = Gatherer(finder._tools, self._keep_listing, finder._watch, finder._note)
+        self._insists = insists
         self._note = finder._note
         self._fill_cells = fill
         again = [source.origin for source in listing.sources if source.status == "not judged"]
@@ -204,23 +205,27 @@ class Search:
         return found
 
     async def _keep(self, **changes: object) -> None:
-        self._listing = await self._store.listings.keep(msgspec.structs.replace(self._listing, **changes))
+        await self._keep_listing(msgspec.structs.replace(self._listing, **changes))
+
+    async def _keep_listing(self, listing: Listing) -> Listing:
+        self._listing = await self._store.listings.keep(listing)
+        return self._listing
 
     # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _rounds(self) -> None:
         in_vain = 0
-        for _ in range(ROUNDS):
-            before = len(things_of(self._listing))
+        for number in range(ROUNDS):
+            before = things_of(self._listing)
             if not self._listing.waiting:
-                queries = await self._gatherer.next_queries(self._listing, things_of(self._listing))
+                insists = self._insists and number == 0
+                queries = await self._gatherer.next_queries(self._listing, before, insists=insists)
                 if not queries:
                     return
-                self._listing = await self._gatherer.search(self._listing, queries)
-            self._listing = await self._gatherer.read_waiting(self._listing)
+                await self._gatherer.search(self._listing, queries)
+            await self._gatherer.read_waiting(self._listing)
             await self._place()
-            found = len(things_of(self._listing))
-            in_vain = 0 if found > before else in_vain + 1
+            in_vain = 0 if len(things_of(self._listing)) > len(before) else in_vain + 1
             if in_vain > 1 or len(self._listing.placed) >= self._listing.rows:
                 return
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -18,7 +19,6 @@ from tablewright.journeys.find.things import Thing
 from tablewright.models.concern import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
-from tablewright.store.store import Store
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.links import continuations
@@ -27,6 +27,8 @@ from tablewright.table.retrieved import Refusal, Retrieved, is_document
 
 PAGES = 6
 """Opened in a round, at most."""
+RESULTS = 20
+"""Of a search: lists often stand behind what search engines prefer. Without a model, as many are opened."""
 AT_ONCE = 3
 LINKS = 40
 """Links that may continue a page's list, as they are shown."""
@@ -35,18 +37,24 @@ NEXT_PAGES = 20
 PLAIN_ROOM = 400_000
 """Characters of a page that are read without a model."""
 
+Keep: TypeAlias = Callable[[Listing], Awaitable[Listing]]
+
 
 class Gatherer:
-    def __init__(self, store: Store, tools: Tools, tell: Callable[[FindEvent], None], note: Tell) -> None:
-        self._store = store
+    def __init__(self, tools: Tools, keep: Keep, tell: Callable[[FindEvent], None], note: Tell) -> None:
+        """`keep` is called with what the search has come to, as soon as there is something new."""
+        self._keep = keep
         self._tools = tools
         self._web = web_of(tools)
         self._tell = tell
         self._note = note
         self._followed = 0
 
-    async def next_queries(self, listing: Listing, things: Sequence[Thing]) -> tuple[str, ...]:
-        """Those of the plan that were not searched; then what the model makes of what was found."""
+    async def next_queries(
+        self, listing: Listing, things: Sequence[Thing], *, insists: bool = False
+    ) -> tuple[str, ...]:
+        """Those of the plan that were not searched; then what the model makes of what was found. `insists`: somebody
+        asks for more, although the model may have taken the list for complete."""
         tried = (*listing.queries, *listing.failed_queries)
         if planned := tuple(query for query in listing.plan.queries if query not in tried):
             return planned
@@ -57,6 +65,7 @@ class Gatherer:
             sources=tuple((each.title or each.origin, said_of(each)) for each in listing.sources),
             tried=tried,
             aside=len(listing.aside),
+            insists=insists,
         )
         return (await decide(MoreSearches(), asked, self._tools.model, self._note)).decided
 
@@ -74,20 +83,20 @@ class Gatherer:
             failed_queries={name: why for name, why in listing.failed_queries.items() if name not in done} | failed,
         )
         if failed and not done and not listing.sources and not listing.waiting:
-            await self._store.listings.keep(listing)
+            await self._keep(listing)
             raise SearchError(
                 f"No search worked: {next(iter(failed.values()))}",
                 kept="The plan of the table is kept.",
                 advice="Go on with it once the search answers.",
             )
         chosen = await self._choose(listing, list(hits.values())) if hits else ()
-        return await self._store.listings.keep(
+        return await self._keep(
             msgspec.structs.replace(listing, waiting=tuple(dict.fromkeys((*listing.waiting, *chosen))))
         )
 
     async def _search(self, query: str) -> tuple[Sequence[Hit], str]:
         try:
-            return (await self._web.search(Query(text=query))).hits, ""
+            return (await self._web.search(Query(text=query, limit=RESULTS))).hits, ""
         except OverBudget:
             raise
         except SearchError as error:
@@ -98,7 +107,7 @@ class Gatherer:
             plan=listing.plan,
             offers=tuple(Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet) for hit in hits),
             read=tuple(source.origin for source in listing.sources),
-            most=PAGES,
+            most=PAGES if self._tools.model is not None else RESULTS,
         )
         self._tell(FindEvent(stage="choosing", detail=f"{len(hits)} search results"))
         with concerning([hit.origin for hit in hits if is_document(hit.origin)]):
@@ -120,7 +129,7 @@ class Gatherer:
             following = [url for _, each in read for url in each if url not in known][: NEXT_PAGES - self._followed]
             self._followed += len(following)
             total += len(following)
-            listing = await self._store.listings.keep(
+            listing = await self._keep(
                 msgspec.structs.replace(
                     listing,
                     sources=tuple(sources.values()),

@@ -1,0 +1,364 @@
+"""Finding rows: lists on small webs, read by a model that answers as it is told, and without one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.app import Tablewright
+from tablewright.errors import ModelError, NotFound, SearchError, UsageError
+from tablewright.settings import Settings
+from tablewright.table.edits import RemoveRow
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.form import parse_where
+from tablewright.table.listing import FoundRows
+from tablewright.table.model import Table
+from tablewright.table.text import cell_text
+
+from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
+from ..pages import Page, SmallWeb, small_web
+
+MILLS = "Wind mills of the coast with at least 3 floors"
+
+
+def table(*rows: str) -> str:
+    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row.split(' | '))}</tr>" for row in rows[1:])
+    head = "".join(f"<th>{cell}</th>" for cell in rows[0].split(" | "))
+    return f"<table><tr>{head}</tr>{lines}</table>"
+
+
+COAST = table("Mill | Town | Floors", "Old Kate | Sandby | 4", "Long Ann | Saltholm | 2", "De Kraai | Sandby | ")
+REGISTER = table(
+    "Name | Floors | Owner", "Old Kate | 4 | the parish", "De Kraai | 3 | J. Vos", "Grey Sister | 5 | a bank"
+)
+PAGES = {
+    "/coast": Page("Mills of the coast", f"<p>All wind mills of the coast.</p>{COAST}"),
+    "/kraai": Page("De Kraai", "<p>De Kraai is a wind mill in Sandby. It has 3 floors.</p>"),
+}
+OTHERS = {"/register": Page("Register of wind mills", f"<p>Mills that are listed.</p>{REGISTER}")}
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[SmallWeb]:
+    async with small_web(PAGES) as here, small_web(OTHERS) as there:
+        here.others.append(there)
+        yield here
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpoint]:
+    async with running_endpoint() as running:
+        running.otherwise = Reader()
+        yield running
+
+
+class Reader:
+    """A model that plans mills, opens every list and maps the columns that it sees in the header."""
+
+    def __init__(self, **replies: Callable[[str], Any]) -> None:
+        self.replies = {
+            "ListReply": lambda _: PLAN,
+            "Choice": lambda text: {"numbers": list(range(1, text.count("http://") + 1))},
+            "ListsReply": mapped,
+            "NextSearches": lambda _: {"queries": []},
+            "Patterns": lambda _: {"patterns": ["%entity"]},
+            "ValueGroups": lambda _: {"groups": []},
+        } | replies
+        self.asked: list[str] = []
+
+    def __call__(self, asked: Asked) -> Reply:
+        name = asked.body["response_format"]["json_schema"]["name"]
+        text = "\n".join(message["content"] for message in asked.body["messages"])
+        self.asked.append(name)
+        if name in self.replies:
+            return answer(self.replies[name](text))
+        return answer(read_floors(text, asked.body["response_format"]["json_schema"]["schema"]))
+
+
+def column(name: str, type: str = "text", question: str = "") -> dict[str, str]:
+    return {"name": name, "type": type, "question": question, "unit": ""}
+
+
+PLAN = {
+    "things": "wind mills of the coast",
+    "columns": [column("Name"), column("Floors", "number", "How many floors does {Name} have?")],
+    "identity": ["Name"],
+    "conditions": [{"column": "Floors", "operator": ">=", "values": ["3"]}],
+    "places": "Registers of mills.",
+    "queries": ["wind mills list", "register of mills"],
+    "say": "",
+}
+
+
+def mapped(text: str) -> dict[str, Any]:
+    """Each table of the page, by the words of its header."""
+    lines = [line.partition("] ") for line in text.split("\n") if line.startswith("[")]
+    rows = {int(number[1:]): cells.split(" | ") for number, _, cells in lines if " | " in cells}
+    if not rows:
+        return {"tables": [], "things": [], "next": []}
+    first = min(rows)
+    ours = {"Mill": "Name", "Name": "Name", "Floors": "Floors"}
+    columns = [
+        {"column": ours[cell], "cell": place, "unit": ""}
+        for place, cell in enumerate(rows[first], start=1)
+        if cell in ours
+    ]
+    run = {"first": first + 1, "last": max(rows), "columns": columns, "same": [], "without": []}
+    return {"tables": [run], "things": [], "next": []}
+
+
+def read_floors(text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """The answer for a row, or several: three floors where a page says so."""
+    quote = "It has 3 floors."
+    says = quote in text
+    cells = {"Floors": [{"value": "3", "basis": "stated", "quotes": [{"text": 1, "quote": quote}]}] if says else []}
+    row = {"texts": [{"text": 1, "same_row": "same", "reason": "its own page"}], "cells": cells}
+    return dict.fromkeys(schema["properties"], row) if "row 1" in schema["properties"] else row
+
+
+def settings(web: SmallWeb, endpoint: Endpoint | None, home: Path, **more: str) -> Settings:
+    given = web.settings(home)
+    asks = {"model": "openai:m", "model_base_url": endpoint.url, "model_api_key": "x"} if endpoint else {}
+    return replace(given, attempts="1", **asks, **more)
+
+
+async def found(app: Tablewright, question: str = MILLS, **options: Any) -> tuple[FoundRows, Table]:
+    fill = options.pop("fill", True)
+    planned = await app.begin_find(question, **options)
+    rows = await app.find_rows(planned.table_id, fill=fill)
+    return rows, await app.load(planned.table_id)
+
+
+def names(table: Table) -> list[str]:
+    return [cell_text(row.cell(table.key_field)) for row in table.rows]
+
+
+# ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_rows_of_several_lists_become_one_table_with_the_line_of_each_as_evidence(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        result, mills = await found(app)
+        kate = next(row for row in mills.rows if cell_text(row.cell("Name")) == "Old Kate")
+        quotes = [each.quote for each in kate.cell("Floors").evidence]
+        texts = [await app.stored_text(each.content_hash) for each in kate.cell("Floors").evidence]
+    assert sorted(names(mills)) == ["De Kraai", "Grey Sister", "Old Kate"]
+    assert quotes == ["Old Kate | Sandby | 4", "Old Kate | 4 | the parish"]
+    assert all(quote in (text or "") for quote, text in zip(quotes, texts, strict=True))
+    assert kate.cell("Floors").value == 4
+    assert (kate.cell("Floors").confidence or 0) > 0.95
+    assert result.status == "done"
+
+
+async def test_a_row_that_fails_a_condition_is_set_aside_with_the_reason_and_its_line(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        result, mills = await found(app)
+    (aside,) = result.aside
+    assert aside.name == "Long Ann"
+    assert aside.reason == "Floors is 2; wanted: Floors >= 3"
+    assert aside.evidence[0].quote == "Long Ann | Saltholm | 2"
+    assert "Long Ann" not in names(mills)
+
+
+async def test_a_cell_that_no_list_states_is_looked_for_and_decides_the_condition(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.others.clear()
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        result, mills = await found(app)
+    kraai = next(row for row in mills.rows if cell_text(row.cell("Name")) == "De Kraai")
+    assert kraai.cell("Floors").value == 3
+    assert kraai.cell("Floors").evidence[0].quote == "It has 3 floors."
+    assert result.undecided == ()
+
+
+async def test_without_filling_a_row_of_which_a_condition_is_not_known_stays_and_is_named(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.others.clear()
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        result, mills = await found(app, fill=False)
+    assert names(mills) == ["Old Kate", "De Kraai"]
+    assert [(each.name, each.reason) for each in result.undecided] == [("De Kraai", "Floors is not known")]
+
+
+async def test_completeness_is_estimated_only_from_sites_that_share_enough(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        result, _ = await found(app)
+    assert result.estimate is not None
+    assert result.estimate.high > result.estimate.found
+    assert "2 independent sites" in result.completeness
+    web.others.clear()
+    async with Tablewright.open(settings(web, endpoint, tmp_path / "again")) as app:
+        result, _ = await found(app)
+    assert result.estimate is None
+    assert result.completeness == "How many are missing cannot be estimated: they are all on one site."
+
+
+async def test_more_goes_on_with_new_searches_and_leaves_out_what_its_owner_removed(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    given = settings(web, endpoint, tmp_path)
+    register = web.others.pop()
+    async with Tablewright.open(given) as app:
+        planned = await app.begin_find(MILLS)
+        await app.find_rows(planned.table_id)
+        kate = next(row for row in (await app.load(planned.table_id)).rows if cell_text(row.cell("Name")) == "Old Kate")
+        await app.changes.edit(planned.table_id, [RemoveRow(row_id=kate.id)])
+        web.others.append(register)
+        endpoint.otherwise = Reader(NextSearches=lambda text: {"queries": ["listed mills"]})
+        await app.find_rows(planned.table_id, more=True)
+        after = names(await app.load(planned.table_id))
+    assert "Grey Sister" in after
+    assert "Old Kate" not in after
+
+
+async def test_pages_that_were_read_are_not_read_again_after_the_model_was_away(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    reader = Reader()
+    read = []
+
+    def failing(asked: Asked) -> Reply | Any:
+        name = asked.body["response_format"]["json_schema"]["name"]
+        if name == "ListsReply":
+            read.append(name)
+            return refusal(401, "no such key")
+        return reader(asked)
+
+    endpoint.otherwise = failing
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        planned = await app.begin_find(MILLS)
+        with pytest.raises(ModelError, match="could not be asked about"):
+            await app.find_rows(planned.table_id)
+        assert (await app.found_rows(planned.table_id)).status == "failed"
+        opened = web.requests["/coast"]
+        endpoint.otherwise = reader
+        result = await app.find_rows(planned.table_id)
+    assert result.status == "done"
+    assert result.rows == 3
+    assert web.requests["/coast"] == opened == 1
+    assert read
+
+
+async def test_an_outage_of_the_search_is_no_empty_list(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
+    web.search_status = 503
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        planned = await app.begin_find(MILLS)
+        with pytest.raises(SearchError, match="No search worked"):
+            await app.find_rows(planned.table_id)
+        result = await app.found_rows(planned.table_id)
+    assert result.status == "failed"
+    assert set(result.failed_queries) == set(PLAN["queries"])
+
+
+async def test_a_search_that_is_stopped_keeps_what_was_found_and_goes_on(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    reading = asyncio.Event()
+    reader = Reader()
+
+    def slow(asked: Asked) -> Reply:
+        if asked.body["response_format"]["json_schema"]["name"] in ("RowReply", "Rows"):
+            reading.set()
+            return Reply(never=True)
+        return reader(asked)
+
+    web.others.clear()
+    endpoint.otherwise = slow
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        planned = await app.begin_find(MILLS)
+        run_id = await app.start_find(planned.table_id)
+        await asyncio.wait_for(reading.wait(), 60)
+        await app.jobs.cancel(run_id)
+        async for _ in app.jobs.watch(run_id):
+            pass
+        stopped = await app.found_rows(planned.table_id)
+        endpoint.otherwise = reader
+        result = await app.find_rows(planned.table_id)
+    assert stopped.status == "cancelled"
+    assert stopped.rows == 2
+    assert result.status == "done"
+    assert result.rows == 2
+
+
+async def test_a_spent_budget_ends_in_a_partial_list_that_says_so(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    async with Tablewright.open(settings(web, endpoint, tmp_path, budget_tokens="2300")) as app:
+        planned = await app.begin_find(MILLS)
+        result = await app.find_rows(planned.table_id)
+    assert result.status == "partial"
+    assert "cap" in result.problem or "budget" in result.problem
+
+
+async def test_as_many_rows_are_placed_as_were_asked_for_and_the_rest_is_counted(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        result, mills = await found(app, rows=1)
+        assert names(mills) == ["Old Kate"]  # which both sites list
+        assert result.left_over == 2
+        more = await app.find_rows(result.table_id, more=True, rows=10)
+    assert more.rows == 3
+    assert more.left_over == 0
+
+
+async def test_a_plan_that_forgets_an_asked_column_goes_back_once(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    fields = [parse_field(text) for text in ("Name", "Town", "Floors:number")]
+    plans = [PLAN, {**PLAN, "columns": [column("Name"), column("Town"), column("Floors", "number")]}]
+    endpoint.otherwise = Reader(ListReply=lambda _: plans.pop(0))
+    async with Tablewright.open(settings(web, endpoint, tmp_path)) as app:
+        planned = await app.begin_find(MILLS, fields=fields)
+    assert [field.name for field in planned.plan.fields] == ["Name", "Town", "Floors"]
+    said = json.dumps([asked.body["messages"] for asked in endpoint.asked])
+    assert "the column 'Town' is asked for and missing." in said
+
+
+# ── without a model ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_without_a_model_tables_headed_as_the_columns_are_taken_and_called_that(
+    web: SmallWeb, tmp_path: Path
+) -> None:
+    fields = [parse_field(text) for text in ("Name", "Floors:number")]
+    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+        result, mills = await found(
+            app, fields=fields, conditions=parse_where("Floors >= 4")[2], fill=False, question="wind mills"
+        )
+    assert not result.by_model
+    assert names(mills) == ["Old Kate", "Grey Sister"]
+    assert [each.name for each in result.aside] == ["De Kraai"]
+    assert all(row.cell("Name").confidence_label == "medium" for row in mills.rows)
+
+
+async def test_without_a_model_no_column_is_made_up(web: SmallWeb, tmp_path: Path) -> None:
+    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+        planned = await app.begin_find("wind mills and their owners")
+    assert [field.name for field in planned.plan.fields] == ["Name"]
+    assert planned.plan.conditions == ()
+
+
+async def test_what_cannot_be_found_is_refused_before_anything_is_spent(web: SmallWeb, tmp_path: Path) -> None:
+    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+        with pytest.raises(UsageError, match="not said what to find"):
+            await app.begin_find(" ")
+        with pytest.raises(UsageError, match="asked for twice"):
+            await app.begin_find("mills", fields=[parse_field("Name"), parse_field("name")])
+        with pytest.raises(NotFound):
+            await app.found_rows("mills")
+    assert web.queries == []
