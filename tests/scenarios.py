@@ -128,6 +128,23 @@ class Stage:
                 )
         return replies
 
+    async def find(self, question: str, *columns: str, rows: int) -> Any:
+        """A table from a description: its rows, what was set aside, and how complete it is said to be."""
+        async with Tablewright.open(self.settings()) as tablewright:
+            finder = await tablewright._finder()
+            finder._today = lambda: date(2026, 11, 17)
+            listing = await finder.begin(question, fields=fields(*columns), rows=rows)
+            found = await tablewright.find_rows(listing.table_id)
+            table = await tablewright.load(listing.table_id)
+        return {
+            "rows": [{name: shown(cell) for name, cell in row.cells.items()} for row in table.rows],
+            "aside": [[each.name, each.reason] for each in found.aside],
+            "undecided": [[each.name, each.reason] for each in found.undecided],
+            "completeness": found.completeness,
+            "queries": list(found.queries),
+            "read": list(found.read),
+        }
+
     def _written(self, beginnings: tuple[str, ...]) -> list[Path]:
         paths = []
         for paper in files():
@@ -379,6 +396,12 @@ async def ask(stage: Stage) -> Any:
             "manuals/",
         ),
     )
+
+
+@scenario
+async def find(stage: Stage) -> Any:
+    """Two shops and a test that list some of the same kettles, and a condition that no list states."""
+    return await stage.find("Electric kettles of at least 1.5 litres for less than 50 pounds", "Name", "Price", rows=12)
 
 
 @scenario

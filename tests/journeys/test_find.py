@@ -61,7 +61,9 @@ async def endpoint() -> AsyncIterator[Endpoint]:
 class Reader:
     """A model that plans mills, opens every list and maps the columns that it sees in the header."""
 
-    def __init__(self, **replies: Callable[[str], Any]) -> None:
+    def __init__(self, tokens: int = 10, **replies: Callable[[str], Any]) -> None:
+        """`tokens` are what each request counts for."""
+        self.tokens = tokens
         self.replies = {
             "ListReply": lambda _: PLAN,
             "Choice": lambda text: {"numbers": list(range(1, text.count("http://") + 1))},
@@ -77,7 +79,7 @@ class Reader:
         text = "\n".join(message["content"] for message in asked.body["messages"])
         self.asked.append(name)
         if name in self.replies:
-            return answer(self.replies[name](text))
+            return answer(self.replies[name](text), read=self.tokens)
         return answer(read_floors(text, asked.body["response_format"]["json_schema"]["schema"]))
 
 
@@ -297,7 +299,8 @@ async def test_a_search_that_is_stopped_keeps_what_was_found_and_goes_on(
 async def test_a_spent_budget_ends_in_a_partial_list_that_says_so(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    async with Tablewright.open(settings(web, endpoint, tmp_path, budget_tokens="2300")) as app:
+    endpoint.otherwise = Reader(tokens=1_500)
+    async with Tablewright.open(settings(web, endpoint, tmp_path, budget_tokens="6000")) as app:
         planned = await app.begin_find(MILLS)
         result = await app.find_rows(planned.table_id)
     assert result.status == "partial"

@@ -57,7 +57,9 @@ def chunks(lines: Sequence[Line], room: int) -> Iterator[tuple[Line, ...]]:
     """In parts that fit; one that begins inside a table begins with the line above the table and its first row, which
     name what it lists and its columns."""
     part: list[Line] = []
-    size, above, header = 0, None, None
+    size = 0
+    above: Line | None = None
+    header: Line | None = None
     for line in lines:
         length = min(len(line.text), SHOWN) + 8
         if size + length > room and part:

@@ -16,6 +16,18 @@ TYPES: tuple[str, ...] = get_args(FieldType)
 _TYPED = re.compile(r"^(?P<name>.*?)(?<!\s)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:\((?P<detail>[^()]*)\))?$", re.DOTALL)
 
 
+def split_columns(text: str) -> list[str]:
+    """At commas, but not inside brackets: "Size:select(S, M)" is one."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
 def parse_field(text: str) -> Field:
     left, _, question = text.partition("=")
     left = left.strip()

@@ -84,6 +84,20 @@ def test_a_question_is_asked_once_for_one_key(api: Api) -> None:
     assert api.post("/ask", {"question": "all receipts"})["conversation"] != first["conversation"]
 
 
+def test_rows_are_found_watched_and_accounted_for(api: Api) -> None:
+    asked = {"question": "electric kettles", "columns": ["Product", "Price:money"], "where": "Price < 40 GBP"}
+    started = api.post("/find", {**asked, "fill": False}, 202)
+    api.watch(started["run_id"])
+    found = api.get(f"/tables/{started['table_id']}/found")
+    assert (found["status"], found["by_model"]) == ("done", False)
+    assert found["rows"] > 5
+    assert any("wanted: Price < 40 GBP" in each["reason"] for each in found["aside"])
+    more = api.post(f"/tables/{started['table_id']}/found", {"fill": False}, 202)
+    assert more["table_id"] == started["table_id"]
+    api.watch(more["run_id"])
+    assert api.get(f"/tables/{started['table_id']}/found")["rows"] == found["rows"]
+
+
 def test_research_is_started_watched_and_written_down(api: Api) -> None:
     ann = api.of("ann", "editor")
     started = ann.post("/research", {"question": "When was Brightwater Foods founded?", "max_tasks": 3}, 202)

@@ -54,7 +54,7 @@ def find(
     """
     from tablewright.doors.cli import output, views
     from tablewright.errors import UsageError
-    from tablewright.table.fieldspec import parse_field
+    from tablewright.table.fieldspec import parse_field, split_columns
     from tablewright.table.files import target_format
     from tablewright.table.form import parse_where
     from tablewright.table.listing import DEFAULT_ROWS
@@ -101,18 +101,6 @@ def find(
 
     flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
     with_app(work, flags)
-
-
-def split_columns(text: str) -> list[str]:
-    """At commas, but not inside brackets: "Size:select(S, M)" is one."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip()]
 
 
 def say_plan(listing: Listing) -> None:

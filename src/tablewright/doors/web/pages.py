@@ -20,6 +20,7 @@ from tablewright.errors import TablewrightError
 
 MODULES = (
     "tables_page",
+    "find_page",
     "table_page",
     "review_page",
     "documents_page",

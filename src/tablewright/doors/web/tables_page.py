@@ -33,6 +33,7 @@ async def tables_page() -> None:
                 heading("Another one")
                 show_drop()
                 with ui.element("div").classes("tw-row"):
+                    find_button()
                     ui.button("Try it with a sample table", icon="science", on_click=bring_sample).props("outline")
         elif visit.person.may_change:
             show_first_visit(visit)
@@ -51,6 +52,12 @@ def show_first_visit(visit: Visit) -> None:
         ui.label(sample_outlook(visit.tablewright.settings.search)).classes("tw-muted tw-small")
         ui.label("or").classes("tw-muted")
         show_drop()
+        ui.label("or").classes("tw-muted")
+        find_button()
+
+
+def find_button() -> None:
+    ui.button("Find rows", icon="manage_search", on_click=lambda: ui.navigate.to("/find")).props("outline")
 
 
 def sample_outlook(search: str) -> str:

@@ -1,0 +1,196 @@
+"""Find rows: describe things, watch the lists being read, and see how complete the table is."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from tablewright.app import Run
+from tablewright.doors.server.context import Visit
+from tablewright.doors.web.frame import about, heading, or_missing, say, visit, visit_now, visit_to_run
+from tablewright.doors.web.live import with_page
+from tablewright.doors.web.plain import bar, card, chip, grid, journey, outside, quiet, row, said
+from tablewright.errors import UsageError
+from tablewright.table.fieldspec import parse_field, split_columns
+from tablewright.table.form import parse_where
+from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
+from tablewright.table.text import plural
+
+LONGEST = 2_000
+SHOWN = 100
+"""Things set aside, and pages, that are listed."""
+STATUS: dict[ListingStatus, tuple[str, str]] = {
+    "planned": ("planned", "medium"),
+    "running": ("under way", "medium"),
+    "done": ("done", "high"),
+    "partial": ("partial", "medium"),
+    "cancelled": ("stopped", "low"),
+    "failed": ("failed", "failed"),
+}
+
+
+@ui.page("/find", title="Find rows · Tablewright")
+async def find_page() -> None:
+    seen = visit()
+    with journey("Find rows", here="/"):
+        if seen.person.may_change:
+            find_form(seen)
+
+
+def find_form(seen: Visit) -> None:
+    async def begin() -> None:
+        now = await visit_to_run()
+        words = (question.value or "").strip()
+        if not words:
+            question.validate()
+            return
+        button.disable()
+        try:
+            fields = [parse_field(text) for text in split_columns(columns.value or "")]
+            conditions = parse_where(where.value)[2] if (where.value or "").strip() else ()
+            listing = await now.tablewright.begin_find(
+                words[:LONGEST], fields=fields, conditions=conditions, rows=int(rows.value or DEFAULT_ROWS)
+            )
+            await now.tablewright.start_find(listing.table_id, fill=bool(fill.value))
+        except UsageError as error:
+            say(str(error), good=False)
+            return
+        finally:
+            button.enable()
+        ui.navigate.to(f"/tables/{listing.table_id}/found")
+
+    with card("What to find"), ui.element("form").classes("tw-column").on("submit.prevent", begin):
+        question = ui.textarea(
+            "What do you want a table of?",
+            placeholder="Nordic fintechs with more than 100 staff",
+            validation={"Say what to find.": lambda value: bool(value and value.strip())},
+        ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
+        question.without_auto_validation()
+        columns = ui.input("Columns, the name first", placeholder="Name, Country, Staff:number, CEO").props("outlined")
+        where = ui.input("Conditions that every row must meet", placeholder="Staff > 100").props("outlined")
+        with row():
+            rows = ui.number("Rows at most", value=DEFAULT_ROWS, min=1, max=MOST_ROWS, precision=0)
+            rows.props("outlined dense").style("width: 150px")
+            fill = ui.checkbox("Look for cells that no list states", value=True)
+            ui.space()
+            button = ui.button("Find rows", icon="manage_search").props("type=submit unelevated")
+        if seen.tablewright.settings.model == "builtin":
+            quiet(
+                "Without a model, tables are taken whose headers are named as your columns; nobody judges whether they "
+                "are what you describe."
+            )
+        if seen.tablewright.settings.budget:
+            quiet(f"It may spend at most {seen.tablewright.settings.budget} dollars.")
+
+
+# ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@ui.page("/tables/{table_id}/found", title="Find rows · Tablewright")
+@or_missing
+async def found_page(table_id: str) -> None:
+    seen = visit()
+    found = await (await visit_now()).tablewright.found_rows(table_id)
+    with journey(found.question, here="/"):
+        await OpenSearch(seen, found).show()
+
+
+class OpenSearch:
+    def __init__(self, seen: Visit, found: FoundRows) -> None:
+        self.seen = seen
+        self.found = found
+        self.run: Run | None = None
+        self.doing = ""
+        self.fraction: float | None = None
+
+    async def show(self) -> None:
+        about(self.found.table_id)
+        await self.look_for_run()
+        self.head = ui.refreshable(self.show_head)
+        self.state = ui.refreshable(self.show_state)
+        self.account = ui.refreshable(self.show_account)
+        with card("Search"):
+            self.head()
+            self.state()
+        self.account()
+        if self.is_running and self.run is not None:
+            with_page(self.follow(self.run.id))
+
+    async def look_for_run(self) -> None:
+        runs = await self.seen.tablewright.jobs.all(self.found.table_id, limit=20)
+        self.run = next((run for run in runs if run.kind == "find"), None)
+
+    @property
+    def is_running(self) -> bool:
+        return self.run is not None and self.run.status == "running"
+
+    async def follow(self, run_id: str) -> None:
+        async for event in self.seen.tablewright.jobs.watch(run_id):
+            news = event.progress
+            self.doing = news.detail
+            self.fraction = news.fraction if news.total else None
+            self.state.refresh()
+        self.found = await self.seen.tablewright.found_rows(self.found.table_id)
+        await self.look_for_run()
+        for part in (self.head, self.state, self.account):
+            part.refresh()
+
+    def show_head(self) -> None:
+        found = self.found
+        with row():
+            chip(*STATUS["running" if self.is_running else found.status])
+            quiet(f"{found.rows:,} {plural('row', found.rows)} of {found.things}")
+            ui.space()
+            ui.link("Open table", f"/tables/{found.table_id}")
+            if self.run is not None:
+                ui.link("Open run", f"/runs/{self.run.id}")
+            if not self.is_running and self.seen.person.may_change:
+                ui.button("Find more", icon="manage_search", on_click=self.find_more).props("outline")
+
+    async def find_more(self) -> None:
+        now = await visit_to_run()
+        rows = self.found.rows + DEFAULT_ROWS
+        await now.tablewright.start_find(self.found.table_id, more=True, rows=min(rows, MOST_ROWS))
+        ui.navigate.reload()
+
+    def show_state(self) -> None:
+        if self.is_running:
+            bar(self.fraction, "Progress of the search")
+            said(self.doing).props("aria-live=polite")
+
+    def show_account(self) -> None:
+        found = self.found
+        with card("How complete it is"):
+            heading("How complete it is")
+            said(found.completeness)
+            if found.problem:
+                said(f"Ended early: {found.problem}")
+            if not found.by_model:
+                said("No model judged these rows: their tables have headers that are named as your columns.")
+            if found.said:
+                said(found.said)
+            if found.conditions:
+                quiet(f"Every row must meet: {'; '.join(found.conditions)}")
+            if found.left_over:
+                said(f"{found.left_over:,} more were found than the rows asked for.")
+        if found.undecided:
+            with card("Not decided"):
+                heading("Not decided")
+                grid(["Row", "Why"], [[each.name, each.reason] for each in found.undecided[:SHOWN]], "Not decided")
+        if found.aside:
+            with card("Set aside"):
+                heading("Set aside")
+                grid(["Thing", "Why"], [[each.name, each.reason] for each in found.aside[:SHOWN]], "Set aside")
+        self.show_sources()
+
+    def show_sources(self) -> None:
+        found = self.found
+        with card("What was read"):
+            heading("What was read")
+            for query in found.queries:
+                quiet(f"Searched “{query}”")
+            for query, why in found.failed_queries.items():
+                said(f"Search “{query}” failed: {why}")
+            for origin in found.read[:SHOWN]:
+                outside(origin, origin)
+            for origin, why in list(found.unreached.items())[:SHOWN]:
+                said(f"Not reached: {origin} ({why})")
