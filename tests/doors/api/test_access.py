@@ -86,7 +86,8 @@ def test_a_viewer_looks_at_what_was_granted_and_changes_nothing(api: Api, ids: d
     for method, path, _ in operations(api):
         if method == "GET":
             if "{table_id}" in path:
-                assert vic.send(method, fill(path, ids)).status_code == 200, path
+                found = 404 if path.endswith("/found") else 200  # its rows were imported
+                assert vic.send(method, fill(path, ids)).status_code == found, path
         elif not path.startswith("/tokens"):  # their own
             assert vic.refused(403, method, fill(path, ids), json={})["type"] == "Forbidden"
     assert vic.get(f"/runs/{ids['run_id']}")["status"] == "done"

@@ -59,6 +59,8 @@ def test_what_costs_money_can_be_asked_for_once() -> None:
         "/tables/{table_id}/recheck",
         "/tables/{table_id}/refresh",
         "/ask",
+        "/find",
+        "/tables/{table_id}/found",
         "/research",
         "/research/{research_id}/questions",
         "/shortlists/{shortlist_id}/turns",

@@ -13,6 +13,7 @@ from axe_playwright_python.async_playwright import Axe
 from tablewright.app import FileOptions, Tablewright
 from tablewright.sample.documents import files
 from tablewright.table.fieldspec import parse_field
+from tablewright.table.form import parse_where
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
@@ -58,6 +59,8 @@ async def furnish(site: Site, folder: Path) -> dict[str, str]:
             "document": f"/documents/{await add_document(tablewright, folder)}",
             "ask": "/ask",
             "lookup": "/lookup",
+            "find": "/find",
+            "found": f"/tables/{await find_kettles(tablewright)}/found",
             "research": "/research",
             "report": f"/research/{await do_research(tablewright)}",
             "shortlist": "/shortlist",
@@ -72,6 +75,15 @@ async def add_document(tablewright: Tablewright, folder: Path) -> str:
     path.write_bytes(sample.content)
     await tablewright.add_documents([path])
     return (await tablewright.documents())[0].id
+
+
+async def find_kettles(tablewright: Tablewright) -> str:
+    fields = [parse_field("Product"), parse_field("Price:money")]
+    planned = await tablewright.begin_find(
+        "electric kettles", fields=fields, conditions=parse_where("Price < 40 GBP")[2]
+    )
+    await tablewright.find_rows(planned.table_id, fill=False)
+    return planned.table_id
 
 
 async def do_research(tablewright: Tablewright) -> str:
