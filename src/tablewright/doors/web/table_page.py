@@ -232,13 +232,13 @@ class TablePage:
         await self._open(event.args["row_id"], event.args["field"], by_key=event.args["by_key"])
 
     async def _open(self, row_id: RowId, name: str, *, by_key: bool = False) -> None:
+        self._at = (row_id, name)
         visit = await visit_now()
         table = await visit.table(self._table.id)
         row = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id)
         field = next((field for field in (*table.fields, *self._extra()) if field.name == name), None)
         if row is None or field is None:
             return
-        self._at = (row_id, name)
         cell, operation, proposed = row.cell(name), await self._proposed(row, name), False
         if operation is not None:
             cell, proposed = operation.cell, True

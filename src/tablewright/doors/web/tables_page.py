@@ -90,10 +90,8 @@ async def bring_sample() -> None:
 
 
 async def take_file(event: events.UploadEventArguments) -> None:
-    try:
-        await import_upload(event.file)
-    finally:
-        event.sender.run_method("reset")  # it takes one file at a time, and now the next
+    event.sender.run_method("reset")  # it takes one file at a time, and this one has arrived
+    await import_upload(event.file)
 
 
 async def import_upload(file: FileUpload) -> None:
