@@ -47,6 +47,12 @@ def test_currencies_are_never_added_together() -> None:
     assert [(amount.value, amount.unit) for amount in group.amounts] == [(Decimal("7.5"), "EUR"), (Decimal(7), "USD")]
 
 
+def test_measures_are_added_up_in_the_unit_that_most_are_written_in() -> None:
+    result = found(a={"Work": "2.5 hours"}, b={"Work": "30 min"}, c={"Work": "1.5 h"})
+    (amount,) = annotations_aggregate(result, "sum", "Work").groups[0].amounts
+    assert (amount.value, amount.unit) == (Decimal("4.5"), "h")
+
+
 @pytest.mark.parametrize(
     ("aggregate", "value", "holders"), [("max", Decimal(9), ["b", "c"]), ("min", Decimal(3), ["a"])]
 )

@@ -17,6 +17,8 @@ from tablewright.decisions.figures import unproved, work_out
         ("The total is 1 052.60.", "Total 1052.60"),
         ("It was signed on 3 May 2021.", "Date: 2021-05-03"),
         ("It was signed on 2021-05-03.", "dated 03/05/2021"),
+        ("It came on 4 March 2026: the note says so.", "Date: 04.03.2026"),
+        ("Only 4 of them came.", "four of them came"),
         ("There are no figures here.", ""),
         ("It began in 2019.", "since 12 March 2019"),
         ("Section 2.4.1 says so.", "see section 2.4.1"),

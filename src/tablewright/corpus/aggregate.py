@@ -7,6 +7,7 @@ a sum of its own, and an amount without one counts as the currency of all others
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
@@ -15,6 +16,7 @@ from tablewright.table.corpus import Aggregate, Completeness, Typed
 from tablewright.table.files.csv_writer import CsvWriter
 from tablewright.table.files.names import free_name
 from tablewright.table.files.sheet import ShownColumn
+from tablewright.table.measures import Measure, in_unit
 from tablewright.table.model import Noun, Row, given
 from tablewright.table.text import cell_text
 
@@ -89,10 +91,20 @@ def _amounts(aggregate: Aggregate, values: Sequence[tuple[Thing, Typed]]) -> tup
         return (Amount(value=extreme, things=_once(thing for thing, date in dated if date == extreme)),)
     kinds = {_kind(value) for _, value in numbers}
     only = next(iter(kinds - {""}), "") if len(kinds - {""}) == 1 else ""
-    by_kind: dict[str, list[tuple[Thing, Decimal]]] = {}
+    by_kind: dict[str, list[tuple[Thing, Typed]]] = {}
     for thing, value in numbers:
-        by_kind.setdefault(_kind(value) or only, []).append((thing, _exact(value)))
-    return tuple(_amount(aggregate, unit, each) for unit, each in sorted(by_kind.items()))
+        by_kind.setdefault(_kind(value) or only, []).append((thing, value))
+    amounts = []
+    for kind, each in sorted(by_kind.items()):
+        unit = _unit([value for _, value in each]) or kind
+        amounts.append(_amount(aggregate, unit, [(thing, _exact(value, unit)) for thing, value in each]))
+    return tuple(amounts)
+
+
+def _unit(values: Sequence[Typed]) -> str:
+    """What most of the measures are written in: hours are added up as hours."""
+    written = Counter(value.unit for value in values if value.base)
+    return written.most_common(1)[0][0] if written else ""
 
 
 def _amount(aggregate: Aggregate, unit: str, values: list[tuple[Thing, Decimal]]) -> Amount:
@@ -109,9 +121,13 @@ def _kind(value: Typed) -> str:
     return value.currency or value.base
 
 
-def _exact(value: Typed) -> Decimal:
+def _exact(value: Typed, unit: str) -> Decimal:
     """As it was written: the float 80.9 is 80.9, not the binary fraction next to it."""
-    return Decimal(repr(value.si if value.base and value.si is not None else value.number))
+    if value.base and value.unit != unit:
+        measure = Measure(value=value.number or 0, start=0, end=0, unit=value.unit)
+        converted = in_unit(measure, unit)
+        return Decimal(repr(converted.value if converted else value.si))
+    return Decimal(repr(value.number))
 
 
 def _once(things: Iterable[Thing]) -> tuple[Thing, ...]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from tablewright.table.dates import OTHER_READING, read_dates
+from tablewright.table.numbers import read_numbers
 
 _FIGURE = re.compile(r"\d+(?:[.,'’]\d+)*")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?![\d])")
@@ -32,7 +33,8 @@ def unproved(statement: str, texts: Sequence[str], results: Sequence[float] = ()
 
 def values_in(text: str) -> set[float]:
     written = [match[0] for pattern in (_FIGURE, _SPACED) for match in pattern.finditer(text)]
-    return {value for each in written for value in readings(each)}
+    in_words = {float(number.value) for number in read_numbers(text) if not text[number.start].isdigit()}
+    return in_words | {value for each in written for value in readings(each)}
 
 
 def readings(written: str) -> set[float]:

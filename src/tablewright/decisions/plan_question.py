@@ -24,18 +24,21 @@ You plan how a question about somebody's own documents is answered. You do not a
 carry out your plan.
 
 `question`: what is asked, whole and by itself, in the user's language: what pronouns, "that", "and the others?" or \
-"only 2024" refer to is written out from the conversation.
+"only 2024" refer to is written out from the conversation. A question that is whole stays as it is. A refinement of a \
+list, count or sum keeps what the last plan did and adds to its conditions.
 
 `action`:
 - "table": a list, count, sum, average, extreme, ranking, grouping or comparison over things of a kind, or a value of \
 things that conditions single out. Every document of the kind, or every row of a table, is looked at, so the result \
 can be complete.
-- "text": what sentences answer: how, why, what does it say about, a summary, a term of one named document.
+- "text": what sentences answer: how, why, what does it say about, everything about one thing, a summary, a term of \
+one named document.
 - "rest", "export", "go on", "new topic": the user wants more rows of the last result, wants it as a file (`path`, if \
 named), agrees to the reading that the last answer asked about, or wants to start over. Any other follow-up is a whole \
 new plan.
-- "ask back": only where the documents allow two readings that lead to different answers and nothing tells which is \
-meant. `say` is your question to the user, naming both readings.
+- "ask back": only where the documents allow several readings that lead to different answers and nothing tells which \
+is meant, or where the question refers to something that was never named. `say` is your question to the user, naming \
+the readings.
 
 For "text", `queries`: 2 to 5 searches in words that the documents themselves would use, each for another part or \
 wording of the question; in the documents' language. Give `queries` for "table" too: they are used where the table \
@@ -46,24 +49,29 @@ For "table":
 documents where each of its rows is one of the things asked about.
 - `columns`: everything that must be known of each member for conditions, sums, sorting and showing. Take a known \
 column by its name where it means the same; else a short name, its type and a question that a reader of one single \
-document can answer without knowing the others ("What is the total amount due?"). A property that no document states \
-as a value is a yes/no column ("Is it still unpaid?"). For tables inside documents only their own columns.
+document can answer without knowing the others ("What is the total amount due?"). "kind" is known of every document. \
+A property that no document states as a value is a yes/no column ("Is it still unpaid?"). For tables inside documents \
+only their own columns.
 - `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
 user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
 "yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. "known" and "unknown" ask whether a \
 document states it at all. No condition that only repeats the kind. Every restriction in the question must be one of \
 the conditions.
 - `aggregate` and `aggregate_column`: "" for a list; "count" for how many; or sum, average, min, max of a number, \
-amount or date. `group_by`: a column, for one figure a group. `order_by`, `descending`, `limit`: for "the three most \
-expensive", "sorted by date".
+amount or date. `group_by`: a column, for one figure a group. `order_by` (a column), `descending`, `limit`: for "the \
+three most expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which supplier \
+most often" is a count by supplier, `descending`, `limit` 1.
 - `unit_column`: where the currency or unit of the figures stands in a column of its own, that column; else "".
-- `compare`: true where the answer needs judgement across members or kinds that conditions cannot express, such as \
-matching orders with deliveries, or a yes or no with a reason; a second reader is then shown the filled tables.
+- `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows, that conditions \
+and aggregates cannot express, such as matching orders with deliveries, or price times stock; a second reader is then \
+shown the rows that the conditions leave. A yes or no that a list or a count settles needs none.
 
 {WARNING}"""
 
 Action = Literal["table", "text", "rest", "export", "go on", "new topic", "ask back"]
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "contains", "in month", "known", "unknown"]
+KIND = "kind"
+"""The column that every document has."""
 TURNS = 6
 """Earlier turns that are shown, at most."""
 TURN = 600
@@ -89,6 +97,8 @@ class QuestionToPlan(Noun, frozen=True, gc=True):
     turns: tuple[tuple[str, str], ...] = ()
     last: str = ""
     result: str = ""
+    hits: str = ""
+    """Lines of the documents that the words of the question lead to."""
 
 
 class PlannedColumn(BaseModel):
@@ -160,6 +170,10 @@ class PlanQuestion:
             parts.append(f"The last plan:\n{block(2, asked.last, 'plan')}")
         if asked.result:
             parts.append(f"Its result:\n{block(3, asked.result, 'result')}")
+        if asked.hits:
+            parts.append(
+                f"Some passages in which its words stand, which may be beside the point:\n{block(4, asked.hits)}"
+            )
         parts.append(f"Today is {asked.today}.\nThe user says:\n{question_block(asked.text)}")
         return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(parts), reply=QuestionPlan, max_tokens=1_200)
 
@@ -187,6 +201,7 @@ def wrong_with(plan: QuestionPlan, groups: Mapping[str, Group]) -> str:
     columns = {column_key(column.name) for column in plan.columns}
     for name in plan.of:
         columns |= {column_key(column) for column in groups[name].columns}
+        columns |= set() if groups[name].fixed else {KIND}
         if groups[name].fixed:
             own = {column_key(column) for column in groups[name].columns}
             if extra := [column.name for column in plan.columns if column_key(column.name) not in own]:

@@ -92,7 +92,10 @@ class DocumentAnswers:
                 notebook = Notebook(
                     subject, wanted, self._tools, self._corpus.source, tell, seat=seat, examples=self._task.examples
                 )
-                parts.append(DocumentPart(self._corpus, subject, notebook, most))
+                found_in_it = {field.name for field in self._task.table.fields if field.question}
+                given = {name: text for name, text in subject.context.items() if name not in found_in_it}
+                itself = Subject(name="", context=given, column=subject.column)
+                parts.append(DocumentPart(self._corpus, subject, itself, notebook, most))
         return DocumentsOfRow(parts)
 
 
@@ -107,13 +110,13 @@ class DocumentsOfRow:
 
 
 class DocumentPart:
-    """The fields of a row that ask about one thing, and the documents about it."""
+    """The fields of a row that ask about one thing, and the documents about it; `itself` where it is a document."""
 
-    def __init__(self, corpus: Corpus, subject: Subject, notebook: Notebook, most: int) -> None:
+    def __init__(self, corpus: Corpus, subject: Subject, itself: Subject, notebook: Notebook, most: int) -> None:
         self._corpus = corpus
         self._name = subject.name
         self._most = most
-        self._itself = Subject(name="", context=subject.context, column=subject.column)
+        self._itself = itself
         self._notebook = notebook
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:

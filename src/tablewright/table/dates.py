@@ -80,7 +80,7 @@ _MONTH, _MONTH_2 = _NAME.format("month"), _NAME.format("month2")
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
 _DAY_2 = r"(?P<day2>\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
 _YEAR = r"(?P<year>\d{4})(?!\d)"
-_SHORT = r"(?P<year>\d{4}|'?\d{2})(?![\d:]|\.\d)"
+_SHORT = r"(?P<year>\d{4}|'?\d{2})(?!\d|[:.]\d)"
 _OF = r"(?:(?:\s?day)?\s?(?:of|de|del|d'|den)\s|[\s.,/-])\s?"
 _OF_YEAR = r"(?:,?\s?(?:of|de|del)\s|[\s.,/-]{1,3})(?=['\d])"
 

@@ -206,12 +206,12 @@ def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
             return "number" if any(map(str.isdigit, quote[number.start : number.end])) else "number in words"
     if any(date[:4] == str(wanted) for date in _dates(quote)):
         return "year of a date"
-    for measure in read_measures(quote, unit):
+    for measure in read_measures(_BETWEEN_CELLS.sub(" ", quote), unit):
         sizes = [measure.value, *measure.sizes, *([measure.high] if measure.high is not None else [])]
         if any(_close(size, wanted) for size in sizes):
             return "number"
         converted = in_unit(measure, unit) if unit and measure.unit else None
-        if converted is not None and _close(converted.value, wanted):
+        if converted is not None and _rounds_to(converted.value, wanted):
             return f"unit, {measure.unit} to {unit}"
     return ""
 
@@ -234,6 +234,18 @@ def _dates(quote: str) -> Iterator[str]:
             yield date.last
         if other := OTHER_READING.search(date.note):
             yield other[1]
+
+
+_BETWEEN_CELLS = re.compile(r" ?\| ?")
+"""A figure and its unit may stand in two cells of a row."""
+ROUNDED = 0.01
+"""What a conversion may lose when it is rounded, of the value."""
+
+
+def _rounds_to(exact: int | float, written: int | float) -> bool:
+    """Whether it is written as it comes out, or rounded to the digits it has: 1,340 lb are 607.8 kg."""
+    _, _, decimals = f"{written:f}".rstrip("0").partition(".")
+    return abs(exact - written) <= min(0.5 * 10 ** -len(decimals), ROUNDED * abs(exact)) or _close(exact, written)
 
 
 def _close(one: int | float, other: int | float) -> bool:

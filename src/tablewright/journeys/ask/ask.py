@@ -35,10 +35,16 @@ from tablewright.store.store import Store
 from tablewright.table.corpus import Document
 from tablewright.table.form import Form, KnownGroup
 from tablewright.table.reply import Reply
+from tablewright.table.rowkey import fold, tokenize
+from tablewright.table.text import shortened
+from tablewright.text.words import SMALL_WORDS
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
+HITS = 8
+"""Passages with words of the question that its plan is shown."""
+HIT = 160
 KEPT = 4
 """Collections of documents whose inner tables are held in memory: people may see different ones."""
 SHOWN = 12
@@ -163,9 +169,18 @@ class Asker:
             turns=tuple((turn.question, turn.answer) for turn in turns),
             last=last.plan if last else "",
             result=await self._shown_result(last) if last else "",
+            hits=await self._hits(text),
         )
         with concerning([each.id for members in things.kinds.values() for each in members]):
             return await decide(PlanQuestion(), asked, self._desk.model, self._desk.tell)
+
+    async def _hits(self, text: str) -> str:
+        """Where the words of the question stand, a line each: which names and numbers are whose."""
+        found = await self._desk.corpus.search.hybrid(text, HITS)
+        return "\n".join(
+            f"- {hit.document.name} ({hit.document.kind or 'document'}): {lines_about(text, hit.text)}"
+            for hit in found.hits
+        )
 
     async def _shown_result(self, turn: Turn) -> str:
         if not turn.result_id:
@@ -174,6 +189,14 @@ class Asker:
         lines = [" | ".join(kept.columns), *(" | ".join(row.values) for row in kept.rows)]
         more = kept.total - len(kept.rows)
         return "\n".join(lines) + (f"\n({more:,} more rows)" if more else "")
+
+
+def lines_about(question: str, text: str) -> str:
+    """The two lines that share the most words with the question."""
+    words = {word for word in tokenize(fold(question)) if word not in SMALL_WORDS}
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    best = sorted(range(len(lines)), key=lambda place: -len(words.intersection(tokenize(fold(lines[place])))))[:2]
+    return " … ".join(shortened(lines[place], HIT) for place in sorted(best))
 
 
 async def answered(asking: Asking, things: Inventory) -> Reply:

@@ -17,13 +17,13 @@ def since_new_topic(turns: Sequence[Turn]) -> Sequence[Turn]:
 
 
 async def go_on(asking: Asking) -> Reply:
-    """More of the kept result, or all of it for a file; as complete as the answer was that it belongs to."""
+    """More of the kept result, or its beginning where all of it goes into a file; as complete as it was before."""
     before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
     if before is None:
         return await asking.said("There are no rows yet to go on with. Ask for a list first.")
     is_export = asking.plan.action == "export"
     start = 0 if is_export else before.shown
-    kept = await asking.desk.store.results.page(before.result_id, start, 0 if is_export else ROWS)
+    kept = await asking.desk.store.results.page(before.result_id, start, ROWS)
     sources = Sources(corpus=asking.desk.corpus)
     rows = tuple(
         [

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.corpus.aggregate import Aggregated, annotations_aggregate
+from tablewright.corpus.aggregate import Aggregated, Group, annotations_aggregate
 from tablewright.corpus.found import Found, Stated, Thing, Undecided
 from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, judge, unstated
 from tablewright.corpus.vocabulary import holds
@@ -113,9 +114,13 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
         doubted += bool(member.doubts & used)
         guesses.update([verdict.guess] if verdict.guess else [])
     ordered, unplaced = in_order(plan, matches)
-    undecided += [Undecided(thing=thing_of(each, plan), reason=f"{plan.order_by} is not stated") for each in unplaced]
-    if plan.limit > 0:
+    is_grouped = bool(plan.aggregate and plan.group_by)
+    if plan.limit > 0 and not is_grouped:
+        reason = f"{plan.order_by} is not stated"
+        undecided += [Undecided(thing=thing_of(each, plan), reason=reason) for each in unplaced]
         ordered = ordered[: plan.limit]
+    else:
+        ordered, unplaced = ordered + unplaced, []
     doubts = [f"{doubted} of {len(members)} were judged by the model, or are not sure"] if doubted else []
     doubts += [f"{guess} ({count})" for guess, count in guesses.items()]
     doubts += [f"names in {column} were compared by spelling alone" for column in sorted(said.by_spelling)]
@@ -133,6 +138,7 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
     aggregated = None
     if plan.aggregate:
         aggregated = annotations_aggregate(found, plan.aggregate, question.of, question.group_by)
+        aggregated = best_groups(aggregated, plan) if is_grouped and plan.limit > 0 else aggregated
     return found, aggregated
 
 
@@ -264,6 +270,20 @@ def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member
     placed = [(rank(member.values[key][0].value), member) for member in members if member.values.get(key)]
     placed.sort(key=lambda each: each[0], reverse=plan.descending)
     return [member for _, member in placed], [member for member in members if not member.values.get(key)]
+
+
+def best_groups(aggregated: Aggregated, plan: QuestionPlan) -> Aggregated:
+    """As many groups as the plan asks for, by their figure; those that share the last place are all there."""
+
+    def figure(group: Group) -> tuple[bool, Decimal | str]:
+        value = group.amounts[0].value if group.amounts else Decimal(group.count)
+        return isinstance(value, str), value
+
+    figured = [group for group in aggregated.groups if group.key and (group.amounts or plan.aggregate == "count")]
+    ordered = sorted(figured, key=figure, reverse=plan.descending)
+    last = figure(ordered[min(plan.limit, len(ordered)) - 1]) if ordered else None
+    kept = [group for place, group in enumerate(ordered) if place < plan.limit or figure(group) == last]
+    return msgspec.structs.replace(aggregated, groups=tuple(kept))
 
 
 def rank(value: Typed) -> tuple[int, float, str]:

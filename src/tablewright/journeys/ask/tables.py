@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
 from tablewright.decisions.decision import decide
-from tablewright.decisions.plan_question import QuestionPlan
+from tablewright.decisions.plan_question import KIND, QuestionPlan
 from tablewright.engine.estimate import Estimate
 from tablewright.engine.fill import Fill
 from tablewright.errors import ModelError
@@ -22,12 +22,12 @@ from tablewright.journeys.ask.answering import (
     values_of,
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
-from tablewright.journeys.ask.query import Scope, Spellings, answer, in_words, spellings
+from tablewright.journeys.ask.query import Scope, Spellings, answer, decided, in_words, spellings
 from tablewright.journeys.ask.things import Inventory, Member, members_of_table
 from tablewright.journeys.ask.turn import Asking, unverified, with_sources
 from tablewright.models.concern import concerning
 from tablewright.store.results import ResultRow
-from tablewright.table.model import Field, column_key
+from tablewright.table.model import Field, FieldType, column_key
 from tablewright.table.reply import Ledger, Reply, ReplyRow, Tried
 from tablewright.table.text import shortened
 
@@ -51,7 +51,7 @@ async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
             return read
         members += [(name, each) for each in read]
     if plan.compare:
-        return await concluded(asking, members, things)
+        return await concluded(asking, possible(plan, members), things)
     kinds = [name for name in plan.of if name not in things.tables]
     called = kinds[0] if len(kinds) == len(plan.of) == 1 else "row" if not kinds else "document"
     said = await spellings(plan, [each for _, each in members], asking.desk.model, asking.desk.tell)
@@ -90,7 +90,11 @@ async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Mem
         watch=desk.watch,
     )
     table = await tables.table(kind, documents, keys_of([each for all_ in things.kinds.values() for each in all_]))
-    fields = [Field(name=each.name, type=each.type, question=each.question, unit=each.unit) for each in plan.columns]
+    fields = [
+        Field(name=each.name, type=each.type, question=each.question, unit=each.unit)
+        for each in plan.columns
+        if column_key(each.name) != KIND
+    ]
     table, filled = await tables.fill(table, documents, fields)
     if questions:
         return await asking.said(questions[0], clarification=questions[0], waits=True)
@@ -181,6 +185,17 @@ def relaxed(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[str, ...
 
 
 # ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def possible(plan: QuestionPlan, members: Sequence[tuple[str, Member]]) -> list[tuple[str, Member]]:
+    """Without those that a condition keeps out; one on a column that a table does not have says nothing of its rows."""
+    types: dict[str, FieldType] = {column_key(column.name): column.type for column in plan.columns}
+
+    def is_out(member: Member) -> bool:
+        verdicts = [decided(member, condition, types, Spellings()) for condition in plan.conditions]
+        return any(verdict.truth == "no match" for verdict in verdicts)
+
+    return [(name, member) for name, member in members if not is_out(member)]
 
 
 async def concluded(asking: Asking, members: Sequence[tuple[str, Member]], things: Inventory) -> Reply | None:

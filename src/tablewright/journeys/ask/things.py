@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tablewright.corpus.found import Stated
-from tablewright.decisions.plan_question import Group
+from tablewright.decisions.plan_question import KIND, Group
 from tablewright.store.kinds import KindRow
 from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store
@@ -15,11 +16,14 @@ from tablewright.table.model import Cell, Field, Table, column_key
 from tablewright.table.text import cell_text, shortened
 from tablewright.table.typed import typed
 
-LEAST_ROWS = 5
+LEAST_ROWS = 3
 """Rows that tables of one header have, all together, to be worth naming."""
 MOST_TABLES = 24
+UNNAMED = re.compile(r"Column \d+")
 SAMPLES = 4
-NAMES = 4
+NAMES = 8
+FEW = 12
+"""Different values of a column that are all shown."""
 SURE = 0.5
 """A value below this confidence decides nothing."""
 
@@ -52,6 +56,8 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
         values: dict[str, tuple[Stated, ...]] = {}
         missing: dict[str, str] = {}
         doubts = set()
+        if document.kind:
+            values[KIND] = (Stated(asked=KIND, label=KIND, value=Typed(raw=document.kind), start=0, end=0),)
         for each in table.fields:
             cell = row.cell(each.name) if row else Cell()
             key = column_key(each.name)
@@ -112,6 +118,11 @@ class RowTable:
     name: str
     labels: tuple[str, ...]
     members: Sequence[Member]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether no column has a name of its own."""
+        return all(UNNAMED.fullmatch(label) for label in self.labels)
 
     @property
     def documents(self) -> list[Document]:
@@ -208,11 +219,9 @@ async def inventory(
     if tables:
         lines.append("Tables inside documents, each row a thing of its own:")
     for table_ in tables:
-        where = examples(table_.documents)
-        lines.append(f"- {table_.name} ({len(table_.members)} rows): {' | '.join(table_.labels)}; in {where}")
-        first = table_.members[0]
-        shown = [" / ".join(each.value.raw for each in first.values.get(column_key(n), ())) for n in table_.labels]
-        lines.append(f"    first row: {shortened(' | '.join(shown), 200)}")
+        if table_.is_bare:
+            continue
+        lines += described_table(table_)
         groups[table_.name] = Group(name=table_.name, columns=table_.labels, fixed=True)
     unsorted = sum(not each.kind_by for each in documents)
     doubt = f"the kind of {unsorted} of {len(documents)} documents was guessed from their own words" if unsorted else ""
@@ -229,6 +238,23 @@ async def inventory(
 def examples(documents: Sequence[Document]) -> str:
     named = ", ".join(each.name for each in documents[:NAMES])
     return named + (f" and {len(documents) - NAMES} more" if len(documents) > NAMES else "")
+
+
+def described_table(table: RowTable) -> list[str]:
+    """Its columns, its first row, and the values of columns that have only a few."""
+    where = examples(table.documents)
+    first = table.members[0]
+    shown = [" / ".join(each.value.raw for each in first.values.get(column_key(name), ())) for name in table.labels]
+    lines = [
+        f"- {table.name} ({len(table.members)} rows): {' | '.join(table.labels)}; in {where}",
+        f"    first row: {shortened(' | '.join(shown), 200)}",
+    ]
+    for label in table.labels:
+        stated = [each.value for member in table.members for each in member.values.get(column_key(label), ())]
+        texts = dict.fromkeys(value.raw for value in stated if value.number is None and not value.date)
+        if 1 < len(texts) <= min(FEW, len(stated) // 2):
+            lines.append(f"    {label}: {', '.join(shortened(text, 40) for text in texts)}")
+    return lines
 
 
 def described(column: Field, members: Sequence[Member]) -> str:
