@@ -160,6 +160,23 @@ async def test_rows_of_several_lists_become_one_table_with_the_line_of_each_as_e
     assert result.status == "done"
 
 
+async def test_two_names_are_one_thing_where_the_model_says_so(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    renamed = REGISTER.replace("De Kraai", "The Crow (Kraai mill)")
+    web.others[0].pages["/register"] = Page("Register of wind mills", renamed)
+
+    def grouped(text: str) -> dict[str, Any]:
+        numbers = [int(line[1 : line.index("]")]) for line in text.split("\n") if "Kraai" in line and line[0] == "["]
+        return {"groups": [{"name": "De Kraai", "numbers": numbers}]}
+
+    for groups, expected in ((grouped, 3), (lambda _: {"groups": []}, 4)):
+        endpoint.otherwise = Reader(ValueGroups=groups)
+        async with Tablewright.open(settings(web, endpoint, tmp_path / str(expected))) as app:
+            result, _ = await found(app)
+        assert result.rows == expected
+
+
 async def test_a_row_that_fails_a_condition_is_set_aside_with_the_reason_and_its_line(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -86,6 +86,9 @@ class Listing(Noun, frozen=True):
     waiting: tuple[str, ...] = ()
     """Addresses that are still to be opened: chosen, or the next page of a list."""
     sources: tuple[ListSource, ...] = ()
+    compared: tuple[str, ...] = ()
+    """The names that were compared in meaning, and `same_names` which of them mean the same."""
+    same_names: tuple[tuple[str, ...], ...] = ()
     placed: Mapping[str, RowId] = {}
     aside: tuple[SetAside, ...] = ()
     usage: Usage = Usage()

@@ -18,9 +18,11 @@ import msgspec
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_list import ListToPlan, PlanList
+from tablewright.decisions.same_values import SameValues, ToGroup
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.errors import OverBudget, RunError, UsageError
+from tablewright.journeys.ask.query import MOST_VALUES
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.conditions import spellings, verdict
 from tablewright.journeys.find.gather import Gatherer
@@ -44,6 +46,7 @@ from tablewright.table.listing import (
     SetAside,
 )
 from tablewright.table.model import Cell, Evidence, Field, Row, Step, Table, column_key
+from tablewright.table.rowkey import row_key
 from tablewright.table.text import plural, shortened
 from tablewright.table.usage import metered
 
@@ -234,6 +237,7 @@ class Search:
     async def _place(self) -> None:
         """Things become rows, those that most sites name first, as many as are wanted; what is known to fail a
         condition is set aside. Rows that are there learn what further pages say."""
+        await self._compare_names()
         things, plan, at = things_of(self._listing), self._listing.plan, now()
         table = await self._table()
         present = {row.id: row for row in table.rows}
@@ -263,6 +267,19 @@ class Search:
         placed = dict(self._listing.placed) | {thing.key: ids[thing.key] for thing in chosen}
         await self._keep(placed=placed, aside=tuple(aside.values()))
         self._watch(FindEvent(stage="placing", detail=f"{len(things):,} found", done=len(placed)))
+
+    async def _compare_names(self) -> None:
+        """Which names of different pages mean the same thing: the model says so, once for each set of names."""
+        listed = [{each.name for each in source.sightings} for source in self._listing.sources if source.sightings]
+        names = tuple(dict.fromkeys(name for each in listed for name in sorted(each)))
+        unequal = {row_key(name) for name in names}
+        if len(listed) < 2 or not 2 <= len(unequal) <= MOST_VALUES or {*names} <= {*self._listing.compared}:
+            return
+        asked = ToGroup(column=self._listing.plan.key, values=names, question=self._listing.plan.question)
+        outcome = await decide(SameValues(), asked, self._tools.model, self._note)
+        if self._tools.model is not None and not outcome.degraded:
+            same = tuple(each for each in outcome.decided.values() if len(each) > 1)
+            await self._keep(compared=names, same_names=same)
 
     async def _settle(self) -> None:
         """Looks for the cells that no list states; rows that turn out to fail a condition make room for others."""

@@ -1,11 +1,13 @@
 """Which sightings are of one thing, and what its row says.
 
-Rows of one table are different things, unless they say the same. Names on other pages are compared by
-`table/dedupe.py`; where one thing has several rows, the plan's identity columns must agree too.
+Rows of one table are different things, unless they say the same. Whether names on two pages mean one thing the model
+has said; names that it was not asked about, and all without a model, are compared by `table/dedupe.py`. Where one thing
+has several rows, the plan's identity columns must agree too.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -50,7 +52,7 @@ class Thing:
 
 def things_of(listing: Listing) -> list[Thing]:
     """In the order in which they were found."""
-    collected = Collected(listing.plan)
+    collected = Collected(listing)
     for source in listing.sources:
         for sighting in source.sightings:
             collected.add(sighting)
@@ -58,27 +60,38 @@ def things_of(listing: Listing) -> list[Thing]:
 
 
 class Collected:
-    def __init__(self, plan: ListPlan) -> None:
+    def __init__(self, listing: Listing) -> None:
+        plan = listing.plan
         self.things: list[Thing] = []
+        self._compared = frozenset(map(row_key, listing.compared))
+        self._same = {row_key(name): row_key(names[0]) for names in listing.same_names for name in names}
         self._fields = {each.name: each for each in plan.fields}
         self._identity = [name for name in plan.identity if name != plan.key]
         self._names = Names()
-        self._called: dict[int, list[Thing]] = {}
+        self._by_key: dict[str, int] = {}
+        self._called: defaultdict[int, list[Thing]] = defaultdict(list)
         """The things of each name, by the number that the name was added under."""
         self._keys: set[str] = set()
 
     def add(self, sighting: Sighting) -> None:
-        place = self._names.find(sighting.name)
-        if place is None:
-            place = len(self._called)
-            self._names.add(place, sighting.name)
-            self._called[place] = []
+        place = self._place_of(sighting.name)
         same = next((thing for thing in self._called[place] if self._is_one(thing, sighting)), None)
         if same is None:
             same = Thing(key=self._new_key(sighting), name=sighting.name)
             self.things.append(same)
             self._called[place].append(same)
         same.sightings.append(sighting)
+
+    def _place_of(self, name: str) -> int:
+        """The number of the name: one for all that mean the same."""
+        key = row_key(name)
+        if key in self._compared:
+            return self._by_key.setdefault(self._same.get(key, key), len(self._by_key))
+        place = self._names.find(name)
+        if place is None:
+            place = self._by_key.setdefault(f"~{key}", len(self._by_key))
+            self._names.add(place, name)
+        return place
 
     def _is_one(self, thing: Thing, sighting: Sighting) -> bool:
         for other in thing.sightings:
