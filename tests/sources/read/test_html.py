@@ -33,6 +33,28 @@ def test_a_table_is_one_line_for_each_row_with_its_header_first() -> None:
     assert lines(table) == ["Model | Weight | Price", "A1 | 12 kg | $5", "B2 |  | $7"]
 
 
+def test_a_cell_that_spans_rows_or_columns_stands_in_each_of_them() -> None:
+    table = (
+        "<table><tr><th>Region</th><th>Town</th><th colspan=2>Codes</th></tr>"
+        "<tr><td rowspan=3>North</td><td>Alta</td><td>ALF</td><td>ENAT</td></tr>"
+        "<tr><td>Bodø</td><td>BOO</td><td>ENBO</td></tr>"
+        "<tr><td>Narvik</td><td colspan=2>closed</td></tr>"
+        "<tr><td>South</td><td>Oslo</td><td>OSL</td><td>ENGM</td></tr></table>"
+    )
+    assert lines(table) == [
+        "Region | Town | Codes | Codes",
+        "North | Alta | ALF | ENAT",
+        "North | Bodø | BOO | ENBO",
+        "North | Narvik | closed | closed",
+        "South | Oslo | OSL | ENGM",
+    ]
+
+
+def test_spans_of_a_hostile_table_do_not_multiply_its_text() -> None:
+    rows = "<tr><td rowspan=99999 colspan=99999>" + "x" * 300 + "</td><td>y</td></tr>" * 50
+    assert len("".join(lines(f"<table><tr><th>A</th><th>B</th></tr>{rows}</table>"))) < 50_000
+
+
 @pytest.mark.parametrize(
     "markup",
     [

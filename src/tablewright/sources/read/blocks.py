@@ -7,7 +7,7 @@ Facts are kept in a form that a reader of lines understands: a table row is "a |
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -33,6 +33,10 @@ MAX_LABELS = 12
 MAX_CELL = 400
 MAX_CELL_ELEMENTS = 80
 MAX_CELL_LINES = 8
+MAX_SPAN = 500
+"""Rows that a cell reaches down to; columns that it spans are a tenth."""
+MAX_REPEATED = 200
+"""Characters of a cell that is written again in each row and column that it spans."""
 
 
 @dataclass(slots=True)
@@ -102,6 +106,43 @@ def visible_page(root: _Element) -> Page:
 
 
 @dataclass(slots=True)
+class _Grid:
+    """A table with a row of headers: which cells reach down into its further rows, by column."""
+
+    headed: bool = False
+    spans: dict[int, tuple[int, tuple[bool, str]]] = field(default_factory=dict)
+
+    def whole(self, cells: Sequence[_Element], texts: Sequence[tuple[bool, str]]) -> list[tuple[bool, str]]:
+        """The row with the cells that it shares with rows above, and with one that spans several columns in each."""
+        found: list[tuple[bool, str]] = []
+        for cell, text in zip(cells, texts, strict=True):
+            self._reach_down(found)
+            attributes = attributes_of(cell)
+            across, down = (
+                span_of(attributes.get("colspan"), MAX_SPAN // 10),
+                span_of(attributes.get("rowspan"), MAX_SPAN),
+            )
+            again = text if len(text[1]) <= MAX_REPEATED else (text[0], "")
+            for place in range(across):
+                if down > 1:
+                    self.spans[len(found)] = down - 1, again
+                found.append(again if place else text)
+        self._reach_down(found)
+        return found
+
+    def _reach_down(self, row: list[tuple[bool, str]]) -> None:
+        while (above := self.spans.pop(len(row), None)) is not None:
+            left, text = above
+            if left > 1:
+                self.spans[len(row)] = left - 1, text
+            row.append(text)
+
+
+def span_of(said: str | None, most: int) -> int:
+    return max(1, min(int(said), most)) if said and said.isascii() and said.isdecimal() and len(said) < 6 else 1
+
+
+@dataclass(slots=True)
 class _Open:
     """What is remembered of an element until it ends."""
 
@@ -136,7 +177,7 @@ class _Walk:
     _pre: int = 0
     _heading: str = ""
     _label: str = ""
-    _headed: list[bool] = field(default_factory=list)
+    _tables: list[_Grid] = field(default_factory=list)
 
     def run(self) -> list[Block]:
         walker = etree.iterwalk(self.root, events=("start", "end"))
@@ -181,7 +222,7 @@ class _Walk:
         elif tag == "pre":
             self._pre += 1
         elif tag == "table":
-            self._headed.append(False)
+            self._tables.append(_Grid())
         self._add(element.text)
         return opened
 
@@ -224,7 +265,7 @@ class _Walk:
                 elif tag == "pre":
                     self._pre -= 1
                 elif tag == "table":
-                    self._headed.pop()
+                    self._tables.pop()
                 elif tag == "dl":
                     self._flush_label(opened.region)
         if element is not self.root:
@@ -300,7 +341,8 @@ class _Walk:
 
     def _row(self, row: _Element, opened: _Open) -> bool:
         cells = [cell for cell in row if cell.tag in ("td", "th")]
-        if len(cells) < 2:
+        table = self._tables[-1] if self._tables else _Grid()
+        if len(cells) < 2 and not (cells and table.spans):
             return False
         flats: list[Flat] = []
         for cell in cells:
@@ -309,14 +351,12 @@ class _Walk:
             if flat is None:
                 return False
             flats.append(flat)
-        headed = bool(self._headed and self._headed[-1])
-        if self._headed and all(cell.tag == "th" for cell in cells):
-            self._headed[-1] = True
+        headed = table.headed
+        table.headed |= all(cell.tag == "th" for cell in cells)
+        texts = [(cell.tag == "th", flat.text) for cell, flat in zip(cells, flats, strict=True)]
         linked = sum(flat.linked for flat in flats)
         links = tuple(link for flat in flats for link in flat.links)
-        for line in row_lines(
-            [(cell.tag == "th", flat.text) for cell, flat in zip(cells, flats, strict=True)], headed=headed
-        ):
+        for line in row_lines(table.whole(cells, texts) if table.headed else texts, headed=headed):
             self._write(line, "tr", opened.region, linked, links)
             linked, links = 0, ()
         return True
