@@ -28,7 +28,7 @@ from tablewright.table.retrieved import Refusal, Retrieved, is_document
 PAGES = 6
 """Opened in a round, at most."""
 RESULTS = 20
-"""Of a search: lists often stand behind what search engines prefer. Without a model, as many are opened."""
+"""Of a search: lists often stand behind what search engines prefer."""
 AT_ONCE = 3
 LINKS = 40
 """Links that may continue a page's list, as they are shown."""
@@ -107,7 +107,7 @@ class Gatherer:
             plan=listing.plan,
             offers=tuple(Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet) for hit in hits),
             read=tuple(source.origin for source in listing.sources),
-            most=PAGES if self._tools.model is not None else RESULTS,
+            most=PAGES,
         )
         self._tell(FindEvent(stage="choosing", detail=f"{len(hits)} search results"))
         with concerning([hit.origin for hit in hits if is_document(hit.origin)]):
