@@ -132,7 +132,7 @@ async def watched(
 
         def watch(event: FindEvent) -> None:
             if not quiet and event.stage in ("searching", "reading"):
-                output.say(f"  {'searched' if event.stage == 'searching' else 'reading'} {event.detail}")
+                output.say(f"  {event.stage} {event.detail}")
             doing = {"filling": "Looking for what the lists do not state", "reading": "Reading lists"}
             progress.update(
                 bar, description=doing.get(event.stage, "Searching"), completed=event.done, total=event.total or None
