@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from tablewright.engine.changes import Changes, Written
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
@@ -59,7 +61,17 @@ from tablewright.table.feed import Progress, Routine
 from tablewright.table.form import Form, KnownGroup, Where
 from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
-from tablewright.table.research import DEFAULT_TASKS, Answered, ReportType, Research, ResearchEvent
+from tablewright.table.research import (
+    DEFAULT_TASKS,
+    Answered,
+    Brief,
+    Length,
+    ReportType,
+    Research,
+    ResearchEstimate,
+    ResearchEvent,
+    ResearchRequest,
+)
 from tablewright.table.shortlist import ChatReply, ShortlistState
 from tablewright.table.text import plural
 from tablewright.table.usage import metered
@@ -654,6 +666,20 @@ class Tablewright:
 
     # ── deep research ────────────────────────────────────────────────────────────────────────────────────────────────
 
+    async def plan_research(
+        self, request: ResearchRequest, *, max_tasks: int = DEFAULT_TASKS, before: Brief | None = None, change: str = ""
+    ) -> Brief:
+        """What a question asks for, as a plan that its user can still change in words; nothing is searched or kept."""
+        researcher = await self._researcher()
+        request = msgspec.structs.replace(request, question=within_bounds(request.question))
+        async with self._spending():
+            return await researcher.brief(request, max_tasks=max_tasks, before=before, change=change)
+
+    async def estimate_research(self, brief: Brief, *, max_tasks: int = DEFAULT_TASKS) -> ResearchEstimate:
+        from tablewright.journeys.research.estimate import estimate
+
+        return estimate(brief, await self._open_tools(("web", "model")), max_tasks)
+
     async def begin_research(
         self,
         question: str,
@@ -661,16 +687,28 @@ class Tablewright:
         report_type: ReportType | None = None,
         items: int | None = None,
         fields: Sequence[str] = (),
+        sections: Sequence[str] = (),
+        language: str = "",
+        length: Length | None = None,
+        brief: Brief | None = None,
         max_tasks: int = DEFAULT_TASKS,
     ) -> Research:
-        """Understood, with a table of its own; `run_research` does it. `fields` are the details wanted of each item of
-        a catalog."""
-        from tablewright.decisions.read_brief import ReadBrief
-
-        asked = ReadBrief(question=within_bounds(question), report_type=report_type, items=items, fields=tuple(fields))
+        """Planned, with a table of its own; `run_research` does it. `fields` are the details wanted of each item of
+        a catalog, `sections` the parts of another report. `brief` is a plan that was made before."""
+        if brief is None:
+            request = ResearchRequest(
+                question=question,
+                report_type=report_type,
+                items=items,
+                fields=tuple(fields),
+                sections=tuple(sections),
+                language=language,
+                length=length,
+            )
+            brief = await self.plan_research(request, max_tasks=max_tasks)
         researcher = await self._researcher()
         async with self._spending():
-            return await researcher.begin(asked, max_tasks=max_tasks)
+            return await researcher.begin(brief, max_tasks=max_tasks)
 
     async def run_research(
         self, research_id: str, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None

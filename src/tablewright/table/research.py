@@ -11,11 +11,11 @@ from typing import Literal, TypeAlias
 from tablewright.table.model import Evidence, Field, Label, Noun, RowId, Step
 from tablewright.table.usage import Usage
 
-ReportType: TypeAlias = Literal["narrative", "catalog"]
+ReportType: TypeAlias = Literal["narrative", "comparison", "answer", "catalog"]
+Length: TypeAlias = Literal["short", "standard", "long"]
 FieldKind: TypeAlias = Literal["name", "site", "prose", "price", "proof", "fact"]
 GapType: TypeAlias = Literal["missing_field", "weak_evidence", "missing_candidates", "missing_topic"]
 FieldStatus: TypeAlias = Literal["missing", "partial", "found"]
-Relevance: TypeAlias = Literal["pricing", "case_study", "overview", "other"]
 Verdict: TypeAlias = Literal["supported", "contradicted", "qualified", "not checked"]
 TaskKind: TypeAlias = Literal["discover", "fill", "verify"]
 SourceStatus: TypeAlias = Literal["read", "blocked", "forbidden", "error", "empty"]
@@ -35,6 +35,19 @@ DEFAULT_TASKS = 15
 # ── what was asked ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class ResearchRequest(Noun, frozen=True):
+    """What a person asks for; everything beside the question is theirs to fix or to leave to the plan. `fields` are the
+    details wanted of each item of a catalog, `sections` the parts of another report."""
+
+    question: str
+    report_type: ReportType | None = None
+    items: int | None = None
+    fields: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    language: str = ""
+    length: Length | None = None
+
+
 class Wanted(Noun, frozen=True):
     """A column of a catalog, and how it is read: the thing's own site, words that say it, a price, a page that proves
     it, or a single fact. `field.required` says whether a candidate without it has a gap."""
@@ -44,7 +57,7 @@ class Wanted(Noun, frozen=True):
 
 
 class Angle(Noun, frozen=True):
-    """A side of the question: a row of a narrative's table, and a section of its report."""
+    """A part of the question, which becomes a section of the report."""
 
     name: str
     question: str
@@ -52,18 +65,37 @@ class Angle(Noun, frozen=True):
 
 
 class Brief(Noun, frozen=True):
-    """The question as a plan. `things` is what a catalog lists ("AI providers"); `is_fact`: one short answer is wanted
-    ("who", "when", "how many"), so there is one angle, the question itself."""
+    """The question as a plan that the user sees before anything is searched. `things` is what a catalog lists,
+    `subjects` are the names that a comparison compares, `usage` is what it took to make the plan."""
 
     question: str
     report_type: ReportType
     reason: str = ""
     """Why it is of this type, in words."""
+    asked: str = ""
+    """What exactly is asked, where that is more than the question says."""
+    constraints: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
     things: str = ""
     target_items: int = 0
     columns: tuple[Wanted, ...] = ()
     angles: tuple[Angle, ...] = ()
-    is_fact: bool = False
+    queries: tuple[str, ...] = ()
+    """The first searches."""
+    language: str = ""
+    length: Length = "standard"
+    usage: Usage = Usage()
+
+
+class ResearchEstimate(Noun, frozen=True, omit_defaults=False):
+    """What it is likely to take from the plan on. `cost_usd` is None where nobody knows the price."""
+
+    searches: int = 0
+    pages: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
 
 
 # ── what is still open ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -83,10 +115,12 @@ class Gap(Noun, frozen=True):
 
 
 class Claim(Noun, frozen=True):
-    """A statement that much depends on. `field` and `row_id` say which cell of the table it is, if it is one."""
+    """A statement that much depends on, from note number `note`. `field` and `row_id` say which cell of the table it
+    is, if it is one."""
 
     claim_text: str
     source_url: str
+    note: int = 0
     confidence: Label = "medium"
     verification_query: str = ""
     row_id: RowId = 0
@@ -94,11 +128,13 @@ class Claim(Noun, frozen=True):
 
 
 class SourceEntry(Noun, frozen=True):
+    """`relevance` is the part of the question that most of what was noted from it belongs to."""
+
     url: str
     domain: str
     title: str = ""
     has_evidence: bool = False
-    relevance: Relevance = "other"
+    relevance: str = ""
 
 
 class CatalogCandidate(Noun, frozen=True):
@@ -106,6 +142,14 @@ class CatalogCandidate(Noun, frozen=True):
     provider_url: str = ""
     fields: Mapping[str, FieldStatus] = {}
     evidence_urls: tuple[str, ...] = ()
+
+
+class Contradiction(Noun, frozen=True):
+    """Notes, by their numbers, and those that say otherwise."""
+
+    about: str
+    notes: tuple[int, ...]
+    against: tuple[int, ...]
 
 
 class Memo(Noun, frozen=True):
@@ -123,6 +167,8 @@ class Memo(Noun, frozen=True):
     sources_summary: tuple[SourceEntry, ...] = ()
     gaps: tuple[Gap, ...] = ()
     claims_to_verify: tuple[Claim, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    answered: Literal["yes", "partly", "no"] = "no"
     target_items: int = 0
     candidates: tuple[CatalogCandidate, ...] = ()
     required_fields: tuple[str, ...] = ()
@@ -171,6 +217,16 @@ class Named(Noun, frozen=True):
     score: float = 0.0
 
 
+class SourceNote(Noun, frozen=True):
+    """One thing that a source says, with the words that say it. Notes are numbered through all rounds, and the report
+    is written from them; `topic` is the part of the question that it belongs to."""
+
+    number: int
+    statement: str
+    evidence: Evidence
+    topic: str = ""
+
+
 class Note(Noun, frozen=True):
     """What a worker brings back from one task: no prose of its own, only what it found and how."""
 
@@ -183,12 +239,14 @@ class Note(Noun, frozen=True):
 
 
 class CheckedClaim(Noun, frozen=True):
-    """`evidence` is what independent sources say, each with its stance; `reason` says what the verdict rests on."""
+    """`evidence` is what independent sources say, each with its stance; `reason` says what the verdict rests on, and
+    `notes` are the numbers of the notes that were taken of the evidence, in its order."""
 
     claim: Claim
     verdict: Verdict
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
+    notes: tuple[int, ...] = ()
 
 
 class Round(Noun, frozen=True):
@@ -196,8 +254,11 @@ class Round(Noun, frozen=True):
     tasks: tuple[ResearchTask, ...]
     notes: tuple[Note, ...]
     memo: Memo
+    source_notes: tuple[SourceNote, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What a reader of the report should know of the round: searches that failed, pages that nobody read."""
     closed: tuple[str, ...] = ()
-    """The descriptions of the gaps of the round before that are gone."""
+    """The gaps of the round before that were filled, each with the note that fills it."""
     checked: tuple[CheckedClaim, ...] = ()
     usage: Usage = Usage()
     stopped: str = ""
@@ -283,8 +344,11 @@ class Report(Noun, frozen=True):
     question: str
     report_type: ReportType
     answer: Sentence | None = None
+    summary: tuple[Sentence, ...] = ()
     sections: tuple[Section, ...] = ()
     table: ReportTable | None = None
+    disagreements: tuple[Sentence, ...] = ()
+    next_steps: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
     unfound: tuple[Unfound, ...] = ()

@@ -204,6 +204,15 @@ def ask_which(question: str, letters: str) -> str:
     return said if said and said in letters else letters[0]
 
 
+def ask_words(question: str) -> str:
+    """What a person at a terminal types; "" without one."""
+    if not (sys.stdin.isatty() and stderr().is_terminal):
+        return ""
+    with interruptible():
+        stderr().print(plain(question + " ", 500), end="", highlight=False, soft_wrap=True)
+        return sys.stdin.readline().strip()
+
+
 STAGES = {"searching": "Searching for", "fetching": "Reading about", "computing": "Computing"}
 
 

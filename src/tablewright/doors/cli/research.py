@@ -11,21 +11,29 @@ from tablewright.doors.cli.root import Json, app, with_app
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
-    from tablewright.table.research import Answered, Research, ResearchEvent, Sentence
+    from tablewright.table.research import Answered, Brief, Research, ResearchEvent, ResearchRequest, Sentence
 
 ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
 GAPS_SHOWN = 5
-Kind = Literal["", "narrative", "catalog"]
+Kind = Literal["", "narrative", "comparison", "answer", "catalog"]
+Lengths = Literal["", "short", "standard", "long"]
 
 
 @app.command()
 def research(
     question: Annotated[str, typer.Argument(help="What to find out; with --refine, the follow-up question.")] = "",
-    type: Annotated[str, typer.Option("--type", help="narrative or catalog, instead of what the question says.")] = "",
+    type: Annotated[
+        str, typer.Option("--type", help="narrative, comparison, answer or catalog, instead of what the plan says.")
+    ] = "",
     items: Annotated[int, typer.Option("--items", min=0, max=50, help="How many things a catalog lists.")] = 0,
     field: Annotated[
         list[str] | None, typer.Option("--field", metavar="NAME", help="A detail wanted of each thing; repeatable.")
     ] = None,
+    section: Annotated[
+        list[str] | None, typer.Option("--section", metavar="NAME", help="A part that the report has; repeatable.")
+    ] = None,
+    length: Annotated[str, typer.Option("--length", help="short, standard or long.")] = "",
+    language: Annotated[str, typer.Option("--language", help="Of the report, instead of the question's.")] = "",
     tasks: Annotated[int, typer.Option("--tasks", min=1, max=200, help="Searches in all rounds together.")] = 15,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
     search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
@@ -36,6 +44,7 @@ def research(
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",
     tokens: Annotated[str, typer.Option("--tokens", help="The most tokens to use.")] = "",
     minutes: Annotated[float, typer.Option("--minutes", min=0, help="The longest it may take; 0: no limit.")] = 0,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Start at once, without showing the plan first.")] = False,
     resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Go on with research that was cut off.")] = "",
     refine: Annotated[
         str, typer.Option("--refine", metavar="ID", help="Ask a follow-up, from the stored evidence first.")
@@ -44,20 +53,25 @@ def research(
     list_all: Annotated[bool, typer.Option("--list", help="List all research.")] = False,
     json: Json = False,
 ) -> None:
-    """Research a question in three rounds: discovery, gap-filling, verification; then a report.
+    """Research a question: a plan, three rounds of searching and reading, and a report that cites what was read.
 
+    The plan is shown first, with what it is likely to cost; at a terminal you can start it, or say what to change.
     "Identify 5 AI providers with pricing and case studies" makes a catalog, a table of things with the asked details;
-    "What are the challenges of vertical farming?" a narrative. Every sentence cites what was read, every claim that
-    matters is checked with independent sources, and what could not be found is said, with where it was looked for.
+    "A or B for a firm of 40?" a comparison; "Who founded X?" an answer; anything else a narrative. The claims that
+    matter are checked with independent sites, what they say otherwise stands beside them, and what could not be found
+    is said. Without a model the report is made of excerpts.
     """
     from tablewright.doors.cli import output
     from tablewright.errors import UsageError
     from tablewright.table.reports import report_format
+    from tablewright.table.research import ResearchRequest
 
     if out is not None:
         report_format(out)  # what cannot be written is said before anything is spent
     if type not in get_args(Kind):
-        raise UsageError(f"There is no report type {type!r}.", advice="Use narrative or catalog.")
+        raise UsageError(f"There is no report type {type!r}.", advice="Use narrative, comparison, answer or catalog.")
+    if length not in get_args(Lengths):
+        raise UsageError(f"There is no length {length!r}.", advice="Use short, standard or long.")
     if sum(map(bool, (resume, refine, show, list_all))) > 1:
         raise UsageError("--resume, --refine, --show and --list do not go together.")
     if refine and not question:
@@ -83,10 +97,17 @@ def research(
             if resume:
                 begun = await tablewright.research(resume)
             else:
-                kind: Any = type or None
-                begun = await tablewright.begin_research(
-                    question, report_type=kind, items=items or None, fields=field or (), max_tasks=tasks
+                request = ResearchRequest(
+                    question=question,
+                    report_type=type or None,  # type: ignore[arg-type]
+                    items=items or None,
+                    fields=tuple(field or ()),
+                    sections=tuple(section or ()),
+                    language=language,
+                    length=length or None,  # type: ignore[arg-type]
                 )
+                brief = await agreed(tablewright, request, tasks, quiet=json, yes=yes)
+                begun = await tablewright.begin_research(question, brief=brief, max_tasks=tasks)
             found = await watched(tablewright, begun, minutes or None, quiet=json)
             output.warn(tablewright.warnings)
         if out is not None:
@@ -101,6 +122,25 @@ def research(
     else:
         found, whole = with_app(done, flags)
         output.print_json(whole) if json else print_research(found, out)
+
+
+async def agreed(tablewright: Tablewright, request: ResearchRequest, tasks: int, *, quiet: bool, yes: bool) -> Brief:
+    """The plan, shown with what it is likely to take; a person at a terminal starts it, changes it or stops."""
+    from tablewright.doors.cli import output
+    from tablewright.errors import Cancelled
+    from tablewright.table.reports import wording
+
+    brief = await tablewright.plan_research(request, max_tasks=tasks)
+    while not quiet:
+        output.say(wording.plan(brief))
+        output.say(f"{wording.estimate(await tablewright.estimate_research(brief, max_tasks=tasks))}.")
+        said = "" if yes else output.ask_words("Start? Enter to start, n to stop, or say what to change:")
+        if said.lower() in ("n", "no"):
+            raise Cancelled("Stopped before anything was searched.")
+        if said.lower() in ("", "y", "yes"):
+            break
+        brief = await tablewright.plan_research(request, max_tasks=tasks, before=brief, change=said)
+    return brief
 
 
 async def watched(tablewright: Tablewright, begun: Research, minutes: float | None, *, quiet: bool) -> Research:
@@ -122,7 +162,7 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
                 progress.update(bar, description=doing, completed=event.done, total=event.total or None)
 
         if not quiet:
-            output.say(f"Research {begun.id}: {begun.brief.report_type}{items_of(begun)}: {begun.brief.reason}.")
+            output.say(f"Research {begun.id} begins.")
         try:
             return await tablewright.run_research(begun.id, minutes=minutes, watch=watch)
         except asyncio.CancelledError:
@@ -131,15 +171,6 @@ async def watched(tablewright: Tablewright, begun: Research, minutes: float | No
                 kept="All whole rounds and everything bought are kept.",
                 advice=f"`tablewright research --resume {begun.id}` goes on.",
             ) from None
-
-
-def items_of(found: Research) -> str:
-    brief = found.brief
-    if brief.report_type == "narrative":
-        angles = "one fact" if brief.is_fact else ", ".join(angle.name for angle in brief.angles)
-        return f" ({angles})"
-    columns = ", ".join(each.field.name for each in brief.columns if each.field.required)
-    return f" of {brief.target_items} {brief.things} ({columns})"
 
 
 def told(event: ResearchEvent) -> None:

@@ -52,9 +52,12 @@ def show_report(report: Report) -> None:
         heading("Report")
         if report.answer is not None:
             with_numbers(report.answer.text, report.answer.citations, open_number)
+        if report.summary:
+            with ui.element("div"):
+                show_sentences(report.summary, open_number)
         for note in report.notes:
             quiet(note)
-        if not (report.answer or report.sections or report.table):
+        if not (report.answer or report.summary or report.sections or report.table):
             said(wording.NOTHING_FOUND)
         if report.table is not None:
             show_table(report.table, open_number)
@@ -62,6 +65,11 @@ def show_report(report: Report) -> None:
             heading(section.heading, level=3)
             with ui.element("div"):
                 show_sentences(section.sentences, open_number)
+        if report.disagreements:
+            heading(wording.DISAGREEMENTS, level=3)
+            for sentence in report.disagreements:
+                with ui.element("div"):
+                    show_sentences([sentence], open_number)
         if report.completeness:
             heading(wording.COMPLETENESS, level=3)
             said(report.completeness)
@@ -76,6 +84,13 @@ def show_report(report: Report) -> None:
                     with ui.element("li"):
                         inline("·")
                         inline(f"{unfound.what}: {unfound.where}" if unfound.where else unfound.what)
+        if report.next_steps:
+            heading(wording.NEXT_STEPS, level=3)
+            with ui.element("ul").classes("tw-steps"):
+                for step in report.next_steps:
+                    with ui.element("li"):
+                        inline("·")
+                        inline(step)
         if report.references:
             heading(wording.REFERENCES, level=3)
             show_references(report.references, open_number)

@@ -16,12 +16,22 @@ class Purse:
     def __init__(self, budget: Budget | None, minutes: float | None) -> None:
         self._budget = budget
         self._minutes = minutes
-        self._ends = None if minutes is None else time.monotonic() + minutes * 60 * (1 - ENDING)
+        self._ends = None if minutes is None else time.monotonic() + minutes * 60
 
     @property
     def seconds_left(self) -> float | None:
-        """None: as long as it takes."""
+        """For searching and reading. None: as long as it takes."""
+        if self._ends is None or self._minutes is None:
+            return None
+        return max(0.0, self._ends - self._minutes * 60 * ENDING - time.monotonic())
+
+    @property
+    def seconds_to_write(self) -> float | None:
         return None if self._ends is None else max(0.0, self._ends - time.monotonic())
+
+    @property
+    def money_spent(self) -> bool:
+        return self._budget is not None and bool(self._budget.exhausted)
 
     @property
     def spent(self) -> str:

@@ -1,96 +1,93 @@
-"""A follow-up question: first from the evidence that is stored, and only where that does not say from a new search."""
+"""A follow-up question: first from the pages that were read, and only where they do not say it from a new search."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from typing import TypeAlias
 
-import msgspec
-
-from tablewright.decisions.answer_question import Answerer, AnswerQuestion, ShortAnswer
 from tablewright.decisions.decision import Tell, decide
-from tablewright.decisions.rank_passages import Rank, RankPassages
-from tablewright.decisions.read_brief import Read, ReadBrief
-from tablewright.decisions.write_section import Write, WriteSection, Written
-from tablewright.errors import UsageError
+from tablewright.decisions.research_brief import BriefResearch, ToBrief
+from tablewright.errors import ModelError, SearchError, UsageError
+from tablewright.journeys.research.notes import read_pages
 from tablewright.journeys.research.purse import Purse
-from tablewright.journeys.research.synthesis import References
+from tablewright.journeys.research.report import ReportWriter
+from tablewright.journeys.research.rounds import failures, numbered
 from tablewright.journeys.research.worker import Library, Workers
-from tablewright.models.concern import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
-from tablewright.strategies.gathered import read_fact
 from tablewright.strategies.tools import Tools
-from tablewright.table.evidence import evidence_for
-from tablewright.table.model import Evidence
-from tablewright.table.research import Answered, Brief, Passage, Research, ResearchTask, Sentence
-from tablewright.table.retrieved import Retrieved, is_document
-from tablewright.table.text import show
+from tablewright.table.research import (
+    Answered,
+    Brief,
+    Memo,
+    Note,
+    Report,
+    Research,
+    ResearchRequest,
+    ResearchTask,
+    Round,
+)
+from tablewright.table.retrieved import Retrieved
 
-Proof: TypeAlias = tuple[Evidence, ...]
-SURE = 0.5
-"""What a passage or an answer must score to be one."""
+SEARCHES = 3
 
 
 async def refine(store: Store, tools: Tools, research: Research, question: str, tell: Tell) -> Answered:
     if not question.strip():
         raise UsageError("There is no question.")
+    asked = ToBrief(
+        request=ResearchRequest(question=question, length="short"),
+        today=now()[:10],
+        most_queries=SEARCHES,
+        context=research.brief.question,
+    )
+    outcome = await decide(BriefResearch(), asked, tools.model, tell)
+    if outcome.degraded:
+        raise ModelError(f"The question could not be planned: {outcome.degraded}", kept="Nothing was changed.")
+    purse = Purse(tools.budget, None)
     library = Library()
-    await library.reopen(store, tools, [note for round in research.rounds for note in round.notes])
-    brief = Read().fallback(ReadBrief(question=question, report_type="narrative"))
-    answered = await _answered(store, tools, brief, list(library.pages.values()), tell)
-    if not answered.sentences:
-        angles = brief.angles[:1] if brief.is_fact else brief.angles
-        tasks = [
-            ResearchTask(id=f"f_{number}", kind="discover", search_query=query)
-            for number, query in enumerate(dict.fromkeys([question.rstrip("?"), *(a.query or a.name for a in angles)]))
-        ]
-        workers = Workers(tools, library, Purse(tools.budget, None), lambda _: None)
-        await workers.run(tasks[:3], brief=brief)
-        found = await _answered(store, tools, brief, list(library.pages.values()), tell)
-        answered = msgspec.structs.replace(found, searched=True)
+    await library.reopen(store, tools, [result for each in research.rounds for result in each.notes])
+    report = await _report(store, tools, purse, outcome.decided, list(library.pages.values()), tell)
+    searched = not report.references
+    if searched:
+        before = set(library.pages)
+        results = await _search(tools, library, purse, outcome.decided)
+        new = [page for origin, page in library.pages.items() if origin not in before]
+        report = await _report(store, tools, purse, outcome.decided, new, tell, results)
+    answered = Answered(
+        question=question,
+        sentences=report.summary or tuple(each for section in report.sections for each in section.sentences),
+        references=report.references,
+        searched=searched,
+        at=now(),
+    )
     await store.researches.add_answer(research.id, answered)
     return answered
 
 
-async def _answered(store: Store, tools: Tools, brief: Brief, pages: Sequence[Retrieved], tell: Tell) -> Answered:
-    references = References(store)
-    answered = Answered(question=brief.question, at=now())
-    if not pages:
-        return answered
-    asked = RankPassages(topic="", question=brief.question, sources=tuple(pages))
-    passages = [each for each in await asyncio.to_thread(Rank().fallback, asked) if each.score >= SURE]
-    sentences: list[Sentence] = []
-    with concerning([page.origin for page in pages if is_document(page.origin)]):
-        if brief.is_fact and (found := await _fact(brief.question, pages, tools, tell)):
-            text, evidence = found
-            if numbers := await references.cite_all(evidence):
-                sentences.append(Sentence(text=text, citations=numbers))
-                passages = [Passage(evidence=each) for each in evidence]
-        numbered = [(each, await references.cite(each.evidence)) for each in passages]
-        kept = [(each, number) for each, number in numbered if number is not None]
-        if kept:
-            section = WriteSection(
-                heading=brief.question,
-                question=brief.question,
-                passages=tuple(each for each, _ in kept),
-                numbers=tuple(number for _, number in kept),
-            )
-            written: Written = (await decide(Write(), section, tools.model, tell)).decided
-            sentences += [each for each in written.sentences if each.citations]
-    if not sentences:
-        return answered
-    return msgspec.structs.replace(answered, sentences=tuple(sentences), references=references.listed())
+async def _search(tools: Tools, library: Library, purse: Purse, brief: Brief) -> list[Note]:
+    tasks = [
+        ResearchTask(id=f"f_{number}", kind="discover", search_query=query)
+        for number, query in enumerate(brief.queries, start=1)
+    ]
+    results = await Workers(tools, library, purse, lambda _: None).run(tasks)
+    if len(failures(results)) == len(tasks) and not purse.spent:
+        raise SearchError(failures(results)[0], kept="The report is as it was.", advice="Ask again later.")
+    return results
 
 
-async def _fact(question: str, pages: Sequence[Retrieved], tools: Tools, tell: Tell) -> tuple[str, Proof] | None:
-    """The short answer, with what states it."""
-    if fact := await read_fact(question, pages, tools, lambda step, *_: tell(step)):
-        return show(fact.value), fact.evidence
-    asked = AnswerQuestion(question=question, sources=tuple(pages))
-    said: Sequence[ShortAnswer] = (await decide(Answerer(), asked, tools.model, tell)).decided
-    for each in said[:1]:
-        if each.score >= SURE:
-            return each.text, (evidence_for(pages[each.source], each.start, each.end),)
-    return None
+async def _report(
+    store: Store,
+    tools: Tools,
+    purse: Purse,
+    brief: Brief,
+    pages: Sequence[Retrieved],
+    tell: Tell,
+    results: Sequence[Note] = (),
+) -> Report:
+    """A small report on what these pages say."""
+    read = await read_pages(tools, brief, pages, purse, tell)
+    memo = Memo(
+        query=brief.question, report_type=brief.report_type, round_index=1, tasks_completed=0, tasks_remaining=0
+    )
+    only = Round(index=1, tasks=(), notes=tuple(results), memo=memo, source_notes=numbered(read.taken))
+    return await ReportWriter(store, tools.model, purse, tell).write(Research(id="", brief=brief, rounds=(only,)))

@@ -1,7 +1,6 @@
 """Workers and the library they share: tasks are searched side by side, and every page is there for all.
 
-A worker brings back a structured note: which pages it read and which it could not, which candidates they name, which
-steps it took. It writes no prose and no cell.
+A worker brings back which pages it read, which it could not, and which steps it took. It writes no prose and no cell.
 """
 
 from __future__ import annotations
@@ -9,19 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Sequence
 
-from tablewright.decisions.decision import decide
-from tablewright.decisions.find_candidates import Find, FindCandidates
-from tablewright.decisions.read_profile import likely_links
 from tablewright.errors import OverBudget, SearchError
 from tablewright.journeys.research.purse import Purse
-from tablewright.models.concern import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
 from tablewright.store.store import Store
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Noun, Step
-from tablewright.table.research import Brief, FieldKind, Named, Note, ResearchTask, SeenSource
+from tablewright.table.research import Note, ResearchTask, SeenSource
 from tablewright.table.retrieved import Refusal, Retrieved, is_document
 from tablewright.table.text import plural
 
@@ -29,8 +24,6 @@ PAGES = 5
 """Opened for a task, at most."""
 OF_A_DOMAIN = 2
 AT_ONCE = 4
-FOLLOWED = 3
-"""Links of a site's own pages that are followed for what is missing."""
 
 
 class Brought(Noun, frozen=True, gc=True):
@@ -84,17 +77,8 @@ class Workers:
         self._purse = purse
         self._tell = tell
 
-    async def run(
-        self,
-        tasks: Sequence[ResearchTask],
-        *,
-        brief: Brief,
-        names: bool = False,
-        follow: Sequence[FieldKind] = (),
-    ) -> list[Note]:
-        """All of them side by side; what they found is put into the library in the order of the tasks. `names`: look
-        for candidates. `follow`: which links of a site's own pages to follow."""
-
+    async def run(self, tasks: Sequence[ResearchTask]) -> list[Note]:
+        """All of them side by side; what they found is put into the library in the order of the tasks."""
         if not tasks:
             return []
         turns = asyncio.Semaphore(AT_ONCE)
@@ -103,7 +87,7 @@ class Workers:
             async with turns:
                 if self._purse.spent:
                     return Brought(note=Note(task=task, error=self._purse.spent))
-                brought = await self._work(task, brief, names=names, follow=follow)
+                brought = await self._work(task)
             self._tell(task)
             return brought
 
@@ -134,23 +118,11 @@ class Workers:
         self._library.add(note, pages)
         return note
 
-    async def _work(
-        self,
-        task: ResearchTask,
-        brief: Brief,
-        *,
-        names: bool,
-        follow: Sequence[FieldKind],
-    ) -> Brought:
+    async def _work(self, task: ResearchTask) -> Brought:
         steps: list[Step] = []
         hits, error = await self._search(task.search_query, steps)
-        origins = chosen(hits)
-        pages, seen = await self._open(origins, steps)
-        if follow:
-            more, also = await self._open(self._links(pages, follow), steps)
-            pages, seen = [*pages, *more], [*seen, *also]
-        found = await self._names(brief, pages, steps) if names and pages else ()
-        note = Note(task=task, names=found, sources=tuple(seen), steps=tuple(steps), error=error)
+        pages, seen = await self._open(chosen(hits), steps)
+        note = Note(task=task, sources=tuple(seen), steps=tuple(steps), error=error)
         return Brought(note=note, pages=tuple(pages))
 
     async def _search(self, query: str, steps: list[Step]) -> tuple[list[Hit], str]:
@@ -195,18 +167,6 @@ class Workers:
     async def _page(self, origin: str) -> Retrieved | Refusal:
         """A page that this research has read is not asked for again."""
         return self._library.pages.get(origin) or await self._web.open(origin)
-
-    def _links(self, pages: Sequence[Retrieved], kinds: Sequence[FieldKind]) -> list[str]:
-        """Only addresses that a page which was read links to, on its own site."""
-        known = {page.origin for page in pages} | self._library.pages.keys()
-        links = [link for page in pages if page.kind == "page" for link in likely_links(kinds, page)]
-        return [link for link in dict.fromkeys(links) if link not in known][:FOLLOWED]
-
-    async def _names(self, brief: Brief, pages: Sequence[Retrieved], steps: list[Step]) -> tuple[Named, ...]:
-        asked = FindCandidates(things=brief.things, question=brief.question, sources=tuple(pages))
-        with concerning([page.origin for page in pages if is_document(page.origin)]):
-            named: tuple[Named, ...] = (await decide(Find(), asked, self._tools.model, steps.append)).decided
-        return named
 
 
 def chosen(hits: Sequence[Hit]) -> list[str]:

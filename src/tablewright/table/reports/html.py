@@ -50,9 +50,10 @@ def _header(report: Report) -> str:
         lines.append(f'<p class="byline">{escape(byline)}</p>')
     if found_nothing(report):
         lines.append(f'<p class="answer">{wording.NOTHING_FOUND}</p>')
-    if report.answer:
-        answer = _sentence(report.answer, citations)
-        lines.append(f'<div class="answer"><h2>{wording.ANSWER}</h2><p dir="auto">{answer}</p></div>')
+    if report.answer or report.summary:
+        answer = f'<p dir="auto"><b>{_sentence(report.answer, citations)}</b></p>' if report.answer else ""
+        summary = f'<p dir="auto">{_sentences(report.summary, citations)}</p>' if report.summary else ""
+        lines.append(f'<div class="answer"><h2>{wording.ANSWER}</h2>{answer}{summary}</div>')
     if report.notes:
         lines.append(f'<div class="notes"><h2>{wording.NOTES}</h2>{_list(report.notes)}</div>')
     return "\n".join([*lines, "</header>"])
@@ -65,8 +66,10 @@ def _parts(report: Report) -> list[tuple[str, str, str]]:
         ("table", wording.TABLE, _table(report.table, citations) if report.table and report.table.rows else ""),
         ("others", wording.OTHERS, _list(report.table.others) if report.table else ""),
         *(_prose(place, section, citations) for place, section in enumerate(report.sections, 1)),
+        ("disagreements", wording.DISAGREEMENTS, _cited_list(report.disagreements, citations)),
         ("claims", wording.CLAIMS, html_research.claims(report.claims)),
         ("unfound", wording.UNFOUND, html_research.unfound(report.unfound)),
+        ("next-steps", wording.NEXT_STEPS, _list(report.next_steps)),
         ("completeness", wording.COMPLETENESS, _paragraph(report.completeness)),
         ("references", wording.REFERENCES, html_research.references(report.references)),
         ("sources", wording.SOURCES, html_research.sources(report.sources)),
@@ -82,8 +85,17 @@ def _section(part: str, title: str, body: str) -> str:
 
 
 def _prose(place: int, section: Section, citations: Citations) -> tuple[str, str, str]:
-    sentences = " ".join(_sentence(sentence, citations) for sentence in section.sentences)
-    return f"section-{place}", section.heading or "Findings", f'<p dir="auto">{sentences}</p>'
+    body = f'<p dir="auto">{_sentences(section.sentences, citations)}</p>'
+    return f"section-{place}", section.heading or "Findings", body
+
+
+def _sentences(sentences: Iterable[Sentence], citations: Citations) -> str:
+    return " ".join(_sentence(sentence, citations) for sentence in sentences)
+
+
+def _cited_list(sentences: Iterable[Sentence], citations: Citations) -> str:
+    points = "".join(f'<li dir="auto">{_sentence(sentence, citations)}</li>' for sentence in sentences)
+    return f"<ul>{points}</ul>" if points else ""
 
 
 def _sentence(sentence: Sentence, citations: Citations) -> str:
@@ -110,4 +122,5 @@ def _cell(cell: ReportCell, citations: Citations) -> str:
         return f'<span class="missing">{escape(cell.note or wording.NOT_FOUND)}{marks}</span>'
     value = anchor(cell.text, wording.host(cell.text)) if wording.link(cell.text) else escape(cell.text)
     note = f'<span class="note">{escape(cell.note)}</span>' if cell.note else ""
-    return f'<span class="value">{value}{marks}</span>{confidence(cell.confidence)}{note}'
+    sure = confidence(cell.confidence) if cell.citations else ""
+    return f'<span class="value">{value}{marks}</span>{sure}{note}'

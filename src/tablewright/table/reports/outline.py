@@ -67,15 +67,22 @@ def outline(report: Report) -> Iterator[Block]:
         yield Paragraph(runs=(Run(text=byline, look="italic"),))
     if found_nothing(report):
         yield Paragraph(runs=(Run(text=wording.NOTHING_FOUND, look="bold"),))
-    if report.answer:
+    if report.answer or report.summary:
         yield Heading(text=wording.ANSWER)
-        yield Paragraph(runs=tuple(_sentence(report.answer)))
+    if report.answer:
+        answer, *numbers = _sentence(report.answer)
+        yield Paragraph(runs=(Run(text=answer.text, look="bold"), *numbers))
+    if report.summary:
+        yield _paragraph(report.summary)
     yield from _points(wording.NOTES, report.notes)
     if report.table:
         yield from _table(report.table)
     for section in report.sections:
         yield Heading(text=section.heading or "Findings")
-        yield Paragraph(runs=tuple(run for sentence in section.sentences for run in _sentence(sentence)))
+        yield _paragraph(section.sentences)
+    if report.disagreements:
+        yield Heading(text=wording.DISAGREEMENTS)
+        yield from (Item(runs=tuple(_sentence(sentence))) for sentence in report.disagreements)
     if report.claims:
         yield Heading(text=wording.CLAIMS)
         yield from map(_claim, report.claims)
@@ -83,6 +90,7 @@ def outline(report: Report) -> Iterator[Block]:
         yield Heading(text=wording.UNFOUND)
         for each in report.unfound:
             yield Item(runs=tuple(_unfound(each)))
+    yield from _points(wording.NEXT_STEPS, report.next_steps)
     if report.completeness:
         yield Heading(text=wording.COMPLETENESS)
         yield Paragraph(runs=(Run(text=report.completeness),))
@@ -100,6 +108,10 @@ def outline(report: Report) -> Iterator[Block]:
     if cost := wording.cost(report.usage):
         yield Heading(text=wording.COST)
         yield Paragraph(runs=(Run(text=cost),))
+
+
+def _paragraph(sentences: tuple[Sentence, ...]) -> Paragraph:
+    return Paragraph(runs=tuple(run for sentence in sentences for run in _sentence(sentence)))
 
 
 def _sentence(sentence: Sentence) -> Iterator[Run]:
@@ -130,8 +142,8 @@ def _cell(cell: ReportCell) -> Runs:
     if not cell.text:
         return (Run(text=f"({cell.note or wording.NOT_FOUND})", look="italic"), *_citations(cell.citations))
     note = (Run(text=cell.note, look="italic"),) if cell.note else ()
-    mark = Run(text=f"({wording.CONFIDENCE[cell.confidence]})", look="italic")
-    return (_named(wording.host(cell.text) or cell.text, cell.text), *_citations(cell.citations), mark, *note)
+    mark = (Run(text=f"({wording.CONFIDENCE[cell.confidence]})", look="italic"),) if cell.citations else ()
+    return (_named(wording.host(cell.text) or cell.text, cell.text), *_citations(cell.citations), *mark, *note)
 
 
 def _unfound(unfound: Unfound) -> Iterator[Run]:

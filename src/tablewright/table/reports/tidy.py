@@ -15,7 +15,6 @@ from tablewright.table.research import (
     Report,
     ReportCell,
     ReportTable,
-    Section,
     Sentence,
 )
 
@@ -29,7 +28,7 @@ _HIDDEN = re.compile(
 def tidy(report: Report) -> Report:
     report = rewritten(report, one_line)
     known = frozenset(reference.number for reference in report.references)
-    sections = (msgspec.structs.replace(each, sentences=_sentences(each, known)) for each in report.sections)
+    sections = (msgspec.structs.replace(each, sentences=_sentences(each.sentences, known)) for each in report.sections)
     answer = report.answer and _sentence(report.answer, known)
     title = report.title or report.question or "Report"
     return msgspec.structs.replace(
@@ -37,7 +36,10 @@ def tidy(report: Report) -> Report:
         title=title,
         question=report.question if report.question != title else "",
         answer=answer if answer and answer.text else None,
+        summary=_sentences(report.summary, known),
         sections=tuple(section for section in sections if section.sentences),
+        disagreements=_sentences(report.disagreements, known),
+        next_steps=tuple(filter(None, report.next_steps)),
         table=report.table and _table(report.table, known),
         references=tuple(
             msgspec.structs.replace(each, quotes=tuple(filter(None, each.quotes))) for each in report.references
@@ -60,7 +62,7 @@ def rewritten(value: _T, change: Callable[[str], str]) -> _T:
 
 def found_nothing(report: Report) -> bool:
     has_table = report.table is not None and any(cell.text for row in report.table.rows for cell in row)
-    return report.answer is None and not report.sections and not has_table
+    return report.answer is None and not report.summary and not report.sections and not has_table
 
 
 def _rewritten(value: object, change: Callable[[str], str]) -> object:
@@ -75,8 +77,8 @@ def _rewritten(value: object, change: Callable[[str], str]) -> object:
     return value
 
 
-def _sentences(section: Section, known: frozenset[int]) -> tuple[Sentence, ...]:
-    return tuple(_sentence(sentence, known) for sentence in section.sentences if sentence.text)
+def _sentences(sentences: tuple[Sentence, ...], known: frozenset[int]) -> tuple[Sentence, ...]:
+    return tuple(_sentence(sentence, known) for sentence in sentences if sentence.text)
 
 
 def _sentence(sentence: Sentence, known: frozenset[int]) -> Sentence:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from tablewright.table.evidence import stands_in
 from tablewright.table.model import Evidence, Label, Stance
-from tablewright.table.research import Reference, Report, SeenSource, SourceStatus, Verdict
+from tablewright.table.research import Brief, Reference, Report, ResearchEstimate, SeenSource, SourceStatus, Verdict
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import plural
 from tablewright.table.usage import Usage
@@ -17,6 +17,7 @@ NOTHING_FOUND = "Nothing was found that answers the question."
 NOT_FOUND = "not found"
 ANSWER, NOTES, TABLE, OTHERS = "In short", "Please note", "The table", "Also considered"
 CLAIMS, UNFOUND, COMPLETENESS = "Claims checked", "What we could not find, and where we looked", "Is the list complete?"
+DISAGREEMENTS, NEXT_STEPS = "Where sources disagree", "Next steps"
 REFERENCES, SOURCES, ROUNDS, COST = "References", "Every source seen", "How the research went", "What it cost"
 TABLE_MARKS = "Each value carries how sure we are of it (high, medium, low) and the numbers of its references."
 
@@ -74,7 +75,7 @@ def byline(report: Report) -> str:
     if report.written_by:
         parts.append(f"written by {report.written_by} from these references")
     elif report.answer or report.sections:
-        parts.append("the sentences are the sources' own")
+        parts.append("excerpts in the sources' own words; no model read them")
     return " · ".join(filter(None, parts))
 
 
@@ -135,3 +136,28 @@ def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def plan(brief: Brief) -> str:
+    """A plan as its user reads it, a line for each part that it has."""
+    parts = {
+        "Report": f"{brief.report_type}, {brief.length}" + (f", in {brief.language}" if brief.language else ""),
+        "Asked": brief.asked,
+        "Conditions": "; ".join(brief.constraints),
+        "Compared": ", ".join(brief.subjects),
+        "Sections": "; ".join(f"{angle.name} ({angle.question})" for angle in brief.angles),
+        "Listed": f"{brief.target_items} {brief.things}" if brief.things else "",
+        "Details": ", ".join(each.field.name for each in brief.columns),
+        "First searches": "; ".join(brief.queries),
+    }
+    return "\n".join(f"{name}: {value}" for name, value in parts.items() if value)
+
+
+def estimate(likely: ResearchEstimate) -> str:
+    """ "About 11 searches, 33 pages, 12 model calls (60,000 tokens read, 8,000 written), $0.21" """
+    parts = [counted(likely.searches, "search"), counted(likely.pages, "page")]
+    if likely.calls:
+        tokens = f"{likely.input_tokens:,} tokens read, {likely.output_tokens:,} written"
+        parts.append(f"{counted(likely.calls, 'model call')} ({tokens})")
+        parts.append("of unknown price" if likely.cost_usd is None else f"${likely.cost_usd:,.2f}")
+    return f"About {', '.join(parts)}"

@@ -1,0 +1,129 @@
+"""Check a claim: what pages of independent sites say of it, in their own words, and what that makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from msgspec import structs
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.excerpt import fitted
+from tablewright.decisions.take_notes import described, proved, tidy
+from tablewright.table.model import Evidence, Field, Noun, Stance
+from tablewright.table.research import Brief, Verdict
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block
+
+INSTRUCTIONS = """\
+You check a claim of a research report against pages of sites other than the one that makes it.
+
+`findings`: one for each page that says something of its own about what is claimed:
+- `page`: its number. `quote`: its words that decide, copied exactly from one place.
+- `stance`: "supports" if it says the same; "contradicts" if it says that it is otherwise, such as another figure \
+for the same thing at the same time; "qualifies" if the claim then holds only in part, under conditions, or for \
+another time.
+- `statement`: what the page says of it, in a plain sentence that can be understood without the page, with every \
+figure as in the quote, in the language of the report.
+A page that does not speak of it, or is about a namesake, has no finding. Look for what speaks against the claim as \
+carefully as for what supports it.
+
+`verdict` over all findings: "supported", "contradicted", "qualified", or "not checked" where there is no finding. \
+Where a trustworthy page contradicts and another supports it, "qualified". `reason`: one sentence that says what it \
+rests on. Go by the pages alone, not by what you know.
+"""
+
+
+class ClaimToJudge(Noun, frozen=True, gc=True):
+    """`pages` are independent of the page that makes the claim."""
+
+    brief: Brief
+    claim: str
+    made_by: str
+    pages: tuple[Retrieved, ...]
+    room: int = 40_000
+
+
+class ClaimFinding(Noun, frozen=True):
+    """`evidence` carries the stance."""
+
+    statement: str
+    evidence: Evidence
+
+
+class JudgedClaim(Noun, frozen=True):
+    verdict: Verdict = "not checked"
+    reason: str = ""
+    findings: tuple[ClaimFinding, ...] = ()
+
+
+class PageFinding(BaseModel):
+    page: int
+    stance: Stance
+    statement: str
+    quote: str
+
+
+class ClaimRuling(BaseModel):
+    findings: list[PageFinding]
+    verdict: Literal["supported", "contradicted", "qualified", "not checked"]
+    reason: str
+
+
+NEEDED: dict[Verdict, frozenset[Stance]] = {
+    "supported": frozenset({"supports"}),
+    "contradicted": frozenset({"contradicts"}),
+    "qualified": frozenset({"qualifies", "contradicts"}),
+}
+"""A verdict stands on at least one finding of such a stance."""
+
+
+class CheckClaim:
+    name = "check claim"
+
+    def prompt(self, asked: ClaimToJudge) -> Prompt:
+        shown = zip(asked.pages, fitted(asked.pages, [Field(name=asked.claim)], asked.room), strict=True)
+        texts = [
+            block(number, text, f"{page.origin} | {page.title}") for number, (page, text) in enumerate(shown, start=1)
+        ]
+        claim = f"The claim, made by {asked.made_by}:\n{block(0, asked.claim, 'claim')}"
+        return Prompt(
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
+            text="\n\n".join((*texts, claim)),
+            reply=ClaimRuling,
+            max_tokens=1_500,
+        )
+
+    def check(self, asked: ClaimToJudge, reply: Any) -> JudgedClaim:
+        findings, problems = [], []
+        for each in reply.findings:
+            statement = tidy(each.statement)
+            evidence, problem = proved(statement, each.quote, each.page, asked.pages)
+            if evidence is None:
+                problems.append(f"{shortened(statement, 80)!r}: {problem}")
+            else:
+                evidence = structs.replace(evidence, stance=each.stance)
+                findings.append(ClaimFinding(statement=statement, evidence=evidence))
+        stances = {finding.evidence.stance for finding in findings}
+        judged = JudgedClaim(verdict=reply.verdict, reason=tidy(reply.reason), findings=tuple(findings))
+        needed = NEEDED.get(reply.verdict)
+        if needed is not None and not needed & stances:
+            problems.append(f'the verdict "{reply.verdict}" stands on no finding of that stance.')
+            judged = structs.replace(judged, verdict=overall(stances))
+        if problems:
+            raise Unusable(" ".join(problems), usable=judged)
+        return judged
+
+    def fallback(self, asked: ClaimToJudge) -> JudgedClaim:
+        return JudgedClaim(reason="it takes a model to check a claim")
+
+
+def overall(stances: set[Stance] | Sequence[Stance]) -> Verdict:
+    """What findings that could be proved come to, where a model's verdict stands on none of them."""
+    if not stances:
+        return "not checked"
+    if set(stances) == {"supports"}:
+        return "supported"
+    return "contradicted" if set(stances) == {"contradicts"} else "qualified"

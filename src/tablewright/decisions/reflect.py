@@ -1,0 +1,239 @@
+"""Reflect: after a round of research, what the notes answer, what is missing, what contradicts, and what to check.
+
+A gap is closed only by a note: a model names the note that fills it, and code keeps every other gap open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from msgspec import structs
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.take_notes import described, tidy
+from tablewright.table.model import Noun
+from tablewright.table.research import (
+    MOST_CLAIMS,
+    MOST_GAPS,
+    MOST_THEMES,
+    Brief,
+    Claim,
+    Contradiction,
+    Gap,
+    GapType,
+    SourceNote,
+)
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, gives_orders
+
+INSTRUCTIONS = """\
+You direct a piece of research. A round of searching and reading is over. You see what is asked, the notes taken so \
+far (each with its number and its site), the memo of the round before with its gaps, and the searches made. Judge \
+where the research stands.
+
+`answered`: whether a careful writer could answer all of the question from these notes: "yes", "partly" or "no".
+`themes`: what is known by now, up to 5 points of a few words.
+`filled`: the earlier gaps that notes have filled, each with the number of the gap and of a note that fills it. Any \
+other earlier gap stays open without your naming it.
+`gaps`: what else is missing, the most important first, 10 at most:
+- `type`: "missing_topic" for a part of the question on which there is nothing; "missing_field" for a detail of one \
+named thing (`thing`, `fields`); "missing_candidates" where too few things of a kind were found; "weak_evidence" for \
+what is noted but rests on one interested party, an old page or a single voice, where that matters.
+- `earlier`: the number of an earlier gap that you word anew or give a new query, else 0.
+- `description`: what is missing, in a few words. `section`: the section that it belongs to, or "".
+- `priority`: 1 if the question cannot be answered without it, 2 if the answer would be weaker, 3 if it is nice to \
+have.
+- `query`: the search that is most likely to fill it, unlike those made; with the names that the notes have brought \
+up. Where the notes show what a description in the question means, search for that thing by its name. "" if no \
+search can.
+`contradictions`: where notes give different figures for the same thing, or cannot both be right: the numbers of the \
+`notes` that say one thing, of those that speak `against` them, and what it is `about`.
+`claims`: up to 3 statements that the answer most depends on and that other sites could confirm or refute: the \
+number of the note, the claim as one sentence that stands by itself, and a `query` that finds what others say of it. \
+The query does not repeat the claim's own figure, so that it also finds who says otherwise.
+
+An honest "yes" with no gaps is welcome: searches cost money. Descriptions, themes and claims are in the language of \
+the report.
+"""
+
+
+class RoundToReflect(Noun, frozen=True, gc=True):
+    """`gaps` are those that were open before the round, as `memo_text` numbers them; `room` is for the notes, in
+    characters."""
+
+    brief: Brief
+    round_index: int
+    notes: tuple[SourceNote, ...]
+    gaps: tuple[Gap, ...] = ()
+    memo_text: str = ""
+    searched: tuple[str, ...] = ()
+    searches_left: int = 0
+    room: int = 40_000
+
+
+class Reflection(Noun, frozen=True):
+    """`closed` are gaps with the number of the note that fills each."""
+
+    answered: Literal["yes", "partly", "no"] = "no"
+    themes: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    closed: tuple[tuple[Gap, int], ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+
+class FilledGap(BaseModel):
+    gap: int
+    note: int
+
+
+class OpenGap(BaseModel):
+    type: GapType
+    earlier: int
+    description: str
+    section: str
+    thing: str
+    fields: list[str]
+    priority: int
+    query: str
+
+
+class Contradicting(BaseModel):
+    notes: list[int]
+    against: list[int]
+    about: str
+
+
+class ClaimToCheck(BaseModel):
+    note: int
+    claim: str
+    query: str
+
+
+class Reflected(BaseModel):
+    answered: Literal["yes", "partly", "no"]
+    themes: list[str]
+    filled: list[FilledGap]
+    gaps: list[OpenGap]
+    contradictions: list[Contradicting]
+    claims: list[ClaimToCheck]
+
+
+class Reflect:
+    name = "reflect"
+
+    def prompt(self, asked: RoundToReflect) -> Prompt:
+        parts = [f"The notes:\n{block(0, listed(asked.notes, asked.room), 'notes')}"]
+        if asked.memo_text:
+            parts.append(f"The memo before this round, with its gaps:\n{block(1, asked.memo_text, 'memo')}")
+        parts.append(f"Searched so far:\n{block(2, chr(10).join(asked.searched), 'searches')}")
+        left = asked.searches_left
+        parts.append(
+            f"Round {asked.round_index} of 3 is over. "
+            + (f"Up to {left} searches can be made for gaps." if left else "No more searches are made for gaps.")
+            + " Then the claims are checked."
+        )
+        return Prompt(
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
+            text="\n\n".join(parts),
+            reply=Reflected,
+            max_tokens=2_000,
+        )
+
+    def check(self, asked: RoundToReflect, reply: Any) -> Reflection:
+        numbers = {note.number: note for note in asked.notes}
+        problems = []
+        closed: dict[int, int] = {}
+        for each in reply.filled:
+            if not 1 <= each.gap <= len(asked.gaps):
+                problems.append(f"there was no gap {each.gap} before.")
+            elif each.note not in numbers:
+                problems.append(f"gap {each.gap}: there is no note {each.note} that could fill it.")
+            else:
+                closed.setdefault(each.gap, each.note)
+        claims, contradictions = [], []
+        for claim in reply.claims[:MOST_CLAIMS]:
+            if claim.note not in numbers:
+                problems.append(f"the claim {shortened(claim.claim, 60)!r} is of no note: there is none {claim.note}.")
+            elif not gives_orders(claim.claim):
+                claims.append(
+                    Claim(
+                        claim_text=tidy(claim.claim),
+                        source_url=numbers[claim.note].evidence.origin,
+                        note=claim.note,
+                        verification_query=tidy(claim.query),
+                    )
+                )
+        for found in reply.contradictions:
+            notes = tuple(number for number in dict.fromkeys(found.notes) if number in numbers)
+            against = tuple(n for n in dict.fromkeys(found.against) if n in numbers and n not in notes)
+            if notes and against:
+                contradictions.append(Contradiction(about=tidy(found.about), notes=notes, against=against))
+            else:
+                problems.append(f"the contradiction about {found.about!r} needs notes of both sides.")
+        reflection = Reflection(
+            answered=reply.answered,
+            themes=tuple(shortened(theme, 120) for theme in map(tidy, reply.themes) if theme)[:MOST_THEMES],
+            gaps=still_open(asked.gaps, closed, reply.gaps),
+            closed=tuple((asked.gaps[place - 1], note) for place, note in closed.items()),
+            contradictions=tuple(contradictions),
+            claims=tuple(claims),
+        )
+        if problems:
+            raise Unusable(" ".join(problems), usable=reflection)
+        return reflection
+
+    def fallback(self, asked: RoundToReflect) -> Reflection:
+        """A section without an excerpt is a gap. Nothing else can be told without understanding the notes."""
+        noted = {note.topic for note in asked.notes}
+        return Reflection(
+            gaps=tuple(
+                Gap(
+                    gap_type="missing_topic",
+                    description=angle.name,
+                    missing_topic=angle.name,
+                    suggested_query=angle.name,
+                )
+                for angle in asked.brief.angles
+                if angle.name not in noted
+            )
+        )
+
+
+def still_open(before: Sequence[Gap], closed: dict[int, int], found: Sequence[OpenGap]) -> tuple[Gap, ...]:
+    """Earlier gaps that no note fills, and the new ones, by priority; the first of a kind of equals stays first."""
+    open_ones = {place: gap for place, gap in enumerate(before, start=1) if place not in closed}
+    new = []
+    for each in found:
+        gap = Gap(
+            gap_type=each.type,
+            description=shortened(tidy(each.description), 200),
+            priority=min(max(each.priority, 1), 3),
+            candidate_name=tidy(each.thing),
+            missing_fields=tuple(map(tidy, each.fields)),
+            missing_topic=tidy(each.section),
+            suggested_query=tidy(each.query),
+        )
+        if not gap.description or gives_orders(f"{gap.description} {gap.suggested_query}"):
+            continue
+        if each.earlier in open_ones:
+            open_ones[each.earlier] = gap
+        else:
+            new.append(gap)
+    # An earlier query was searched: where the gap is still open, it did not help.
+    kept = [structs.replace(gap, suggested_query="") if gap in before else gap for gap in open_ones.values()]
+    return tuple(sorted((*kept, *new), key=lambda gap: gap.priority)[:MOST_GAPS])
+
+
+def listed(notes: Sequence[SourceNote], room: int) -> str:
+    """One line a note, shortened where all of them do not fit."""
+    lines = [f"[{note.number}] ({site_of(note)}) {note.statement}" for note in notes]
+    if sum(map(len, lines)) > room:
+        lines = [shortened(line, max(60, room // len(lines))) for line in lines]
+    return "\n".join(lines)
+
+
+def site_of(note: SourceNote) -> str:
+    return note.evidence.domain or note.evidence.title or note.evidence.origin

@@ -1,0 +1,175 @@
+"""Brief: what a research question asks for, as a plan that the user sees and may change before anything is spent."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import structs
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.table.model import Field, Noun
+from tablewright.table.research import DEFAULT_ITEMS, Angle, Brief, Length, ReportType, ResearchRequest, Wanted
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, question_block
+
+INSTRUCTIONS = f"""\
+You plan a piece of research for somebody who asked a question. You do not answer it: others search, read and write \
+by your plan, and the user sees it before anything is spent.
+
+`report_type`:
+- "answer": one short answer is wanted: a name, a date, a figure, a yes or no, even if it takes several steps to find.
+- "comparison": things that the question names are weighed against each other, or a choice between them is asked for.
+- "catalog": a list of things that have yet to be found, with details of each.
+- "narrative": everything else: how, why, what is known about something.
+`reason` says in a few words why it is that.
+
+`asked`: what exactly is asked, in one or two sentences: who or what is meant, what counts and what does not, how \
+strictly the words are to be taken. Where a word can be read in two ways, say which you take.
+`constraints`: the conditions that the question sets, such as a period, a place, a size or a price, one each.
+`sections`: for a narrative or a comparison the 2 to 6 parts that the report needs, each with the question that it \
+answers; for a comparison, the criteria that matter to this user. Else none.
+`subjects`: for a comparison, the names of the things compared. Else none.
+`things`, `items`, `columns`: for a catalog, what is listed (in the plural), how many (0 if the question does not \
+say), and the details wanted of each beside its name: those that the question names, else the few that its purpose \
+needs. `question` can be answered by a reader of a page about one thing; `required` if a thing without it is of no \
+use. Else "", 0 and none.
+`language`: the language of the report, by its English name: that of the question, unless it asks for another.
+`length`: "standard", unless the question asks for a brief or a thorough report; "short" for an answer.
+`queries`: the first searches, the most important first, worded as for a search engine, each with an aim of its own. \
+Where the question describes a thing without naming it, search for that thing first. Where it speaks of kinds or \
+groups, also search for what single examples would be called. No personal data.
+
+Everything but `report_type`, `language` and `length` is in the user's language.
+
+{WARNING}"""
+
+
+class ToBrief(Noun, frozen=True):
+    """`before` and `change` are an earlier plan and what the user wants changed in it; `context` is the question of the
+    research that this one follows up."""
+
+    request: ResearchRequest
+    today: str = ""
+    most_queries: int = 5
+    before: str = ""
+    change: str = ""
+    context: str = ""
+
+
+class PlannedSection(BaseModel):
+    name: str
+    question: str
+
+
+class CatalogColumn(BaseModel):
+    name: str
+    type: Literal["text", "number", "date", "money", "boolean", "list", "url"]
+    question: str
+    required: bool
+
+
+class ResearchPlan(BaseModel):
+    report_type: ReportType
+    reason: str
+    asked: str
+    constraints: list[str]
+    sections: list[PlannedSection]
+    subjects: list[str]
+    things: str
+    items: int
+    columns: list[CatalogColumn]
+    language: str
+    length: Length
+    queries: list[str]
+
+
+class BriefResearch:
+    name = "brief"
+
+    def prompt(self, asked: ToBrief) -> Prompt:
+        lines = [f"Today is {asked.today}. At most {asked.most_queries} queries.", *fixed(asked.request)]
+        if asked.context:
+            lines.append(f"It follows up a report on:\n{question_block(asked.context)}")
+        lines.append(f"The question:\n{question_block(asked.request.question)}")
+        if asked.change:
+            lines.append(f"Your plan so far:\n{question_block(asked.before)}")
+            lines.append(f"The user wants it changed. Give the whole plan again:\n{question_block(asked.change)}")
+        return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(lines), reply=ResearchPlan, max_tokens=1_500)
+
+    def check(self, asked: ToBrief, reply: Any) -> Brief:
+        plan: ResearchPlan = reply
+        request = asked.request
+        queries = distinct(plan.queries)[: asked.most_queries]
+        brief = structs.replace(
+            self.fallback(asked),
+            report_type=request.report_type or plan.report_type,
+            reason=shortened(plan.reason, 200),
+            asked=shortened(plan.asked, 600),
+            constraints=distinct(plan.constraints),
+            subjects=distinct(plan.subjects),
+            things=plan.things.strip(),
+            target_items=request.items or plan.items,
+            language=request.language or plan.language.strip(),
+            length=request.length or plan.length,
+            queries=queries,
+        )
+        if not request.sections:
+            sections = {each.name.strip(): each.question for each in plan.sections if each.name.strip()}
+            brief = structs.replace(
+                brief, angles=tuple(Angle(name=name, question=question) for name, question in sections.items())
+            )
+        if brief.report_type == "catalog":
+            brief = structs.replace(
+                brief,
+                target_items=brief.target_items or DEFAULT_ITEMS,
+                columns=columns_of(plan) if not request.fields else brief.columns,
+            )
+        if not queries:
+            raise Unusable("there are no `queries`.", usable=structs.replace(brief, queries=(request.question,)))
+        return brief
+
+    def fallback(self, asked: ToBrief) -> Brief:
+        """What the user has fixed, and nothing that would have to be understood: the question is what is searched."""
+        request = asked.request
+        is_list = request.report_type == "catalog" or (request.report_type is None and bool(request.fields))
+        sections = () if is_list else request.sections
+        queries = (request.question, *(f"{request.question} {name}" for name in sections))
+        return Brief(
+            question=request.question,
+            report_type=request.report_type or ("catalog" if is_list else "narrative"),
+            reason="as you said" if request.report_type else "",
+            things=request.question if is_list else "",
+            target_items=(request.items or DEFAULT_ITEMS) if is_list else 0,
+            columns=tuple(Wanted(field=Field(name=name, required=True)) for name in request.fields) if is_list else (),
+            angles=tuple(Angle(name=name, question=name) for name in sections),
+            queries=queries[: asked.most_queries],
+            language=request.language,
+            length=request.length or "standard",
+        )
+
+
+def fixed(request: ResearchRequest) -> list[str]:
+    """What the user has decided, for the model to plan by."""
+    said = {
+        "the report type": request.report_type,
+        "the number of items": request.items,
+        "the columns": ", ".join(request.fields),
+        "the sections": ", ".join(request.sections),
+        "the language": request.language,
+        "the length": request.length,
+    }
+    lines = [f"{name}: {value}" for name, value in said.items() if value]
+    return [f"The user has fixed\n{question_block(chr(10).join(lines))}"] if lines else []
+
+
+def columns_of(plan: ResearchPlan) -> tuple[Wanted, ...]:
+    named = {each.name.strip(): each for each in plan.columns if each.name.strip()}
+    return tuple(
+        Wanted(field=Field(name=name, type=each.type, question=each.question, required=each.required))
+        for name, each in named.items()
+    )
+
+
+def distinct(texts: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(" ".join(text.split()) for text in texts if text.strip()))

@@ -1,0 +1,335 @@
+"""Write a report: all of it from numbered notes, each sentence with the notes that it stands on.
+
+Code checks what can be proved: the notes exist, every figure stands in them or is worked out from them, and what others
+dispute is told together with what they say. Sentences that fail go back once, each with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.figures import unproved, work_out
+from tablewright.decisions.reflect import site_of
+from tablewright.decisions.take_notes import described, tidy
+from tablewright.table.model import Noun
+from tablewright.table.research import Brief, CheckedClaim, Contradiction, Gap, Length, SourceNote
+from tablewright.table.text import shortened
+from tablewright.table.untrusted import WARNING, block, gives_orders
+
+WORDS: dict[Length, int] = {"short": 200, "standard": 600, "long": 1_500}
+TOKENS: dict[Length, int] = {"short": 2_500, "standard": 5_000, "long": 9_000}
+INSTRUCTIONS = """\
+You write a research report from numbered notes, for a reader who has to decide or act on it and has not seen the \
+sources. Plain, precise sentences in the language of the report.
+
+Each sentence has `text` without note numbers in it; `notes`, the numbers of all notes that it stands on, several \
+where sources agree or are brought together; and `calculation`, only where a figure of it follows by arithmetic: the \
+expression with the figures as the notes write them, such as "(1577 - 1200) / 1200 * 100", else "". All other \
+figures, dates and amounts stand in its notes; counts of your own are written as words. Nothing beyond the notes: a \
+conclusion is drawn from notes, cites them, and is worded as a conclusion. What an interested party says of itself \
+is said to be its own word.
+
+Under "Disputed" are notes against which others speak. Whoever cites one of them says in the same sentence what the \
+other side says, and cites both. What was contradicted is never the main point of the summary.
+
+- `title`: the subject in a few words.
+- `answer`: for the report type "answer", the answer itself, as short as can be (a name, a date, yes or no), or "" \
+if the notes do not tell; for all other types "".
+- `summary`: two to five sentences that answer the question first: the finding, or the recommendation where a choice \
+is asked for, what it depends on, and the most important doubt.
+- `sections`: what a reader needs beyond the summary, by the planned sections where there are notes for them. Bring \
+the sources together: what they agree on, where they differ, what follows. No sentence for every note, no repetition \
+of the summary.
+- `comparison`: where things are compared, a table: `of` says what its rows are, such as "Provider"; `columns` are \
+the criteria; `rows` have a `name` and one cell for each column, a few words with their notes, `text` "" where the \
+notes do not tell. Else "", no columns and no rows.
+- `disagreements`: one sentence for each thing on which sources differ: who says what.
+- `not_found`: of the open gaps, those that the notes really leave open: the number of the gap, and what is missing \
+in a few words. None that the notes fill after all.
+- `next_steps`: up to four things that the reader could do now, such as whom to ask for what. No new facts.
+"""
+REWRITE = """\
+Some sentences of the report fail a check. Write each of them anew, or give "" as its `text` to leave it out: by its \
+`number`, with `text`, `notes` and `calculation` as above."""
+
+
+class Dispute(Noun, frozen=True):
+    """Against what note number `note` says speak the notes `against`."""
+
+    note: int
+    against: tuple[int, ...]
+    about: str = ""
+
+
+class ReportToWrite(Noun, frozen=True, gc=True):
+    """`section`: only that one is written; `written`: all sections are, and what is left is the rest of the report.
+    `room` is for the notes, in characters."""
+
+    brief: Brief
+    notes: tuple[SourceNote, ...]
+    disputes: tuple[Dispute, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    section: str = ""
+    written: str = ""
+    has_table: bool = False
+    room: int = 40_000
+
+
+class CitedSentence(BaseModel):
+    text: str
+    notes: list[int]
+    calculation: str
+
+
+class WrittenSection(BaseModel):
+    heading: str
+    sentences: list[CitedSentence]
+
+
+class ComparisonRow(BaseModel):
+    name: str
+    cells: list[CitedSentence]
+
+
+class Comparison(BaseModel):
+    of: str
+    columns: list[str]
+    rows: list[ComparisonRow]
+
+
+class StillOpen(BaseModel):
+    gap: int
+    what: str
+
+
+class WrittenReport(BaseModel):
+    title: str
+    answer: CitedSentence
+    summary: list[CitedSentence]
+    sections: list[WrittenSection]
+    comparison: Comparison
+    disagreements: list[CitedSentence]
+    not_found: list[StillOpen]
+    next_steps: list[str]
+
+
+class RewrittenSentence(CitedSentence):
+    number: int
+
+
+class RewrittenSentences(BaseModel):
+    sentences: list[RewrittenSentence]
+
+
+class WriteReport:
+    name = "write report"
+
+    def prompt(self, asked: ReportToWrite) -> Prompt:
+        return Prompt(
+            instructions=instructions(asked),
+            text=f"{material(asked)}\n\n{order(asked)}",
+            reply=WrittenReport,
+            max_tokens=TOKENS[asked.brief.length],
+        )
+
+    def check(self, asked: ReportToWrite, reply: Any) -> WrittenReport:
+        """Sentences are checked one by one (`failing`), so that only those that fail are written again."""
+        report: WrittenReport = reply
+        columns = len(report.comparison.columns)
+        if any(len(row.cells) != columns for row in report.comparison.rows):
+            raise Unusable(f"each row of `comparison` needs {columns} cells, one for each of its columns.")
+        if not any(sentence.text.strip() for sentence in sentences(report)) and not report.not_found:
+            raise Unusable("the report is empty: say in `not_found` what the notes do not tell.", usable=report)
+        report.next_steps = [step for step in map(tidy, report.next_steps) if step and not gives_orders(step)]
+        return report
+
+    def fallback(self, asked: ReportToWrite) -> WrittenReport:
+        """The notes themselves, by section, and nothing that would have to be written."""
+        topics = [angle.name for angle in asked.brief.angles] or [""]
+        grouped: dict[str, list[CitedSentence]] = {topic: [] for topic in topics}
+        for note in asked.notes:
+            sentence = CitedSentence(text=note.statement, notes=[note.number], calculation="")
+            grouped.setdefault(note.topic, []).append(sentence)
+        return WrittenReport(
+            title="",
+            answer=CitedSentence(text="", notes=[], calculation=""),
+            summary=[],
+            sections=[WrittenSection(heading=topic, sentences=said) for topic, said in grouped.items() if said],
+            comparison=Comparison(of="", columns=[], rows=[]),
+            disagreements=[],
+            not_found=[StillOpen(gap=n, what=gap.description) for n, gap in enumerate(asked.gaps, start=1)],
+            next_steps=[],
+        )
+
+
+class SentencesToRewrite(Noun, frozen=True, gc=True):
+    """`failed` are sentences with what is wrong with each."""
+
+    report: ReportToWrite
+    failed: tuple[tuple[str, str], ...]
+
+
+class RewriteSentences:
+    name = "rewrite sentences"
+
+    def prompt(self, asked: SentencesToRewrite) -> Prompt:
+        failed = "\n".join(f"{n}. {text}\n   Fails: {why}" for n, (text, why) in enumerate(asked.failed, start=1))
+        return Prompt(
+            instructions=instructions(asked.report),
+            text=f"{material(asked.report)}\n\n{REWRITE}\n{block(9, failed, 'sentences')}",
+            reply=RewrittenSentences,
+            max_tokens=300 + 200 * len(asked.failed),
+        )
+
+    def check(self, asked: SentencesToRewrite, reply: Any) -> Mapping[int, CitedSentence]:
+        """By the number that a sentence had among the failed, from 1."""
+        return {each.number: each for each in reply.sentences if 1 <= each.number <= len(asked.failed)}
+
+    def fallback(self, asked: SentencesToRewrite) -> Mapping[int, CitedSentence]:
+        return {}
+
+
+# ── what the writer is shown ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def instructions(asked: ReportToWrite) -> str:
+    return f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}\nReport type: {asked.brief.report_type}"
+
+
+def material(asked: ReportToWrite) -> str:
+    parts = [f"The notes:\n{block(0, in_full(asked.notes, asked.room), 'notes')}"]
+    if asked.claims:
+        lines = [
+            f"- {each.verdict}: {each.claim.claim_text} (note {each.claim.note}"
+            + (f"; found: {', '.join(map(str, each.notes))}" if each.notes else "")
+            + f"). {each.reason}"
+            for each in asked.claims
+        ]
+        parts.append(f"Claims that were checked with independent sites:\n{block(1, chr(10).join(lines), 'claims')}")
+    if asked.disputes:
+        lines = [
+            f"- note {each.note}: against it {'speaks note' if len(each.against) == 1 else 'speak notes'} "
+            f"{', '.join(map(str, each.against))}" + (f" ({each.about})" if each.about else "")
+            for each in asked.disputes
+        ]
+        parts.append(f"Disputed:\n{block(2, chr(10).join(lines), 'disputed')}")
+    if asked.gaps:
+        lines = [f"{n}. {gap.description}" for n, gap in enumerate(asked.gaps, start=1)]
+        parts.append(f"Open gaps:\n{block(3, chr(10).join(lines), 'gaps')}")
+    if asked.written:
+        parts.append(f"The sections, already written:\n{block(4, asked.written, 'sections')}")
+    return "\n\n".join(parts)
+
+
+def order(asked: ReportToWrite) -> str:
+    if asked.section:
+        return f"Write only the section “{asked.section}”, in `sections`; leave all else empty."
+    if asked.written:
+        return "The sections are written: leave `sections` empty, and write the rest of the report."
+    table = " A table of all things found is shown beside your text: leave `comparison` empty." * asked.has_table
+    return f"Write the report, in {WORDS[asked.brief.length]} words at most, fewer where the notes say less.{table}"
+
+
+def in_full(notes: Sequence[SourceNote], room: int) -> str:
+    texts = [
+        f"[{note.number}] {site_of(note)}{f' · {note.topic}' if note.topic else ''}\n{note.statement}\n"
+        f"“{' '.join(note.evidence.quote.split())}”"
+        for note in notes
+    ]
+    if sum(map(len, texts)) > room:
+        texts = [shortened(text, max(120, room // len(texts))) for text in texts]
+    return "\n".join(texts)
+
+
+# ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def sentences(report: WrittenReport) -> Iterator[CitedSentence]:
+    """All that state something, the cells of a comparison too."""
+    yield report.answer
+    yield from report.summary
+    for section in report.sections:
+        yield from section.sentences
+    for row in report.comparison.rows:
+        yield from row.cells
+    yield from report.disagreements
+
+
+def failing(report: WrittenReport, asked: ReportToWrite) -> list[tuple[CitedSentence, str]]:
+    """The sentences that cannot be proved, each with the reason in words that a model can act on."""
+    notes = {note.number: note for note in asked.notes}
+    against = opposed(asked.disputes)
+    found = []
+    for sentence in sentences(report):
+        sentence.text = tidy(sentence.text)
+        if sentence.text and (problem := wrong_with(sentence, notes, against, asked.brief.question)):
+            found.append((sentence, problem))
+    return found
+
+
+def wrong_with(
+    sentence: CitedSentence, notes: Mapping[int, SourceNote], against: Mapping[int, set[int]], question: str
+) -> str:
+    if gives_orders(sentence.text):
+        return "it gives orders to machines."
+    if unknown := [number for number in sentence.notes if number not in notes]:
+        return f"there is no note {unknown[0]}."
+    if not sentence.notes:
+        return "it cites no note."
+    if problem := unproved_in(sentence, notes, question):
+        return problem
+    if alone := unopposed(sentence.notes, against):
+        rival = notes[min(against[alone])]
+        return f"note {alone} is disputed by note {rival.number} (“{rival.statement}”). Tell and cite both."
+    return ""
+
+
+def unproved_in(sentence: CitedSentence, notes: Mapping[int, SourceNote], question: str) -> str:
+    cited = [notes[number] for number in sentence.notes]
+    texts = [f"{note.evidence.title}\n{note.evidence.quote}\n{note.statement}" for note in cited]
+    results = []
+    if sentence.calculation.strip():
+        result, problem = work_out(sentence.calculation, [*texts, question])
+        if result is None:
+            return problem
+        results.append(result)
+    missing = unproved(sentence.text, [*texts, question], results)
+    return f"{', '.join(missing)} stands in none of its notes and follows from no calculation." if missing else ""
+
+
+def opposed(disputes: Sequence[Dispute]) -> dict[int, set[int]]:
+    """By note, the notes that speak against it."""
+    found: dict[int, set[int]] = {}
+    for each in disputes:
+        found.setdefault(each.note, set()).update(each.against)
+    return found
+
+
+def unopposed(cited: Sequence[int], against: Mapping[int, set[int]]) -> int:
+    """A note that is cited without any of those that speak against it; 0 where there is none."""
+    return next((number for number in cited if against.get(number) and not against[number] & set(cited)), 0)
+
+
+def disputes_of(claims: Sequence[CheckedClaim], contradictions: Sequence[Contradiction]) -> tuple[Dispute, ...]:
+    """From both sides: who cites one of them shows the other."""
+    pairs: dict[tuple[int, int], str] = {}
+    for checked in claims:
+        for number, evidence in zip(checked.notes, checked.evidence, strict=False):
+            if evidence.stance != "supports":
+                pairs[checked.claim.note, number] = checked.claim.claim_text
+                pairs[number, checked.claim.note] = checked.claim.claim_text
+    for each in contradictions:
+        for one in each.notes:
+            for other in each.against:
+                pairs.setdefault((one, other), each.about)
+                pairs.setdefault((other, one), each.about)
+    found: dict[int, Dispute] = {}
+    for (note, other), about in pairs.items():
+        before = found.get(note, Dispute(note=note, against=(), about=about))
+        found[note] = Dispute(note=note, against=(*before.against, other), about=before.about)
+    return tuple(found[note] for note in sorted(found))

@@ -1,0 +1,51 @@
+"""What a piece of research is likely to take, before anything is searched. A guess: what a question opens up, nobody
+knows before it is read."""
+
+from __future__ import annotations
+
+import math
+
+from tablewright.journeys.research.notes import PAGES_AT_ONCE
+from tablewright.journeys.research.rounds import FIRST_ROUND, VERIFICATION
+from tablewright.models.model import CHARACTERS_A_TOKEN
+from tablewright.models.price import estimate as price
+from tablewright.strategies.tools import Tools
+from tablewright.table.research import MOST_CLAIMS, Brief, ResearchEstimate
+
+GAPS = 4
+"""Searches for gaps."""
+NEW_PAGES = 3
+"""Pages that a search brings and that were not read before."""
+PAGE = 6_000
+"""Characters of a page."""
+NOTES = 2.5
+"""Notes of a page."""
+NOTE, INSTRUCTIONS, PLAN, REFLECTION, RULING, REPORT = 110, 900, 500, 700, 300, 2_500
+"""Tokens."""
+
+
+def estimate(brief: Brief, tools: Tools, max_tasks: int) -> ResearchEstimate:
+    model = tools.model
+    first = min(len(brief.queries) or FIRST_ROUND, max_tasks)
+    if model is None:
+        return ResearchEstimate(searches=first, pages=first * NEW_PAGES)
+    gaps = min(GAPS, max(max_tasks - first - VERIFICATION, 0))
+    verified = min(VERIFICATION, max_tasks - first - gaps)
+    read = (first + gaps) * NEW_PAGES
+    pages = read + verified * NEW_PAGES
+    reading = math.ceil(max(read * PAGE / model.text_room, read / PAGES_AT_ONCE))
+    noted = int(read * NOTES * NOTE)
+    judged = MOST_CLAIMS * min(NEW_PAGES * (verified + 1) * PAGE, model.text_room)
+    calls = reading + 2 + MOST_CLAIMS + 2
+    characters = min(PAGE, model.text_room) * read + judged
+    input_tokens = int(characters / CHARACTERS_A_TOKEN) + 3 * noted + calls * INSTRUCTIONS
+    output_tokens = noted + 2 * REFLECTION + MOST_CLAIMS * RULING + REPORT
+    cost = price(model.agent_model, input_tokens, output_tokens)
+    return ResearchEstimate(
+        searches=first + gaps + verified,
+        pages=pages,
+        calls=calls,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost_usd=None if cost is None else float(cost),
+    )

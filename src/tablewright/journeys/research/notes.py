@@ -1,0 +1,150 @@
+"""Notes: every page is read once, several in a request where they fit, and what it says is kept in the table."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+
+from tablewright.decisions.decision import Tell, decide
+from tablewright.decisions.take_notes import MendNotes, Notes, NotesToMend, PagesToRead, Taken, TakeNotes
+from tablewright.errors import ModelError
+from tablewright.journeys.research.purse import Purse
+from tablewright.models.concern import concerning
+from tablewright.store.records import now
+from tablewright.store.store import Store
+from tablewright.strategies.tools import Tools
+from tablewright.table.dedupe import row_key
+from tablewright.table.edits import AddRow
+from tablewright.table.model import Basis, Cell, Field, Noun, given
+from tablewright.table.research import Brief, SourceNote
+from tablewright.table.retrieved import Retrieved, is_document
+from tablewright.table.text import plural
+
+STATEMENT, SECTION, SOURCE = "Statement", "Section", "Source"
+PAGES_AT_ONCE = 8
+"""In one request, at most: a reader of many pages notes less of each."""
+REQUESTS_AT_ONCE = 4
+SURE: dict[Basis, float] = {"judged": 0.7, "stated": 0.9}
+
+
+class ReadPages(Noun, frozen=True, gc=True):
+    """`remarks` say which pages nobody read, and what could not be verified."""
+
+    taken: tuple[Taken, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], purse: Purse, tell: Tell) -> ReadPages:
+    """In the order of the pages, whichever is read first. Raises ModelError where a model read none of them."""
+    room = tools.model.text_room if tools.model else 1
+    turns = asyncio.Semaphore(REQUESTS_AT_ONCE)
+
+    async def one(batch: tuple[Retrieved, ...]) -> tuple[Notes, str]:
+        async with turns:
+            if purse.spent:
+                return Notes(), purse.spent
+            asked = PagesToRead(brief=brief, pages=batch, room=room)
+            with concerning([page.origin for page in batch if is_document(page.origin)]):
+                outcome = await decide(TakeNotes(), asked, tools.model, tell)
+                if outcome.degraded:
+                    return Notes(), outcome.degraded
+                return await mended(asked, outcome.decided), ""
+
+    async def mended(asked: PagesToRead, notes: Notes) -> Notes:
+        """What fails its check goes back once, with the pages it is of."""
+        if not notes.unproved:
+            return notes
+        numbers = sorted({each.page for each in notes.unproved if 1 <= each.page <= len(asked.pages)})
+        new = {number: place for place, number in enumerate(numbers, start=1)}
+        again = NotesToMend(
+            brief=brief,
+            pages=tuple(asked.pages[number - 1] for number in numbers),
+            failed=tuple(msgspec.structs.replace(each, page=new.get(each.page, 0)) for each in notes.unproved),
+            room=room,
+        )
+        better: Notes = (await decide(MendNotes(), again, tools.model, tell)).decided
+        lost = max(len(notes.unproved) - len(better.taken), 0)
+        return Notes(taken=(*notes.taken, *better.taken), unproved=notes.unproved[:lost])
+
+    batches = list(batched(pages, room))
+    working = [asyncio.create_task(one(batch)) for batch in batches]
+    try:
+        if working:
+            await asyncio.wait(working, timeout=purse.seconds_left)
+    finally:
+        for each in working:
+            each.cancel()
+        ended = await asyncio.gather(*working, return_exceptions=True)
+    taken: list[Taken] = []
+    unread, lost, problem = 0, 0, ""
+    for batch, result in zip(batches, ended, strict=True):
+        if isinstance(result, asyncio.CancelledError):
+            result = Notes(), purse.spent or "it was stopped"
+        elif isinstance(result, BaseException):
+            raise result
+        notes, failed = result
+        taken += notes.taken
+        lost += len(notes.unproved)
+        if failed:
+            unread, problem = unread + len(batch), failed
+    if unread == len(pages) and pages and not purse.spent:
+        raise ModelError(f"No page could be read: {problem}")
+    remarks = []
+    if unread:
+        remarks.append(f"{unread} {plural('page', unread)} that were found were not read: {problem}")
+    if lost:
+        remarks.append(f"{lost} {plural('note', lost)} could not be verified and were left out.")
+    return ReadPages(taken=tuple(taken), remarks=tuple(remarks))
+
+
+def batched(pages: Sequence[Retrieved], room: int) -> list[tuple[Retrieved, ...]]:
+    """As many as fit into a request; a page that alone is too long is cut by who shows it."""
+    batches: list[list[Retrieved]] = []
+    used = 0
+    for page in pages:
+        if not batches or used + len(page.text) > room or len(batches[-1]) == PAGES_AT_ONCE:
+            batches.append([])
+            used = 0
+        batches[-1].append(page)
+        used += len(page.text)
+    return [tuple(batch) for batch in batches]
+
+
+# ── the table of a narrative ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fields() -> tuple[Field, ...]:
+    return Field(name=STATEMENT), Field(name=SECTION), Field(name=SOURCE, type="url")
+
+
+async def add_to_table(store: Store, table_id: str, notes: Sequence[SourceNote], *, by_model: bool, actor: str) -> None:
+    """Each note is a row with its evidence. A round that was cut off and is done again adds none twice."""
+    known = {row.key for row in (await store.tables.load(table_id)).rows}
+    rows: dict[str, AddRow] = {}
+    for note in notes:
+        key = row_key(note.statement)
+        if key not in known:
+            rows.setdefault(key, AddRow(key=key, cells=cells_of(note, by_model=by_model)))
+    if rows:
+        await store.log.commit(table_id, list(rows.values()), actor=actor, note="notes of deep research")
+
+
+def cells_of(note: SourceNote, *, by_model: bool) -> dict[str, Cell]:
+    basis: Basis = "judged" if by_model else "stated"
+    statement = Cell(
+        value=note.statement,
+        raw_value=note.statement,
+        status="ENRICHED",
+        confidence=SURE[basis],
+        basis=basis,
+        evidence=(note.evidence,),
+        updated_at=now(),
+    )
+    cells = {STATEMENT: statement}
+    if note.topic:
+        cells[SECTION] = given(note.topic)
+    if not is_document(note.evidence.origin):
+        cells[SOURCE] = given(note.evidence.origin)
+    return cells

@@ -1,0 +1,62 @@
+"""The sources that a report cites, numbered in the order in which they are first cited.
+
+Before a report leaves, every quote is looked up in the stored text that it is said to be from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablewright.store.store import Store
+from tablewright.table.evidence import locate
+from tablewright.table.model import Evidence
+from tablewright.table.research import Reference
+
+
+class References:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._texts: dict[str, str | None] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._cited: dict[int, list[Evidence]] = {}
+
+    async def cite(self, evidence: Evidence) -> int | None:
+        """The number of its source; None where the quote does not stand in the text that was stored."""
+        if not await self.holds(evidence):
+            return None
+        key = evidence.origin, evidence.content_hash
+        number = self._numbers.setdefault(key, len(self._numbers) + 1)
+        quotes = self._cited.setdefault(number, [])
+        if all(evidence.quote != other.quote for other in quotes):
+            quotes.append(evidence)
+        return number
+
+    async def cite_all(self, evidence: Sequence[Evidence]) -> tuple[int, ...]:
+        numbers = [await self.cite(each) for each in evidence]
+        return tuple(dict.fromkeys(number for number in numbers if number is not None))
+
+    async def holds(self, evidence: Evidence) -> bool:
+        hash = evidence.content_hash
+        if hash not in self._texts:
+            self._texts[hash] = await self._store.pages.text(hash) if hash else None
+        text = self._texts[hash]
+        if text is None or not evidence.quote:
+            return False
+        if evidence.start is not None and evidence.end is not None:
+            return text[evidence.start : evidence.end] == evidence.quote
+        return locate(evidence.quote, text) is not None
+
+    def listed(self) -> tuple[Reference, ...]:
+        return tuple(
+            Reference(
+                number=number,
+                url=cited[0].origin,
+                title=cited[0].title,
+                domain=cited[0].domain,
+                quotes=tuple(each.quote for each in cited),
+                page=cited[0].page,
+                retrieved_at=cited[0].retrieved_at,
+                content_hash=cited[0].content_hash,
+            )
+            for number, cited in sorted(self._cited.items())
+        )

@@ -1,0 +1,322 @@
+"""The report, written from the notes that are kept and from nothing else.
+
+A model writes it; code proves every sentence, sends back once those that fail, shows what others say beside what they
+dispute, and numbers the sources. Without a model, or when a limit is reached, the notes themselves are the report.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tablewright.decisions.decision import Decision, Outcome, Tell, decide
+from tablewright.decisions.write_report import (
+    CitedSentence,
+    ReportToWrite,
+    RewriteSentences,
+    SentencesToRewrite,
+    WriteReport,
+    WrittenReport,
+    WrittenSection,
+    disputes_of,
+    failing,
+    opposed,
+    sentences,
+    unopposed,
+    wrong_with,
+)
+from tablewright.errors import ModelError
+from tablewright.journeys.research.purse import Purse
+from tablewright.journeys.research.references import References
+from tablewright.models.concern import concerning
+from tablewright.store.records import now
+from tablewright.store.store import Store
+from tablewright.table.model import Label
+from tablewright.table.research import (
+    Brief,
+    CheckedClaim,
+    Note,
+    Report,
+    ReportCell,
+    ReportTable,
+    Research,
+    Round,
+    RoundSummary,
+    Section,
+    SeenSource,
+    Sentence,
+    SourceNote,
+    Unfound,
+)
+from tablewright.table.retrieved import is_document
+from tablewright.table.text import plural, shortened
+
+if TYPE_CHECKING:
+    from tablewright.models.model import LanguageModel
+
+ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
+EXCERPTS = "Excerpts"
+NOTE_OVERHEAD = 60
+"""Characters that a note takes beside its statement and its quote."""
+
+
+class ReportWriter:
+    def __init__(self, store: Store, model: LanguageModel | None, purse: Purse, tell: Tell) -> None:
+        self.limit = purse.spent
+        """Which limit was reached, if one was."""
+        self._references = References(store)
+        self._model = model
+        self._purse = purse
+        self._tell = tell
+        self._left_out = 0
+        self._notes: dict[int, SourceNote] = {}
+        self._against: Mapping[int, set[int]] = {}
+        self._claims: Sequence[CheckedClaim] = ()
+        self._by_model = False
+
+    async def write(self, research: Research) -> Report:
+        brief, rounds = research.brief, research.rounds
+        notes = [note for each in rounds for note in each.source_notes]
+        self._claims = [checked for each in rounds for checked in each.checked]
+        memo = rounds[-1].memo if rounds else None
+        asked = ReportToWrite(
+            brief=brief,
+            notes=tuple(notes),
+            disputes=disputes_of(self._claims, memo.contradictions if memo else ()),
+            claims=tuple(self._claims),
+            gaps=memo.gaps if memo else (),
+            room=self._model.text_room if self._model else 1,
+        )
+        self._notes = {note.number: note for note in notes}
+        self._against = opposed(asked.disputes)
+        draft = await self._draft(asked)
+        missing = [Unfound(what=each.what, where=looked(rounds, asked, each.gap)) for each in draft.not_found]
+        if not notes:
+            missing = [Unfound(what=brief.question, where=searched(rounds))]
+        answer = await self._sentences([draft.answer], headline=True)
+        report = Report(
+            title=draft.title or title_of(brief),
+            question=brief.question,
+            report_type=brief.report_type,
+            answer=answer[0] if answer else None,
+            summary=await self._sentences(draft.summary, headline=True),
+            sections=await self._sections(draft.sections),
+            table=await self._comparison(draft),
+            disagreements=await self._sentences(draft.disagreements),
+            next_steps=tuple(draft.next_steps),
+            claims=tuple([await self._checked(each) for each in self._claims]),
+            unfound=tuple(missing),
+            sources=tuple(seen([result for each in rounds for result in each.notes])),
+            rounds=tuple(map(summary, rounds)),
+            written_by=self._model.name.rpartition("/")[2] if self._model is not None and self._by_model else "",
+            created_at=now(),
+        )
+        remarks = [remark for each in rounds for remark in each.remarks]
+        return msgspec.structs.replace(report, references=self._references.listed(), notes=(*self._remarks(), *remarks))
+
+    def _remarks(self) -> list[str]:
+        said = []
+        if self.limit:
+            said.append(f"This report is partial: {self.limit}.")
+        if self._left_out:
+            were = "was" if self._left_out == 1 else "were"
+            count = f"{self._left_out} {plural('statement', self._left_out)}"
+            said.append(f"{count} could not be verified and {were} left out.")
+        return said
+
+    # ── the draft ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _draft(self, asked: ReportToWrite) -> WrittenReport:
+        if not asked.notes or self._model is None or self._purse.money_spent:
+            return WriteReport().fallback(asked)
+        documents = [note.evidence.origin for note in asked.notes if is_document(note.evidence.origin)]
+        try:
+            async with asyncio.timeout(self._purse.seconds_to_write):
+                with concerning(documents):
+                    draft = await (self._whole(asked) if fits(asked.notes, asked.room) else self._in_parts(asked))
+        except TimeoutError:
+            draft = None
+        if draft is None:
+            self.limit = self.limit or self._purse.spent or "there was no time left to write it"
+            return WriteReport().fallback(asked)
+        self._by_model = True
+        return draft
+
+    async def _whole(self, asked: ReportToWrite) -> WrittenReport | None:
+        """None where a limit is reached before it is written."""
+        outcome = await self._decide(WriteReport(), asked)
+        return None if outcome.over_budget else await self._mended(asked, outcome.decided)
+
+    async def _in_parts(self, asked: ReportToWrite) -> WrittenReport | None:
+        """A section at a time where the notes do not fit into one request; then the rest from what was written."""
+        sections: list[WrittenSection] = []
+        for topic in dict.fromkeys(note.topic for note in asked.notes):
+            own = tuple(note for note in asked.notes if note.topic == topic)
+            rivals = {number for note in own for number in self._against.get(note.number, ())}
+            shown = (*own, *(self._notes[number] for number in sorted(rivals) if self._notes[number] not in own))
+            part = msgspec.structs.replace(asked, notes=shown, section=topic or "Further findings", gaps=(), claims=())
+            draft = await self._whole(part)
+            if draft is None:
+                return None
+            sections += draft.sections
+        cited = dict.fromkeys(n for section in sections for each in section.sentences for n in each.notes)
+        written = "\n".join(
+            f"## {section.heading}\n"
+            + " ".join(f"{each.text} [{', '.join(map(str, each.notes))}]" for each in section.sentences)
+            for section in sections
+        )
+        notes = tuple(self._notes[number] for number in cited)
+        draft = await self._whole(msgspec.structs.replace(asked, notes=notes, written=written))
+        if draft is not None:
+            draft.sections = sections
+        return draft
+
+    async def _mended(self, asked: ReportToWrite, draft: WrittenReport) -> WrittenReport:
+        """What fails goes back once, each sentence with its reason; what still cannot be proved is left out."""
+        if failed := failing(draft, asked):
+            again = SentencesToRewrite(report=asked, failed=tuple((each.text, why) for each, why in failed))
+            outcome = await self._decide(RewriteSentences(), again)
+            for number, (sentence, _) in enumerate(failed, start=1):
+                if new := outcome.decided.get(number):
+                    sentence.text, sentence.notes, sentence.calculation = new.text, new.notes, new.calculation
+        notes = {note.number: note for note in asked.notes}
+        for sentence in sentences(draft):
+            if sentence.text.strip() and wrong_with(sentence, notes, {}, asked.brief.question):
+                sentence.text = ""
+                self._left_out += 1
+        return draft
+
+    async def _decide(self, decision: Decision[Any, Any], asked: Any) -> Outcome[Any]:
+        outcome: Outcome[Any] = await decide(decision, asked, self._model, self._tell)
+        if outcome.degraded and not outcome.over_budget and isinstance(decision, WriteReport):
+            raise ModelError(f"The report could not be written: {outcome.degraded}")
+        return outcome
+
+    # ── sentences with their sources ─────────────────────────────────────────────────────────────────────────────────
+
+    async def _sections(self, drafted: Sequence[WrittenSection]) -> tuple[Section, ...]:
+        found = []
+        for each in drafted:
+            if said := await self._sentences(each.sentences):
+                found.append(Section(heading=each.heading or EXCERPTS, sentences=said))
+        return tuple(found)
+
+    async def _sentences(self, drafted: Sequence[CitedSentence], *, headline: bool = False) -> tuple[Sentence, ...]:
+        """With what others say beside what they dispute. What was contradicted is no headline without them."""
+        found = []
+        for each in drafted:
+            if not each.text.strip():
+                continue
+            citations = await self._cited(each.notes)
+            alone = unopposed(each.notes, self._against)
+            if not citations or (alone and headline and self._is_contradicted(alone)):
+                self._left_out += 1
+                continue
+            found.append(Sentence(text=each.text, citations=citations))
+            if alone:
+                rival = self._notes[min(self._against[alone])]
+                found.append(Sentence(text=self._says(rival), citations=await self._cited([rival.number])))
+        return tuple(found)
+
+    async def _cited(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        return await self._references.cite_all([self._notes[number].evidence for number in numbers])
+
+    def _is_contradicted(self, number: int) -> bool:
+        return any(each.claim.note == number and each.verdict == "contradicted" for each in self._claims)
+
+    def _says(self, note: SourceNote) -> str:
+        who = note.evidence.domain or note.evidence.title
+        return f"{who}: “{' '.join(note.evidence.quote.split())}”"
+
+    async def _comparison(self, draft: WrittenReport) -> ReportTable | None:
+        compared = draft.comparison
+        if not compared.columns or not compared.rows:
+            return None
+        rows = [(ReportCell(text=row.name), *[await self._cell(cell) for cell in row.cells]) for row in compared.rows]
+        return ReportTable(columns=(compared.of or "Compared", *compared.columns), rows=tuple(rows))
+
+    async def _cell(self, cell: CitedSentence) -> ReportCell:
+        citations = await self._cited(cell.notes) if cell.text.strip() else ()
+        if not citations:
+            return ReportCell(note="not found")
+        alone = unopposed(cell.notes, self._against)
+        note = ""
+        if alone:
+            rival = self._notes[min(self._against[alone])]
+            citations = (*citations, *await self._cited([rival.number]))
+            note = self._says(rival)
+        return ReportCell(text=cell.text, citations=citations, confidence=self._sure(cell.notes), note=note)
+
+    def _sure(self, numbers: Sequence[int]) -> Label:
+        """High where an independent site confirms all of it, low where one speaks against it."""
+        if any(self._against.get(number) for number in numbers):
+            return "low"
+        supported = [each for each in self._claims if each.verdict == "supported"]
+        confirmed = {number for each in supported for number in (each.claim.note, *each.notes)}
+        return "high" if set(numbers) <= confirmed else "medium"
+
+    async def _checked(self, checked: CheckedClaim) -> CheckedClaim:
+        """Only with words that are stored."""
+        held = [each for each in checked.evidence if await self._references.cite(each) is not None]
+        if len(held) == len(checked.evidence):
+            return checked
+        return CheckedClaim(claim=checked.claim, verdict="not checked", reason="the sources are no longer stored")
+
+
+def fits(notes: Sequence[SourceNote], room: int) -> bool:
+    return sum(len(note.statement) + len(note.evidence.quote) + NOTE_OVERHEAD for note in notes) <= room
+
+
+def title_of(brief: Brief) -> str:
+    text = " ".join(brief.question.split()).rstrip("?.! ")
+    return shortened(text[:1].upper() + text[1:], 120)
+
+
+def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int) -> str:
+    """Where a gap was looked for: the searches made for it, or else all."""
+    if 1 <= gap <= len(asked.gaps):
+        own = [
+            task.search_query
+            for each in rounds
+            for task in each.tasks
+            if task.target_gap == asked.gaps[gap - 1].description
+        ]
+        if own:
+            return said(own)
+    return searched(rounds)
+
+
+def searched(rounds: Sequence[Round]) -> str:
+    return said([task.search_query for round in rounds for task in round.tasks])
+
+
+def said(queries: Sequence[str]) -> str:
+    distinct = list(dict.fromkeys(queries))
+    shown = ", ".join(f"“{query}”" for query in distinct[:6])
+    more = f" and {len(distinct) - 6} more" if len(distinct) > 6 else ""
+    return f"Searched {shown}{more}." if distinct else "Nothing was searched."
+
+
+def seen(results: Sequence[Note]) -> list[SeenSource]:
+    """Each once; read beats refused."""
+    found: dict[str, SeenSource] = {}
+    for result in results:
+        for source in result.sources:
+            present = found.get(source.url)
+            if present is None or (present.status != "read" and source.status == "read"):
+                found[source.url] = source
+    return list(found.values())
+
+
+def summary(round: Round) -> RoundSummary:
+    return RoundSummary(
+        index=round.index,
+        name=ROUNDS[round.index],
+        tasks=tuple(task.search_query for task in round.tasks),
+        closed=round.closed,
+        open=tuple(gap.description for gap in round.memo.gaps),
+        stopped=round.stopped,
+    )

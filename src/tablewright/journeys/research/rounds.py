@@ -1,0 +1,366 @@
+"""The three rounds of research: discovery, gap-filling, verification; then the report.
+
+Workers search and open pages, a model notes what they say, reflects, and judges the claims that matter. A round is kept
+when it is whole. What was cut off is done again from the last whole round: what it had bought is in the cache, so
+nothing is paid for twice, and the report is the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from tablewright.decisions.check_claim import JudgedClaim
+from tablewright.decisions.decision import decide
+from tablewright.decisions.reflect import Reflect, Reflection, RoundToReflect
+from tablewright.decisions.take_notes import Taken
+from tablewright.errors import ModelError, RunError
+from tablewright.journeys.research.claims import judge
+from tablewright.journeys.research.memo import build_memo, written
+from tablewright.journeys.research.notes import add_to_table, read_pages
+from tablewright.journeys.research.purse import Purse
+from tablewright.journeys.research.report import ReportWriter
+from tablewright.journeys.research.worker import Library, Workers
+from tablewright.store.store import Store
+from tablewright.strategies.tools import Tools
+from tablewright.table.model import Evidence, Step
+from tablewright.table.research import (
+    CheckedClaim,
+    Claim,
+    Gap,
+    Memo,
+    Note,
+    Research,
+    ResearchEvent,
+    ResearchStatus,
+    ResearchTask,
+    Round,
+    SourceNote,
+    Stage,
+)
+from tablewright.table.retrieved import Retrieved
+from tablewright.table.text import plural
+from tablewright.table.usage import Meter, Usage, metered
+
+FIRST_ROUND = 5
+VERIFICATION = 2
+"""Searches of the first round, and those that are kept for verification."""
+
+Watch = Callable[[ResearchEvent], None]
+
+
+class Rounds:
+    """One piece of research under way."""
+
+    def __init__(self, store: Store, tools: Tools, purse: Purse, research: Research, actor: str, watch: Watch) -> None:
+        self._store = store
+        self._tools = tools
+        self._purse = purse
+        self._research = research
+        self._brief = research.brief
+        self._actor = actor
+        self._watch = watch
+        self._round = 0
+        self._library = Library()
+        self._workers = Workers(tools, self._library, purse, self._task_done)
+
+    async def run(self) -> Research:
+        if not self._purse.spent:
+            self._research = msgspec.structs.replace(self._research, rounds=whole(self._research.rounds))
+        await self._library.reopen(self._store, self._tools, self._results())
+        self._tell("brief", detail=self._brief.asked or self._brief.reason)
+        for index, work in ((1, self._discover), (2, self._fill_gaps), (3, self._verify)):
+            if index > len(self._research.rounds) and not self._purse.spent:
+                self._round = index
+                meter, started = Meter(), time.monotonic()
+                with metered(meter):
+                    done = await work()
+                usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
+                await self._keep(msgspec.structs.replace(done, usage=usage))
+        return await self._finish()
+
+    async def _keep(self, done: Round) -> None:
+        by_model = self._tools.model is not None
+        await add_to_table(
+            self._store, self._research.table_id, done.source_notes, by_model=by_model, actor=self._actor
+        )
+        await self._store.researches.keep_round(self._research.id, done)
+        self._research = msgspec.structs.replace(self._research, rounds=(*self._research.rounds, done))
+        self._tell("memo", detail=done.stopped, gaps=done.memo.gaps, closed=done.closed)
+
+    # ── searching and reading ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _discover(self) -> Round:
+        queries = self._brief.queries or (self._brief.question,)
+        tasks = [
+            ResearchTask(id=f"r1_{number}", kind="discover", search_query=query)
+            for number, query in enumerate(queries[: min(FIRST_ROUND, self._tasks_left)], start=1)
+        ]
+        return await self._search_and_reflect(tasks)
+
+    async def _fill_gaps(self) -> Round:
+        """A search for each gap that has one, the most important first."""
+        before = self._research.rounds[-1].memo
+        tried = {query.casefold() for query in self._searched()}
+        wanted = {gap.suggested_query: gap for gap in reversed(before.gaps) if gap.suggested_query.strip()}
+        gaps = [gap for gap in reversed(wanted.values()) if gap.suggested_query.casefold() not in tried]
+        tasks = [
+            ResearchTask(id=f"r2_{number}", kind="fill", search_query=gap.suggested_query, target_gap=gap.description)
+            for number, gap in enumerate(gaps[: max(self._tasks_left - VERIFICATION, 0)], start=1)
+        ]
+        if tasks:
+            return await self._search_and_reflect(tasks)
+        stopped = "no gap was left"
+        if before.gaps:
+            none_left = self._tasks_left <= VERIFICATION
+            stopped = "no search was left" if none_left else "no other search would fill what is missing"
+        return Round(index=2, tasks=(), notes=(), memo=msgspec.structs.replace(before, round_index=2), stopped=stopped)
+
+    async def _search_and_reflect(self, tasks: Sequence[ResearchTask]) -> Round:
+        known = set(self._library.pages)
+        results = await self._search(tasks)
+        new = [page for origin, page in self._library.pages.items() if origin not in known]
+        self._tell("reading", detail=f"{len(new)} {plural('page', len(new))}", total=len(new))
+        read = await read_pages(self._tools, self._brief, new, self._purse, self._note)
+        notes = numbered(read.taken, len(self._notes()) + 1)
+        reflection = await self._reflect([*self._notes(), *notes], tasks)
+        return Round(
+            index=self._round,
+            tasks=tuple(tasks),
+            notes=tuple(results),
+            memo=self._memo(reflection, notes, len(tasks)),
+            source_notes=notes,
+            remarks=(*failures(results), *read.remarks),
+            closed=tuple(f"{gap.description} (note {number})" for gap, number in reflection.closed),
+            stopped=self._purse.spent,
+        )
+
+    async def _search(self, tasks: Sequence[ResearchTask]) -> list[Note]:
+        """Raises where every search failed, or nothing that was found could be opened: that is not "not found"."""
+        self._tell("round", detail=f"{len(tasks)} {plural('search', len(tasks))}", total=len(tasks))
+        results = await self._workers.run(tasks)
+        if self._purse.spent or not tasks or tasks[0].kind == "verify":
+            return results
+        errors = [result.error for result in results if result.error]
+        if len(errors) == len(tasks):
+            raise RunError(f"Every search of round {self._round} failed: {errors[0]}", **self._kept())
+        refused = [source for result in results for source in result.sources if source.status != "read"]
+        if refused and not self._library.pages:
+            raise RunError(
+                f"{len(refused)} {plural('page', len(refused))} were found and none could be read: "
+                f"{refused[0].url}: {refused[0].detail or refused[0].status}.",
+                **self._kept(),
+            )
+        return results
+
+    async def _reflect(self, notes: Sequence[SourceNote], tasks: Sequence[ResearchTask]) -> Reflection:
+        before = self._research.rounds[-1].memo if self._research.rounds else None
+        carried = Reflection() if before is None else carried_over(before)
+        if self._purse.spent:
+            return carried
+        room = self._tools.model.text_room if self._tools.model else 1
+        asked = RoundToReflect(
+            brief=self._brief,
+            round_index=self._round,
+            notes=tuple(notes),
+            gaps=before.gaps if before else (),
+            memo_text=written(before) if before else "",
+            searched=(*self._searched(), *(task.search_query for task in tasks)),
+            searches_left=max(self._tasks_left - len(tasks) - VERIFICATION, 0) if self._round == 1 else 0,
+            room=room,
+        )
+        outcome = await decide(Reflect(), asked, self._tools.model, self._note)
+        if outcome.over_budget:
+            return carried
+        if outcome.degraded:
+            raise ModelError(f"Round {self._round} could not be judged: {outcome.degraded}", **self._kept())
+        return outcome.decided
+
+    def _memo(self, reflection: Reflection, notes: Sequence[SourceNote], tasks: int) -> Memo:
+        completed = self._research.max_tasks - self._tasks_left + tasks
+        return build_memo(
+            self._brief,
+            self._round,
+            reflection,
+            [*self._notes(), *notes],
+            self._library.pages,
+            tasks_completed=completed,
+            tasks_remaining=max(0, self._research.max_tasks - completed),
+        )
+
+    # ── verification ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _verify(self) -> Round:
+        before = self._research.rounds[-1].memo
+        claims = before.claims_to_verify
+        searched = [claim for claim in claims if claim.verification_query][: min(VERIFICATION, self._tasks_left)]
+        tasks = [
+            ResearchTask(
+                id=f"v_{number}", kind="verify", search_query=claim.verification_query, target_gap=claim.claim_text
+            )
+            for number, claim in enumerate(searched, start=1)
+        ]
+        results = await self._search(tasks) if tasks else []
+        judged = await self._judged(claims, tasks, results)
+        notes = self._findings(judged)
+        numbers = {key(note.evidence): note.number for note in (*notes, *self._notes())}
+        checked = tuple(
+            CheckedClaim(
+                claim=claim,
+                verdict=one.verdict,
+                reason=one.reason,
+                evidence=tuple(each.evidence for each in one.findings),
+                notes=tuple(numbers[key(each.evidence)] for each in one.findings),
+            )
+            for claim, one in zip(claims, judged, strict=True)
+        )
+        return Round(
+            index=3,
+            tasks=tuple(tasks),
+            notes=tuple(results),
+            memo=self._memo(carried_over(before), notes, len(tasks)),
+            source_notes=notes,
+            remarks=tuple(failures(results)),
+            checked=checked,
+            stopped=self._purse.spent or ("" if claims else "there was no claim to verify"),
+        )
+
+    def _findings(self, judged: Sequence[JudgedClaim]) -> tuple[SourceNote, ...]:
+        """As notes; words that were noted before are not noted again."""
+        known = {key(note.evidence) for note in self._notes()}
+        taken = {
+            key(each.evidence): Taken(statement=each.statement, evidence=each.evidence)
+            for one in judged
+            for each in one.findings
+            if key(each.evidence) not in known
+        }
+        return numbered(list(taken.values()), len(self._notes()) + 1)
+
+    async def _judged(
+        self, claims: Sequence[Claim], tasks: Sequence[ResearchTask], results: Sequence[Note]
+    ) -> list[JudgedClaim]:
+        """With what all verification searches found, and with earlier pages on the same part of the question."""
+        found = self._library.read_by([task.id for task in tasks])
+        failed = "; ".join(dict.fromkeys(result.error for result in results if result.error))
+        notes = {note.number: note for note in self._notes()}
+        done = 0
+
+        async def one(claim: Claim) -> JudgedClaim:
+            nonlocal done
+            if self._purse.spent:
+                return JudgedClaim(reason=self._purse.spent)
+            topic = notes[claim.note].topic if claim.note in notes else ""
+            related = {note.evidence.origin for note in notes.values() if note.topic == topic}
+            pages: dict[str, Retrieved] = {page.origin: page for page in found}
+            pages |= {origin: page for origin, page in self._library.pages.items() if origin in related}
+            own = self._library.pages.get(claim.source_url)
+            judged = await judge(self._tools, self._brief, claim, own, list(pages.values()), self._note, failed)
+            done += 1
+            self._tell("claim", detail=f"{judged.verdict}: {claim.claim_text}", done=done, total=len(claims))
+            return judged
+
+        return list(await asyncio.gather(*map(one, claims)))
+
+    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _finish(self) -> Research:
+        self._tell("writing")
+        writer = ReportWriter(self._store, self._tools.model, self._purse, self._note)
+        meter, started = Meter(), time.monotonic()
+        with metered(meter):
+            try:
+                report = await writer.write(self._research)
+            except ModelError as error:
+                raise ModelError(error.what, **self._kept()) from error
+        took = Usage(seconds=round(time.monotonic() - started, 3))
+        usage = sum((each.usage for each in self._research.rounds), self._brief.usage)
+        report = msgspec.structs.replace(report, usage=usage + meter.usage + took)
+        status: ResearchStatus = "partial" if writer.limit else "done" if self._notes() else "nothing"
+        await self._store.researches.finish(self._research.id, status, report)
+        self._tell("done", detail=status)
+        return await self._store.researches.get(self._research.id)
+
+    # ── what is there ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _tasks_left(self) -> int:
+        return self._research.max_tasks - len(self._searched())
+
+    def _searched(self) -> list[str]:
+        return [task.search_query for each in self._research.rounds for task in each.tasks]
+
+    def _results(self) -> list[Note]:
+        return [result for each in self._research.rounds for result in each.notes]
+
+    def _notes(self) -> list[SourceNote]:
+        return [note for each in self._research.rounds for note in each.source_notes]
+
+    def _kept(self) -> dict[str, str]:
+        """What a failure says of what was kept, and what to do next."""
+        rounds = len(self._research.rounds)
+        kept = f"{rounds} whole {plural('round', rounds)}" if rounds else "The plan"
+        return {
+            "kept": f"{kept} and everything bought are kept.",
+            "advice": f"`tablewright research --resume {self._research.id}` goes on from there.",
+        }
+
+    def _task_done(self, task: ResearchTask) -> None:
+        self._tell("task", detail=task.search_query)
+
+    def _note(self, step: Step) -> None:
+        self._tell("reading", detail=step.detail)
+
+    def _tell(
+        self,
+        stage: Stage,
+        *,
+        detail: str = "",
+        done: int = 0,
+        total: int = 0,
+        gaps: tuple[Gap, ...] = (),
+        closed: tuple[str, ...] = (),
+    ) -> None:
+        self._watch(
+            ResearchEvent(
+                stage=stage, round_index=self._round, detail=detail, done=done, total=total, gaps=gaps, closed=closed
+            )
+        )
+
+
+def whole(rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """Without one in which a limit was reached, and those after it: with more time or money they are done again."""
+    kept: list[Round] = []
+    for each in rounds:
+        if each.tasks and each.stopped:
+            break
+        kept.append(each)
+    return tuple(kept)
+
+
+def numbered(taken: Sequence[Taken], first: int = 1) -> tuple[SourceNote, ...]:
+    return tuple(
+        SourceNote(number=number, statement=each.statement, evidence=each.evidence, topic=each.topic)
+        for number, each in enumerate(taken, start=first)
+    )
+
+
+def key(evidence: Evidence) -> tuple[str, str]:
+    return evidence.origin, evidence.quote
+
+
+def carried_over(memo: Memo) -> Reflection:
+    return Reflection(
+        answered=memo.answered,
+        themes=memo.themes_covered,
+        gaps=memo.gaps,
+        contradictions=memo.contradictions,
+        claims=memo.claims_to_verify,
+    )
+
+
+def failures(results: Sequence[Note]) -> list[str]:
+    failed = [f"The search for “{each.task.search_query}” failed: {each.error}" for each in results if each.error]
+    return list(dict.fromkeys(failed))
