@@ -27,7 +27,6 @@ evals: .venv/.ready-dev
 	.venv/bin/python evals/pages.py
 	.venv/bin/python evals/retrieval.py
 	.venv/bin/python evals/documents.py
-	.venv/bin/python evals/citations.py
 	.venv/bin/python evals/multihop.py
 	.venv/bin/python evals/research.py
 

@@ -1,16 +1,14 @@
-"""Questions that take two steps, over a web of all their pages: what one lookup answers, and what deep research does.
+"""Questions that take two steps, over a web of all their pages: what deep research answers.
 
     python evals/multihop.py [--data DIR] [--packweb PATH] [--model MODEL] [--base-url URL] [--questions N]
         [--show] [--json] [--record]
 
-"Who left the band with the single Church of Noise?": one page says whose single it is, another who left. Both ways have
-the same questions and the same search. `single` searches the question once, opens up to 5 pages and answers from them;
-`research` is the product's deep research: it looks for the thing that the question only describes, searches for it,
-and answers from its pages. `tasks` are searches a question.
+"Who left the band with the single Church of Noise?": one page says whose single it is, another who left. `tasks` are
+searches a question. Without a model no question is answered: a report of excerpts claims nothing.
 
 An answer is right if it is the known one, or one holds the other. `pages` is the share of the questions for which a
-page that has the answer was read. The even page sets were looked at while the rules were written, the odd were not.
-Exits 1 where a figure has fallen more than 0.03 under the recorded baseline, 2 where the data or the web is missing.
+page that has the answer was read. Exits 1 where a figure has fallen more than 0.03 under the recorded baseline, 2 where
+the data or the web is missing.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,26 +31,19 @@ from baseline import settle
 from models import add_model_options, column, model_settings
 from reading import judge
 from tablewright.app import Tablewright
-from tablewright.decisions.answer_question import Answerer, AnswerQuestion
-from tablewright.decisions.decision import decide
 from tablewright.settings import Settings
-from tablewright.sources.source import Query
-from tablewright.table.retrieved import Retrieved
-from tablewright.table.text import cell_text
+from tablewright.table.research import ResearchRequest
 from webs import served
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = "multihop_hybridqa.jsonl.gz"
 TOLERANCE = 0.03
-PAGES = 5
-"""Opened by the single lookup."""
 
 
 @dataclass(kw_only=True)
 class Case:
     question: str
     answer: str
-    half: str
     titles: frozenset[str]
     """Of the pages that have the answer, without the one that has only the link."""
 
@@ -62,41 +53,19 @@ class Reply:
     answer: str
     read: frozenset[str]
     """The titles of the pages that were read."""
-    by_way_of: str = ""
     tasks: int = 1
 
 
-# ── the two ways ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def single(app: Tablewright, question: str) -> Reply:
-    tools = await app._open_tools(("web", "model"))
-    assert tools.web is not None
-    found = await tools.web.search(Query(text=question))
-    opened = await asyncio.gather(*(tools.web.open(hit.origin) for hit in found.hits[:PAGES]))
-    pages = tuple(page for page in opened if isinstance(page, Retrieved))
-    asked = AnswerQuestion(question=question, sources=pages)
-    answers = (await decide(Answerer(), asked, tools.model, lambda _: None)).decided
-    return Reply(answer=answers[0].text if answers else "", read=frozenset(page.title for page in pages))
-
-
 async def research(app: Tablewright, question: str) -> Reply:
-    begun = await app.begin_research(question, report_type="narrative")
+    begun = await app.begin_research(ResearchRequest(question=question, report_type="answer"))
     found = await app.run_research(begun.id)
     report = found.report
     assert report is not None
-    table = await app.load(found.table_id)
-    answer = report.answer.text if report.answer else ""
-    by = [cell_text(row.cell("Angle")) for row in table.rows[1:] if answer and cell_text(row.cell("Answer")) == answer]
     return Reply(
-        answer=answer,
+        answer=report.answer.text if report.answer else "",
         read=frozenset(source.title for source in report.sources if source.status == "read"),
-        by_way_of=", ".join(by),
         tasks=sum(len(round.tasks) for round in found.rounds),
     )
-
-
-WAYS: dict[str, Callable[[Tablewright, str], Awaitable[Reply]]] = {"single": single, "research": research}
 
 
 # ── measuring ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -135,33 +104,28 @@ def main() -> int:
 
 def cases_of(path: Path) -> Iterator[Case]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines):
+        for line in lines:
             entry = json.loads(line)
             titles = {page["url"]: page["title"] for page in entry["pages"]}
             for asked in entry["questions"]:
                 # The last evidence is the page of the table, where the question was made from.
                 answering = frozenset(titles[url] for url in asked["evidence_urls"][:-1] if url in titles)
-                half = "odd" if number % 2 else "even"
-                yield Case(question=asked["question"], answer=asked["answer"], half=half, titles=answering)
+                yield Case(question=asked["question"], answer=asked["answer"], titles=answering)
 
 
 async def measure(cases: Sequence[Case], address: str, args: argparse.Namespace) -> dict[str, dict[str, float]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     async with opened(address, args) as app:
-        for name, way in WAYS.items():
-            started = time.monotonic()
-            for case in cases:
-                reply = await way(app, case.question)
-                verdict = judged(reply.answer, case.answer)
-                was_read = bool(reply.read & case.titles)
-                for group in (f"{name} {case.half}", f"{name} all"):
-                    counts[group].update(("asked", verdict, *(["pages"] if was_read else [])))
-                    counts[group]["tasks"] += reply.tasks
-                if args.show:
-                    print(
-                        name, verdict, case.question, case.answer, reply.answer, reply.by_way_of, sep=" | ", flush=True
-                    )
-            print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+        started = time.monotonic()
+        for case in cases:
+            reply = await research(app, case.question)
+            verdict = judged(reply.answer, case.answer)
+            was_read = bool(reply.read & case.titles)
+            counts["research"].update(("asked", verdict, *(["pages"] if was_read else [])))
+            counts["research"]["tasks"] += reply.tasks
+            if args.show:
+                print(verdict, case.question, case.answer, reply.answer, sep=" | ", flush=True)
+        print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
     shown = ("right", "exact", "wrong", "none", "pages", "tasks")
     return {
         group: {what: round(row[what] / row["asked"], 4) for what in shown} | {"asked": float(row["asked"])}

@@ -25,6 +25,7 @@ from pathlib import Path
 from models import add_model_options, model_settings
 from multihop import DATA, Case, cases_of
 from tablewright.app import Tablewright
+from tablewright.errors import RunError
 from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
 from tablewright.table.research import Report, Research
@@ -55,6 +56,7 @@ SAMPLE = (
 class Tally:
     runs: int = 0
     found: int = 0
+    failed: int = 0
     references: int = 0
     quotes: int = 0
     cited: int = 0
@@ -109,7 +111,9 @@ def main() -> int:
         asyncio.run(run_all(failing, questions, recorder, tally, show=args.show))
         again = [SAMPLE[number % len(SAMPLE)] for number in range(args.runs - len(questions))]
         asyncio.run(run_all(sample, again, recorder, tally, show=args.show))
-    print(f"{tally.runs} runs, {tally.found} with findings; {tally.cited} citations of {tally.references} sources")
+    print(
+        f"{tally.runs} runs, {tally.found} with findings, {tally.failed} failed; {tally.cited} citations of {tally.references} sources"
+    )
     print(f"with {tally.quotes} quotes; sources seen: {dict(tally.statuses)}; verdicts: {dict(tally.verdicts)}")
     print(f"{len(tally.problems)} citations of what was not read")
     for problem in tally.problems:
@@ -131,7 +135,12 @@ async def run_all(
     async with Tablewright.open(settings) as app:
         for question in questions:
             begun = await app.begin_research(question)
-            found = await app.run_research(begun.id)
+            try:
+                found = await app.run_research(begun.id)
+            except RunError as error:  # every search failed, or no page could be opened: said as that, not as nothing
+                tally.failed += 1
+                print(question, error.what, sep=" | ", file=sys.stderr)
+                continue
             assert found.report is not None
             await audit(app, found, found.report, recorder, tally)
             if show:
@@ -154,10 +163,10 @@ async def audit(app: Tablewright, found: Research, report: Report, recorder: Rec
         for quote in reference.quotes:
             if quote not in text:
                 tally.problems.append(f"{found.brief.question}: not on {reference.url}: {quote!r}")
-    cells = [cell for row in report.table.rows for cell in row if cell.text] if report.table else []
+    cells = [cell for row in report.table.rows for cell in row[1:] if cell.text] if report.table else []
     sentences = [each for section in report.sections for each in section.sentences]
     answer = [report.answer] if report.answer else []
-    for each in (*cells, *sentences, *answer):
+    for each in (*cells, *sentences, *answer, *report.summary, *report.disagreements):
         tally.cited += len(each.citations)
         if not each.citations or not set(each.citations) <= numbers:
             tally.problems.append(f"{found.brief.question}: without a source: {each.text!r}")

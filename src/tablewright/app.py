@@ -65,8 +65,6 @@ from tablewright.table.research import (
     DEFAULT_TASKS,
     Answered,
     Brief,
-    Length,
-    ReportType,
     Research,
     ResearchEstimate,
     ResearchEvent,
@@ -681,30 +679,11 @@ class Tablewright:
         return estimate(brief, await self._open_tools(("web", "model")), max_tasks)
 
     async def begin_research(
-        self,
-        question: str,
-        *,
-        report_type: ReportType | None = None,
-        items: int | None = None,
-        fields: Sequence[str] = (),
-        sections: Sequence[str] = (),
-        language: str = "",
-        length: Length | None = None,
-        brief: Brief | None = None,
-        max_tasks: int = DEFAULT_TASKS,
+        self, asked: ResearchRequest | str, *, brief: Brief | None = None, max_tasks: int = DEFAULT_TASKS
     ) -> Research:
-        """Planned, with a table of its own; `run_research` does it. `fields` are the details wanted of each item of
-        a catalog, `sections` the parts of another report. `brief` is a plan that was made before."""
+        """Planned, with a table of its own; `run_research` does it. `brief` is a plan that was made before."""
+        request = ResearchRequest(question=asked) if isinstance(asked, str) else asked
         if brief is None:
-            request = ResearchRequest(
-                question=question,
-                report_type=report_type,
-                items=items,
-                fields=tuple(fields),
-                sections=tuple(sections),
-                language=language,
-                length=length,
-            )
             brief = await self.plan_research(request, max_tasks=max_tasks)
         researcher = await self._researcher()
         async with self._spending():

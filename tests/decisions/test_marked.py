@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tablewright.decisions import answer_with_tools
-from tablewright.decisions.answer_question import Answerer, AnswerQuestion
+from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge
 from tablewright.decisions.choose_pages import Choose, ChoosePages
 from tablewright.decisions.compose import Compose, Passage, ToCompose
-from tablewright.decisions.find_candidates import Find, FindCandidates
-from tablewright.decisions.find_links import FindLinks, LinkFinder
+from tablewright.decisions.decision import Decision
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.plan_question import PlanQuestion, QuestionToPlan
 from tablewright.decisions.read import ReadRow, RowToRead
-from tablewright.decisions.read_brief import Read, ReadBrief
+from tablewright.decisions.reflect import Reflect, RoundToReflect
+from tablewright.decisions.research_brief import BriefResearch, ToBrief
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
+from tablewright.decisions.take_notes import PagesToRead, TakeNotes
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
+from tablewright.decisions.write_report import Dispute, ReportToWrite, RewriteSentences, SentencesToRewrite, WriteReport
 from tablewright.extraction.about import Subject
 from tablewright.strategies.formula import Formula
 from tablewright.table.model import Evidence, Field
+from tablewright.table.research import Angle, Brief, CheckedClaim, Claim, Gap, ResearchRequest, SourceNote
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.untrusted import question_block
 
@@ -34,6 +39,24 @@ FIELDS = (FIELD,)
 PAGE = Retrieved(origin="https://a.example/", text="XYZZY was founded in 1987.", title="XYZZY")
 KEPT = Field(name="Kept")
 CITED = Evidence(origin=PAGE.origin, title=HOSTILE, quote=HOSTILE)
+RESEARCH = Brief(
+    question=HOSTILE,
+    report_type="comparison",
+    asked=HOSTILE,
+    constraints=(HOSTILE,),
+    subjects=(HOSTILE,),
+    angles=(Angle(name=HOSTILE, question=HOSTILE),),
+    language=HOSTILE,
+)
+NOTES = (SourceNote(number=1, statement=HOSTILE, evidence=CITED, topic=HOSTILE),)
+REPORT = ReportToWrite(
+    brief=RESEARCH,
+    notes=NOTES,
+    disputes=(Dispute(note=1, against=(1,), about=HOSTILE),),
+    claims=(CheckedClaim(claim=Claim(claim_text=HOSTILE, source_url=""), verdict="supported", reason=HOSTILE),),
+    gaps=(Gap(gap_type="missing_topic", description=HOSTILE),),
+    written=HOSTILE,
+)
 
 
 def asked_with_tools() -> str:
@@ -41,7 +64,6 @@ def asked_with_tools() -> str:
 
 
 PROMPTS: dict[str, Callable[[], str]] = {
-    "answer from pages": lambda: Answerer().prompt(AnswerQuestion(question=HOSTILE, sources=(PAGE,))).text,
     "answer with tools": asked_with_tools,
     "choose": lambda: (
         Choose().prompt(ChoosePages(subject=ROW, fields=FIELDS, offers=(), notes={"Founded": HOSTILE})).text
@@ -51,8 +73,6 @@ PROMPTS: dict[str, Callable[[], str]] = {
         .prompt(ToCompose(question=HOSTILE, passages=(Passage(document_id="d", title=HOSTILE, text=HOSTILE),)))
         .text
     ),
-    "find candidates": lambda: Find().prompt(FindCandidates(question=HOSTILE, things="firms", sources=(PAGE,))).text,
-    "find links": lambda: LinkFinder().prompt(FindLinks(question=HOSTILE, sources=(PAGE,))).text,
     "judge coverage": lambda: (
         Judge().prompt(JudgeCoverage(row=HOSTILE, answers=(Answered(field="Founded", value=HOSTILE),), opened=1)).text
     ),
@@ -63,7 +83,28 @@ PROMPTS: dict[str, Callable[[], str]] = {
         .text
     ),
     "read": lambda: both(ReadRow(), RowToRead(subject=ROW, fields=FIELDS, sources=(PAGE,), notes={"Founded": HOSTILE})),
-    "read brief": lambda: Read().prompt(ReadBrief(question=HOSTILE)).text,
+    "brief": lambda: both(
+        BriefResearch(),
+        ToBrief(
+            request=ResearchRequest(question=HOSTILE, fields=(HOSTILE,), language=HOSTILE),
+            before=HOSTILE,
+            change=HOSTILE,
+            context=HOSTILE,
+        ),
+    ),
+    "take notes": lambda: both(TakeNotes(), PagesToRead(brief=RESEARCH, pages=(PAGE,))),
+    "reflect": lambda: both(
+        Reflect(),
+        RoundToReflect(brief=RESEARCH, round_index=1, notes=NOTES, memo_text=HOSTILE, searched=(HOSTILE,)),
+    ),
+    "check claim": lambda: both(
+        CheckClaim(), ClaimToJudge(brief=RESEARCH, claim=HOSTILE, made_by=HOSTILE, pages=(PAGE,))
+    ),
+    "write report": lambda: both(WriteReport(), REPORT),
+    "write section": lambda: both(WriteReport(), structs.replace(REPORT, section=HOSTILE)),
+    "rewrite sentences": lambda: both(
+        RewriteSentences(), SentencesToRewrite(report=REPORT, failed=((HOSTILE, HOSTILE),))
+    ),
     "support": lambda: (
         Support()
         .prompt(ToSupport(subject=ROW, values=(JudgedValue(field=FIELD, value=HOSTILE, evidence=(CITED,)),)))
@@ -80,7 +121,7 @@ PROMPTS: dict[str, Callable[[], str]] = {
 }
 
 
-def both(decision: ReadRow, asked: RowToRead) -> str:
+def both(decision: Decision[Any, Any], asked: Any) -> str:
     prompt = decision.prompt(asked)
     return f"{prompt.instructions}\n{prompt.text}"
 

@@ -1,22 +1,27 @@
-"""Research whose every report is checked, and a small web about farms."""
+"""Research whose every report is checked, a small web about farms, and a model that answers by decision."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import msgspec
 
 from tablewright.app import Tablewright
 from tablewright.settings import Settings
-from tablewright.table.research import Report, Research
+from tablewright.table.research import Report, Research, ResearchRequest
 
+from ..models.endpoint import Asked, Reply, answer
 from ..pages import Page
 
-EXAMPLE = "Identify 5 AI business models with pricing and case studies"
+CHALLENGES = "What are the challenges of vertical farming?"
 
 
-async def researched(settings: Settings, question: str, **options: Any) -> Research:
-    minutes = options.pop("minutes", None)
+async def researched(
+    settings: Settings, question: str, *, minutes: float | None = None, max_tasks: int = 15, **fixed: Any
+) -> Research:
     async with Tablewright.open(settings) as app:
-        begun = await app.begin_research(question, **options)
+        begun = await app.begin_research(ResearchRequest(question=question, **fixed), max_tasks=max_tasks)
         found = await app.run_research(begun.id, minutes=minutes)
         await audit(app, found)
         return found
@@ -33,8 +38,9 @@ async def audit(app: Tablewright, found: Research) -> None:
         assert text is not None
         assert all(quote in text for quote in reference.quotes)
     numbers = {reference.number for reference in report.references}
-    cells = [cell for row in report.table.rows for cell in row] if report.table else []
-    sentences = [sentence for section in report.sections for sentence in section.sentences]
+    cells = [cell for row in report.table.rows for cell in row[1:]] if report.table else []
+    sentences = [*report.summary, *report.disagreements, *([report.answer] if report.answer else [])]
+    sentences += [sentence for section in report.sections for sentence in section.sentences]
     assert all(sentence.citations for sentence in sentences)
     assert all(cell.citations for cell in cells if cell.text)
     assert {number for each in (*cells, *sentences) for number in each.citations} <= numbers
@@ -42,18 +48,81 @@ async def audit(app: Tablewright, found: Research) -> None:
 
 def essence(report: Report) -> Report:
     """Without what differs between two that came to the same."""
-    references = tuple(replace_time(reference) for reference in report.references)
-    return _replace(report, references=references, usage=type(report.usage)(), created_at="", claims=())
+    references = tuple(msgspec.structs.replace(each, retrieved_at="") for each in report.references)
+    claims = tuple(
+        msgspec.structs.replace(
+            each, evidence=tuple(msgspec.structs.replace(said, retrieved_at="") for said in each.evidence)
+        )
+        for each in report.claims
+    )
+    return msgspec.structs.replace(
+        report, references=references, claims=claims, usage=type(report.usage)(), created_at=""
+    )
 
 
-def replace_time(reference: Any) -> Any:
-    return _replace(reference, retrieved_at="")
+Answers = Mapping[str, Any]
 
 
-def _replace(noun: Any, **values: Any) -> Any:
-    import msgspec
+def by_decision(answers: Answers) -> Callable[[Asked], Reply]:
+    """A model that answers by the form that is asked for; a callable is given the request."""
 
-    return msgspec.structs.replace(noun, **values)
+    def reply(asked: Asked) -> Reply:
+        said = answers[asked.body["response_format"]["json_schema"]["name"]]
+        return answer(said(asked) if callable(said) else said)
+
+    return reply
+
+
+def plan(**parts: Any) -> dict[str, Any]:
+    return {
+        "report_type": "narrative",
+        "reason": "it asks how",
+        "asked": "",
+        "constraints": [],
+        "sections": [{"name": "Costs", "question": "What does it cost?"}],
+        "subjects": [],
+        "things": "",
+        "items": 0,
+        "columns": [],
+        "language": "English",
+        "length": "standard",
+        "queries": ["challenges of vertical farming"],
+    } | parts
+
+
+def reflected(**parts: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = {name: [] for name in ("themes", "filled", "gaps", "contradictions", "claims")}
+    return {"answered": "yes"} | empty | parts
+
+
+def gap(description: str, query: str, **parts: Any) -> dict[str, Any]:
+    return {
+        "type": "missing_topic",
+        "earlier": 0,
+        "description": description,
+        "section": "",
+        "thing": "",
+        "fields": [],
+        "priority": 1,
+        "query": query,
+    } | parts
+
+
+def sentence(text: str, *notes: int, calculation: str = "") -> dict[str, Any]:
+    return {"text": text, "notes": list(notes), "calculation": calculation}
+
+
+def report(**parts: Any) -> dict[str, Any]:
+    return {
+        "title": "Vertical farming",
+        "answer": sentence(""),
+        "summary": [],
+        "sections": [],
+        "comparison": {"of": "", "columns": [], "rows": []},
+        "disagreements": [],
+        "not_found": [],
+        "next_steps": [],
+    } | parts
 
 
 FARMS = {
@@ -71,6 +140,6 @@ FARMS = {
 ELSEWHERE = {
     "/c": Page(
         "Vertical farms and their bills",
-        "<p>Vertical farming has a challenge that nobody has solved: electricity is 30 % of all costs.</p>",
+        "<p>Vertical farming has a challenge that nobody has solved: electricity is 40 % of all costs.</p>",
     ),
 }

@@ -88,7 +88,7 @@ class CheckClaim:
         texts = [
             block(number, text, f"{page.origin} | {page.title}") for number, (page, text) in enumerate(shown, start=1)
         ]
-        claim = f"The claim, made by {asked.made_by}:\n{block(0, asked.claim, 'claim')}"
+        claim = f"The claim:\n{block(0, asked.claim, f'claim made by {asked.made_by}')}"
         return Prompt(
             instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
             text="\n\n".join((*texts, claim)),

@@ -18,7 +18,7 @@ from tablewright.decisions.take_notes import described, tidy
 from tablewright.table.model import Noun
 from tablewright.table.research import Brief, CheckedClaim, Contradiction, Gap, Length, SourceNote
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, gives_orders
+from tablewright.table.untrusted import WARNING, block, gives_orders, question_block
 
 WORDS: dict[Length, int] = {"short": 200, "standard": 600, "long": 1_500}
 TOKENS: dict[Length, int] = {"short": 2_500, "standard": 5_000, "long": 9_000}
@@ -228,7 +228,7 @@ def material(asked: ReportToWrite) -> str:
 
 def order(asked: ReportToWrite) -> str:
     if asked.section:
-        return f"Write only the section “{asked.section}”, in `sections`; leave all else empty."
+        return f"Write only this section, in `sections`; leave all else empty:\n{question_block(asked.section)}"
     if asked.written:
         return "The sections are written: leave `sections` empty, and write the rest of the report."
     table = " A table of all things found is shown beside your text: leave `comparison` empty." * asked.has_table

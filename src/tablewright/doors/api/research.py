@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse, Response
 from pydantic import ConfigDict
@@ -17,7 +18,7 @@ from tablewright.doors.api.once import OnlyOnce
 from tablewright.doors.api.seen import seen_research
 from tablewright.doors.api.tables import Removed
 from tablewright.doors.server.context import Visit, Visiting
-from tablewright.errors import NotFound
+from tablewright.errors import NotFound, UsageError
 from tablewright.table.model import Noun
 from tablewright.table.reports.write import ReportFormat
 from tablewright.table.research import (
@@ -26,9 +27,12 @@ from tablewright.table.research import (
     Brief,
     CheckedClaim,
     Gap,
+    Length,
     Report,
     ReportTable,
     ReportType,
+    ResearchEstimate,
+    ResearchRequest,
     ResearchStatus,
     Round,
 )
@@ -79,18 +83,44 @@ class ResearchShown(Noun, frozen=True):
 EXAMPLES[ResearchStarted] = {"research_id": "s8wq3kzt5v", "run_id": "r7kq2mwx3p", "table_id": "ai-providers-9tz"}
 
 
+class ResearchPlanned(Noun, frozen=True):
+    """The plan of a question, and what it is likely to take. Change what you like in `brief` and start with it."""
+
+    brief: Brief
+    estimate: ResearchEstimate
+
+
 class AskedResearch(Body):
     question: Question
-    type: ReportType | None = Value(None, description="Instead of what the question says.")
+    type: ReportType | None = Value(None, description="Instead of what the plan says.")
     items: int | None = Value(None, ge=1, le=50, description="How many things a catalog lists.")
     fields: list[Name] = Value([], max_length=30, description="Details wanted of each thing.")
+    sections: list[Name] = Value([], max_length=12, description="Parts that the report has.")
+    language: Name = Value("", description="Of the report; default: the question's.")
+    length: Length | None = Value(None, description="Default: standard.")
     max_tasks: int = Value(DEFAULT_TASKS, ge=1, le=200, description="Searches in all rounds together.")
-    minutes: float | None = Value(None, gt=0, le=1_440, description="The longest it may take.")
 
     model_config = ConfigDict(
         extra="forbid",
         json_schema_extra={"examples": [{"question": "Identify 5 AI providers with pricing and case studies"}]},
     )
+
+    @property
+    def request(self) -> ResearchRequest:
+        return ResearchRequest(
+            question=self.question,
+            report_type=self.type,
+            items=self.items,
+            fields=tuple(self.fields),
+            sections=tuple(self.sections),
+            language=self.language,
+            length=self.length,
+        )
+
+
+class ResearchToStart(AskedResearch):
+    minutes: float | None = Value(None, gt=0, le=1_440, description="The longest it may take.")
+    brief: dict[str, Any] | None = Value(None, description="A plan of `/research/plan`, as it is or changed.")
 
 
 class FollowUp(Body):
@@ -118,24 +148,38 @@ async def list_research(visit: Visiting, limit: Limit = SOME, after: After = "")
     return Json(ResearchPage(researches=tuple(heads), next=more))
 
 
+@router.post("/research/plan", response_model=described(ResearchPlanned))
+async def plan_research(visit: Visiting, asked: AskedResearch) -> Json:
+    """What the question asks for, as a plan to look at and change; nothing is searched or kept."""
+    visit.must_run()
+    brief = await visit.tablewright.plan_research(asked.request, max_tasks=asked.max_tasks)
+    likely = await visit.tablewright.estimate_research(brief, max_tasks=asked.max_tasks)
+    return Json(ResearchPlanned(brief=brief, estimate=likely))
+
+
 @router.post("/research", status_code=202, response_model=described(ResearchStarted))
-async def start_research(visit: Visiting, asked: AskedResearch, once: OnlyOnce) -> Response:
-    """Understands the question, and begins to research it in the background: discovery, gap-filling, verification,
-    then a report."""
+async def start_research(visit: Visiting, asked: ResearchToStart, once: OnlyOnce) -> Response:
+    """Plans the question, unless it comes with its plan, and begins to research it in the background: discovery,
+    gap-filling, verification, then a report."""
     visit.must_run()
 
     async def work() -> Json:
         begun = await visit.tablewright.begin_research(
-            asked.question,
-            report_type=asked.type,
-            items=asked.items,
-            fields=asked.fields,
-            max_tasks=asked.max_tasks,
+            asked.request, brief=planned(asked.brief), max_tasks=asked.max_tasks
         )
         run_id = await visit.tablewright.start_research(begun.id, minutes=asked.minutes)
         return Json(ResearchStarted(research_id=begun.id, run_id=run_id, table_id=begun.table_id), 202)
 
     return await once.answer(work)
+
+
+def planned(brief: dict[str, Any] | None) -> Brief | None:
+    try:
+        return None if brief is None else msgspec.convert(brief, Brief)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"The plan cannot be read: {error}", advice="Send `brief` as /research/plan gave it."
+        ) from None
 
 
 @router.get("/research/{research_id}", response_model=described(ResearchShown))

@@ -107,7 +107,7 @@ def research(
                     length=length or None,  # type: ignore[arg-type]
                 )
                 brief = await agreed(tablewright, request, tasks, quiet=json, yes=yes)
-                begun = await tablewright.begin_research(question, brief=brief, max_tasks=tasks)
+                begun = await tablewright.begin_research(request, brief=brief, max_tasks=tasks)
             found = await watched(tablewright, begun, minutes or None, quiet=json)
             output.warn(tablewright.warnings)
         if out is not None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel
@@ -23,7 +23,7 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.form import parse_where
 from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
 from tablewright.table.reports import render
-from tablewright.table.research import DEFAULT_TASKS, Answered, Reference, Research
+from tablewright.table.research import DEFAULT_TASKS, Answered, Length, Reference, ReportType, Research, ResearchRequest
 from tablewright.table.shortlist import ChatReply, ShortlistState
 
 LONGEST_MESSAGE = 4_000
@@ -127,11 +127,14 @@ class JourneyTools:
         question: Annotated[str, Key(min_length=1, max_length=4_000, description="What to find out.")],
         call: Call,
         report_type: Annotated[
-            Literal["narrative", "catalog"] | None,
-            Key(description="A text by topics, or a list of things with details; default: as the question says."),
+            ReportType | None,
+            Key(description="A text by topics, a comparison, one answer, or a list; default: as the question says."),
         ] = None,
         items: Annotated[int | None, Key(ge=1, le=50, description="How many things a catalog lists.")] = None,
         details: Annotated[list[str] | None, Key(max_length=12, description="Details wanted of each thing.")] = None,
+        sections: Annotated[list[str] | None, Key(max_length=12, description="Parts that the report has.")] = None,
+        language: Annotated[str, Key(max_length=40, description="Of the report; default: the question's.")] = "",
+        length: Annotated[Length | None, Key(description="Default: standard.")] = None,
         searches: Annotated[int, Key(ge=1, le=200, description="At most so many searches.")] = DEFAULT_TASKS,
         minutes: Annotated[float | None, Key(gt=0, le=240, description="The longest it may take.")] = None,
         wait: Wait = True,
@@ -139,9 +142,16 @@ class JourneyTools:
         """Research a question in three rounds (discovery, gap-filling, verification) and write a report. Every sentence
         cites what was read, important claims are checked with independent sources, and what could not be found is
         said. May cost money and take minutes; each round is told as progress. Keep the citations when you report."""
-        begun = await self._tablewright.begin_research(
-            question, report_type=report_type, items=items, fields=details or (), max_tasks=searches
+        request = ResearchRequest(
+            question=question,
+            report_type=report_type,
+            items=items,
+            fields=tuple(details or ()),
+            sections=tuple(sections or ()),
+            language=language,
+            length=length,
         )
+        begun = await self._tablewright.begin_research(request, max_tasks=searches)
         run_id = await self._desk.begun(self._tablewright.start_research(begun.id, minutes=minutes))
         if wait:
             refuse_failed(await self._desk.wait(call, run_id, rounds_in_words()))

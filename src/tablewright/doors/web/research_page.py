@@ -27,7 +27,8 @@ from tablewright.doors.web.plain import (
 )
 from tablewright.doors.web.report_view import show_answered, show_report, show_round
 from tablewright.doors.web.sharing import may_share, share_button
-from tablewright.table.research import DEFAULT_TASKS, Research, ResearchStatus
+from tablewright.table.reports import wording
+from tablewright.table.research import DEFAULT_TASKS, Brief, Research, ResearchRequest, ResearchStatus
 
 LONGEST = 2_000
 AT_ONCE = 30
@@ -40,6 +41,14 @@ STATUS: dict[ResearchStatus, tuple[str, str]] = {
     "cancelled": ("stopped", "low"),
     "failed": ("failed", "failed"),
 }
+KINDS = {
+    "": "As the question says",
+    "narrative": "Narrative",
+    "comparison": "Comparison",
+    "answer": "Short answer",
+    "catalog": "Catalog, as a table",
+}
+LENGTHS = {None: "As the question says", "short": "Short", "standard": "Standard", "long": "Long"}
 LEFT = "interrupted"
 OFTEN = 0.4
 """Seconds between two looks of the page at what is done."""
@@ -77,26 +86,56 @@ def line(research: Research) -> list[Shown]:
 
 
 def question_form() -> None:
-    async def begin() -> None:
+    """A question becomes a plan, which is shown with what it is likely to take, changed in words, and started."""
+
+    async def plan() -> None:
         now = await visit_to_run()
-        words = (question.value or "").strip()
-        if not words:
+        if not (question.value or "").strip():
             question.validate()
             return
         button.disable()
         try:
-            research = await now.tablewright.begin_research(
-                words[:LONGEST],
-                report_type=kind.value or None,
-                items=int(items.value) if items.value else None,
-                max_tasks=int(tasks.value or DEFAULT_TASKS),
-            )
-            await start(now, research, minutes.value)
+            await propose(now, await now.tablewright.plan_research(request(), max_tasks=most()))
         finally:
             button.enable()
-        ui.navigate.to(f"/research/{research.id}")
 
-    with card("New question"), ui.element("form").classes("tw-column").on("submit.prevent", begin):
+    def request() -> ResearchRequest:
+        return ResearchRequest(
+            question=(question.value or "").strip()[:LONGEST],
+            report_type=kind.value or None,
+            items=int(items.value) if items.value else None,
+            length=length.value,
+        )
+
+    def most() -> int:
+        return int(tasks.value or DEFAULT_TASKS)
+
+    async def propose(now: Visit, brief: Brief) -> None:
+        likely = await now.tablewright.estimate_research(brief, max_tasks=most())
+
+        async def begin() -> None:
+            starting = await visit_to_run()
+            research = await starting.tablewright.begin_research(request(), brief=brief, max_tasks=most())
+            await start(starting, research, minutes.value)
+            ui.navigate.to(f"/research/{research.id}")
+
+        async def change(words: str) -> None:
+            changing = await visit_to_run()
+            new = await changing.tablewright.plan_research(request(), max_tasks=most(), before=brief, change=words)
+            await propose(changing, new)
+
+        place.clear()
+        with place, card("Plan"):
+            heading("Plan")
+            for part in wording.plan(brief).splitlines():
+                said(part)
+            quiet(f"{wording.estimate(likely)}.")
+            with row():
+                ui.button("Start", icon="play_arrow", on_click=begin).props("unelevated")
+            if now.tablewright.settings.model:
+                saying("What to change", "Change", change)
+
+    with card("New question"), ui.element("form").classes("tw-column").on("submit.prevent", plan):
         question = ui.textarea(
             "What do you want to find out?",
             placeholder="Identify 5 AI providers with pricing and case studies",
@@ -104,8 +143,8 @@ def question_form() -> None:
         ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
         question.without_auto_validation()
         with row():
-            kinds = {"": "As the question says", "narrative": "A narrative", "catalog": "A catalog, as a table"}
-            kind = ui.select(kinds, value="", label="Report").props("outlined dense").style("min-width: 210px")
+            kind = ui.select(KINDS, value="", label="Report").props("outlined dense").style("min-width: 210px")
+            length = ui.select(LENGTHS, value=None, label="Length").props("outlined dense").style("min-width: 140px")
             items = ui.number("Items of a catalog", min=1, max=50, precision=0).props("outlined dense")
             tasks = ui.number("Searches at most", value=DEFAULT_TASKS, min=1, max=200, precision=0).props(
                 "outlined dense"
@@ -114,9 +153,10 @@ def question_form() -> None:
             for each in (items, tasks, minutes):
                 each.style("width: 150px")
             ui.space()
-            button = ui.button("Begin", icon="travel_explore").props("type=submit unelevated")
+            button = ui.button("Plan", icon="travel_explore").props("type=submit unelevated")
         if visit().tablewright.settings.budget:
             quiet(f"It may spend at most {visit().tablewright.settings.budget} dollars.")
+    place = ui.element("div").classes("tw-column").props("aria-live=polite")
 
 
 async def start(now: Visit, research: Research, minutes: float | None = None) -> str:
@@ -157,7 +197,7 @@ class OpenResearch:
         self.state = ui.refreshable(self.show_state)
         self.rounds = ui.refreshable(self.show_rounds)
         self.report = ui.refreshable(self.show_report)
-        with card("Where it stands"):
+        with card("Status"):
             self.head()
             self.state()
         self.report()
@@ -209,9 +249,9 @@ class OpenResearch:
             chip(*((LEFT, "low") if self.left else STATUS[research.status]))
             quiet(f"{research.brief.report_type}: {research.brief.reason}" if research.brief.reason else "")
             ui.space()
-            ui.link("Its table", f"/tables/{research.table_id}")
+            ui.link("Open table", f"/tables/{research.table_id}")
             if self.run is not None:
-                ui.link("Its run", f"/runs/{self.run.id}")
+                ui.link("Open run", f"/runs/{self.run.id}")
         with row():
             self.buttons()
 
@@ -232,7 +272,7 @@ class OpenResearch:
         if self.seen.person.may_change and self.is_under_way:
             ui.button("Stop", icon="stop", on_click=self.stop).props("outline color=negative")
         if self.seen.person.may_change and can_go_on:
-            ui.button("Go on", icon="play_arrow", on_click=self.go_on).props("unelevated")
+            ui.button("Resume", icon="play_arrow", on_click=self.go_on).props("unelevated")
         if self.research.report is not None:
             for ending, name in FORMATS.items():
                 ui.button(name, icon="download", on_click=lambda ending=ending: self.download(ending)).props(

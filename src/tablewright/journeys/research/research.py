@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from datetime import date
 
 import msgspec
 
@@ -14,7 +16,7 @@ from tablewright.journeys.research import notes
 from tablewright.journeys.research.purse import Purse
 from tablewright.journeys.research.report import title_of
 from tablewright.journeys.research.rounds import FIRST_ROUND, Rounds, Watch
-from tablewright.store.records import now, printable
+from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Step
@@ -36,6 +38,7 @@ class Researcher:
         actor: str = "",
         minutes: float | None = None,
         terms: Terms = USUAL,
+        today: Callable[[], date] = date.today,
         watch: Watch = ignore,
     ) -> None:
         self._store = store
@@ -43,6 +46,7 @@ class Researcher:
         self._actor = actor
         self._purse = Purse(tools.budget, minutes)
         self._terms = terms
+        self._today = today
         self._watch = watch
 
     async def brief(
@@ -55,7 +59,7 @@ class Researcher:
             raise UsageError("At least one task is needed.")
         asked = ToBrief(
             request=msgspec.structs.replace(request, question=printable(request.question)),
-            today=now()[:10],
+            today=self._today().isoformat(),
             most_queries=min(FIRST_ROUND, max_tasks),
             before=wording.plan(before) if before else "",
             change=change,

@@ -1,0 +1,260 @@
+"""Deep research with a model: it judges, code proves. The model here answers by script, over loopback."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright.app import Tablewright
+from tablewright.errors import ModelError
+from tablewright.journeys.research.memo import written
+from tablewright.models.tokens import estimate_tokens
+from tablewright.settings import Settings
+from tablewright.table.research import ResearchRequest
+
+from ..models.endpoint import Asked, Endpoint, refusal
+from ..pages import SmallWeb, small_web
+from .researching import CHALLENGES, ELSEWHERE, FARMS, audit, by_decision, gap, plan, reflected, report, sentence
+
+COST = "the cost of electricity, which is 30 % of all costs"
+
+
+def noted(asked: Asked) -> Mapping[str, Any]:
+    """Notes what the pages of the request say of electricity."""
+    text = asked.body["messages"][-1]["content"]
+    notes = []
+    for number in range(1, 9):
+        page = text.partition(f"<<TEXT {number} ")[2].partition(f"<<END TEXT {number}")[0]
+        for quote in (COST, "electricity is 40 % of all costs"):
+            if quote in page:
+                percent = "30" if "30" in quote else "40"
+                statement = f"Electricity is {percent} % of the costs of a vertical farm."
+                notes.append({"page": number, "statement": statement, "quote": quote, "section": "Costs"})
+    return {"notes": notes}
+
+
+CLAIM = {"note": 1, "claim": "Electricity is 30 % of the costs of a vertical farm.", "query": "vertical farms bills"}
+ANSWERS: dict[str, Any] = {
+    "ResearchPlan": plan(),
+    "PageNotes": noted,
+    "Reflected": reflected(),
+    "WrittenReport": report(summary=[sentence("Electricity is 30 % of all costs.", 1)]),
+}
+
+
+@pytest.fixture
+async def two_sites() -> AsyncIterator[SmallWeb]:
+    """One site says 30 %, the other, which only a search for bills finds, 40 %."""
+    async with AsyncExitStack() as stack:
+        web = await stack.enter_async_context(small_web(FARMS))
+        pages = {path: replace(page, found_by="bills") for path, page in ELSEWHERE.items()}
+        web.others.append(await stack.enter_async_context(small_web(pages)))
+        yield web
+
+
+def with_model(web: SmallWeb, endpoint: Endpoint, folder: Path, **settings: str) -> Settings:
+    return replace(
+        web.settings(folder), model="openai:test", model_base_url=endpoint.url, model_api_key="k", **settings
+    )
+
+
+async def run(settings: Settings, question: str = CHALLENGES, **fixed: Any) -> Any:
+    async with Tablewright.open(settings) as app:
+        begun = await app.begin_research(ResearchRequest(question=question, **fixed))
+        found = await app.run_research(begun.id)
+        await audit(app, found)
+        return found
+
+
+def asked_for(endpoint: Endpoint, name: str) -> list[str]:
+    """The prompts of one decision."""
+    return [
+        asked.body["messages"][-1]["content"]
+        for asked in endpoint.asked
+        if asked.body["response_format"]["json_schema"]["name"] == name
+    ]
+
+
+async def test_the_model_is_shown_whole_pages_with_their_addresses(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = by_decision(ANSWERS)
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    (pages,) = asked_for(endpoint, "PageNotes")
+    assert two_sites.url("/b") in pages
+    assert "few crops beside salad pay" in pages
+    assert found.report.summary[0].text == "Electricity is 30 % of all costs."
+    assert found.report.usage.llm_calls == 4  # the plan, the notes, the reflection, the report
+    assert estimate_tokens(written(found.rounds[0].memo)) <= 2_000
+
+
+async def test_a_note_that_no_page_says_goes_back_once_and_is_left_out_and_counted(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    invented = {"page": 1, "statement": "It failed in 1066.", "quote": "It failed in Atlantis.", "section": ""}
+
+    def also_invented(asked: Asked) -> Mapping[str, Any]:
+        return {"notes": [*noted(asked)["notes"], invented]}
+
+    endpoint.otherwise = by_decision(ANSWERS | {"PageNotes": also_invented})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    _, again = asked_for(endpoint, "PageNotes")
+    assert "does not stand in page" in again
+    assert "1066" not in str(found.rounds[0].source_notes)
+    assert "1 note could not be verified and were left out." in found.report.notes
+
+
+async def test_a_sentence_whose_figure_no_note_has_goes_back_alone_and_is_left_out_and_counted(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    wrong = sentence("It costs 1066 dollars.", 1)
+    endpoint.otherwise = by_decision(
+        ANSWERS
+        | {
+            "WrittenReport": report(summary=[sentence("Electricity is 30 % of all costs.", 1), wrong]),
+            "RewrittenSentences": {"sentences": [wrong | {"number": 1}]},
+        }
+    )
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    (again,) = asked_for(endpoint, "RewrittenSentences")
+    assert "1066 stands in none of its notes" in again
+    assert [each.text for each in found.report.summary] == ["Electricity is 30 % of all costs."]
+    assert "1 statement could not be verified and was left out." in found.report.notes
+
+
+CONTRADICTED = {
+    "Reflected": reflected(claims=[CLAIM]),
+    "ClaimRuling": {
+        "findings": [
+            {
+                "page": 1,
+                "stance": "contradicts",
+                "statement": "A report on bills says that electricity is 40 % of all costs.",
+                "quote": "electricity is 40 % of all costs",
+            }
+        ],
+        "verdict": "contradicted",
+        "reason": "The bills say otherwise.",
+    },
+}
+
+
+async def test_what_an_independent_site_says_otherwise_stands_beside_the_value_everywhere(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """The writer forgets it, twice: code shows it in the sections and the table, and keeps it out of the summary."""
+    said = sentence("Electricity is 30 % of all costs.", 1)
+    cell = {"of": "Cost", "columns": ["Share"], "rows": [{"name": "Electricity", "cells": [sentence("30 %", 1)]}]}
+    forgetful = report(summary=[said], sections=[{"heading": "Costs", "sentences": [said]}], comparison=cell)
+    endpoint.otherwise = by_decision(
+        ANSWERS | CONTRADICTED | {"WrittenReport": forgetful, "RewrittenSentences": {"sentences": []}}
+    )
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    (again,) = asked_for(endpoint, "RewrittenSentences")
+    assert "note 1 is disputed by note 2" in again
+    (checked,) = found.report.claims
+    assert checked.verdict == "contradicted"
+    assert found.report.summary == ()
+    ((section),) = found.report.sections
+    assert "electricity is 40 % of all costs" in section.sentences[1].text
+    assert section.sentences[1].citations
+    shown = found.report.table.rows[0][1]
+    assert (shown.confidence, "40 %" in shown.note) == ("low", True)
+
+
+async def test_a_writer_who_tells_both_sides_is_not_corrected(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    both = sentence("Electricity is 30 % of all costs, or 40 % by the bills.", 1, 2)
+    endpoint.otherwise = by_decision(ANSWERS | CONTRADICTED | {"WrittenReport": report(summary=[both])})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    assert asked_for(endpoint, "RewrittenSentences") == []
+    assert [each.text for each in found.report.summary] == [both["text"]]
+    assert len(found.report.summary[0].citations) == 2
+
+
+async def test_a_gap_is_closed_only_by_a_note_that_the_model_names(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    first = reflected(answered="partly", gaps=[gap("what bills say", "bills"), gap("what farmers earn", "earnings")])
+    second = reflected(filled=[{"gap": 1, "note": 2}])
+    rounds = iter((first, second))
+    missing = report(not_found=[{"gap": 1, "what": "What farmers earn"}])
+    endpoint.otherwise = by_decision(ANSWERS | {"Reflected": lambda _: next(rounds), "WrittenReport": missing})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    assert [task.search_query for task in found.rounds[1].tasks] == ["bills", "earnings"]
+    assert found.rounds[1].closed == ("what bills say (note 2)",)
+    assert [each.description for each in found.rounds[1].memo.gaps] == ["what farmers earn"]
+    (unfound,) = found.report.unfound
+    assert (unfound.what, unfound.where) == ("What farmers earn", "Searched “earnings”.")
+
+
+async def test_a_model_that_fails_ends_it_as_failed_and_resuming_asks_only_what_is_missing(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    answering = by_decision(ANSWERS)
+
+    def no_report(asked: Asked) -> Any:
+        written_now = asked.body["response_format"]["json_schema"]["name"] == "WrittenReport"
+        return refusal(401, "no") if written_now else answering(asked)
+
+    endpoint.otherwise = no_report
+    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+        begun = await app.begin_research(CHALLENGES)
+        with pytest.raises(ModelError, match="could not be written") as failed:
+            await app.run_research(begun.id)
+        assert failed.value.kept.startswith("3 whole rounds")
+        kept = await app.research(begun.id)
+        assert (kept.status, len(kept.rounds), kept.report) == ("failed", 3, None)
+        endpoint.otherwise = answering
+        before = len(endpoint.asked)
+        found = await app.run_research(begun.id)
+        assert found.status == "done"
+        assert len(endpoint.asked) == before + 1
+
+
+async def test_money_that_is_spent_ends_in_a_partial_report_of_the_notes(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = by_decision(ANSWERS)
+    found = await run(with_model(two_sites, endpoint, tmp_path, budget_tokens="4200"))
+    assert found.status == "partial"
+    assert found.report.summary == ()
+    assert any("This report is partial: the cap of 4,200 tokens was reached" in note for note in found.report.notes)
+
+
+async def test_the_plan_keeps_what_the_user_has_fixed_and_takes_a_change_in_words(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = by_decision(ANSWERS)
+    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+        request = ResearchRequest(question=CHALLENGES, sections=("Energy", "Labour"), length="short")
+        brief = await app.plan_research(request)
+        assert [angle.name for angle in brief.angles] == ["Energy", "Labour"]
+        assert brief.length == "short"
+        likely = await app.estimate_research(brief)
+        assert likely.searches > 1
+        assert likely.input_tokens > 1_000
+        await app.plan_research(request, before=brief, change="only farms in Norway")
+    assert "only farms in Norway" in asked_for(endpoint, "ResearchPlan")[-1]
+    assert "Sections: Energy" in asked_for(endpoint, "ResearchPlan")[-1]
+
+
+async def test_a_follow_up_is_answered_from_the_pages_that_were_read(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = by_decision(ANSWERS)
+    async with Tablewright.open(with_model(two_sites, endpoint, tmp_path)) as app:
+        begun = await app.begin_research(CHALLENGES)
+        await app.run_research(begun.id)
+        before = len(two_sites.queries)
+        answered = await app.refine_research(begun.id, "What share of the costs is electricity?")
+        assert (len(two_sites.queries), answered.searched) == (before, False)
+        assert [each.text for each in answered.sentences] == ["Electricity is 30 % of all costs."]
+        assert answered.references[0].url == two_sites.url("/b")
+        assert (await app.research(begun.id)).answered == (answered,)
