@@ -111,9 +111,8 @@ def main() -> int:
         asyncio.run(run_all(failing, questions, recorder, tally, show=args.show))
         again = [SAMPLE[number % len(SAMPLE)] for number in range(args.runs - len(questions))]
         asyncio.run(run_all(sample, again, recorder, tally, show=args.show))
-    print(
-        f"{tally.runs} runs, {tally.found} with findings, {tally.failed} failed; {tally.cited} citations of {tally.references} sources"
-    )
+    print(f"{tally.runs} runs, {tally.found} with findings, {tally.failed} failed")
+    print(f"{tally.cited} citations of {tally.references} sources")
     print(f"with {tally.quotes} quotes; sources seen: {dict(tally.statuses)}; verdicts: {dict(tally.verdicts)}")
     print(f"{len(tally.problems)} citations of what was not read")
     for problem in tally.problems:
