@@ -159,7 +159,11 @@ class WriteReport:
             title="",
             answer=CitedSentence(text="", notes=[], calculation=""),
             summary=[],
-            sections=[WrittenSection(heading=topic, sentences=said) for topic, said in grouped.items() if said],
+            sections=[
+                WrittenSection(heading=topic, sentences=said)
+                for topic, said in grouped.items()
+                if said and not asked.has_table
+            ],
             comparison=Comparison(of="", columns=[], rows=[]),
             disagreements=[],
             not_found=[StillOpen(gap=n, what=gap.description) for n, gap in enumerate(asked.gaps, start=1)],

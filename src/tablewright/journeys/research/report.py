@@ -29,12 +29,13 @@ from tablewright.decisions.write_report import (
     wrong_with,
 )
 from tablewright.errors import ModelError
+from tablewright.journeys.research.catalog import CatalogFound, columns, others, ranked, stated
 from tablewright.journeys.research.purse import Purse
 from tablewright.journeys.research.references import References
 from tablewright.models.concern import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
-from tablewright.table.model import Label
+from tablewright.table.model import Cell, Label
 from tablewright.table.research import (
     Brief,
     CheckedClaim,
@@ -52,13 +53,14 @@ from tablewright.table.research import (
     Unfound,
 )
 from tablewright.table.retrieved import is_document
-from tablewright.table.text import plural, shortened
+from tablewright.table.text import cell_text, plural, shortened
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
 ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
 EXCERPTS = "Excerpts"
+LONGEST_CELL = 400
 NOTE_OVERHEAD = 60
 """Characters that a note takes beside its statement and its quote."""
 
@@ -77,7 +79,8 @@ class ReportWriter:
         self._claims: Sequence[CheckedClaim] = ()
         self._by_model = False
 
-    async def write(self, research: Research) -> Report:
+    async def write(self, research: Research, listed: CatalogFound | None = None) -> Report:
+        """`listed` is the table of a catalog."""
         brief, rounds = research.brief, research.rounds
         notes = [note for each in rounds for note in each.source_notes]
         self._claims = [checked for each in rounds for checked in each.checked]
@@ -88,6 +91,7 @@ class ReportWriter:
             disputes=disputes_of(self._claims, memo.contradictions if memo else ()),
             claims=tuple(self._claims),
             gaps=memo.gaps if memo else (),
+            has_table=listed is not None,
             room=self._model.text_room if self._model else 1,
         )
         self._notes = {note.number: note for note in notes}
@@ -104,17 +108,22 @@ class ReportWriter:
             answer=answer[0] if answer else None,
             summary=await self._sentences(draft.summary, headline=True),
             sections=await self._sections(draft.sections),
-            table=await self._comparison(draft),
+            table=await (self._catalog(listed, brief) if listed else self._comparison(draft)),
             disagreements=await self._sentences(draft.disagreements),
             next_steps=tuple(draft.next_steps),
             claims=tuple([await self._checked(each) for each in self._claims]),
             unfound=tuple(missing),
             sources=tuple(seen([result for each in rounds for result in each.notes])),
             rounds=tuple(map(summary, rounds)),
+            completeness=listed.rows.completeness if listed else "",
             written_by=self._model.name.rpartition("/")[2] if self._model is not None and self._by_model else "",
             created_at=now(),
         )
         remarks = [remark for each in rounds for remark in each.remarks]
+        if listed:
+            remarks += [
+                f"Whether {each.name} belongs here is not known: {each.reason}" for each in listed.rows.undecided
+            ]
         return msgspec.structs.replace(report, references=self._references.listed(), notes=(*self._remarks(), *remarks))
 
     def _remarks(self) -> list[str]:
@@ -249,6 +258,37 @@ class ReportWriter:
             citations = (*citations, *await self._cited([rival.number]))
             note = self._says(rival)
         return ReportCell(text=cell.text, citations=citations, confidence=self._sure(cell.notes), note=note)
+
+    async def _catalog(self, found: CatalogFound, brief: Brief) -> ReportTable | None:
+        table = found.table
+        if not table.rows:
+            return None
+        names = [table.key_field, *(field.name for field in columns(table))]
+        rows = []
+        for row in ranked(table, brief)[: brief.target_items]:
+            name = cell_text(row.cell(table.key_field))
+            rows.append(tuple([await self._filled(name, column, row.cell(column)) for column in names]))
+        return ReportTable(columns=tuple(names), rows=tuple(rows), others=tuple(others(found, brief)))
+
+    async def _filled(self, name: str, column: str, cell: Cell) -> ReportCell:
+        """A cell of a catalog, with what others say of it."""
+        if cell.value is None:
+            return ReportCell(note=(cell.reason or "not looked for").replace("_", " "))
+        citations = await self._references.cite_all(cell.evidence)
+        if not citations:
+            return ReportCell(note="its evidence is no longer stored")
+        said = stated(name, column, cell_text(cell))
+        mine = {number for number, note in self._notes.items() if note.statement == said}
+        rivals = sorted({rival for number in mine for rival in self._against.get(number, ())} - mine)
+        citations = tuple(dict.fromkeys((*citations, *await self._cited(rivals))))
+        notes = ["judged by the model"] if cell.basis == "judged" else []
+        notes += [self._says(self._notes[rival]) for rival in rivals]
+        return ReportCell(
+            text=shortened("; ".join(cell.value) if isinstance(cell.value, tuple) else cell_text(cell), LONGEST_CELL),
+            citations=citations,
+            confidence="low" if rivals else cell.confidence_label,
+            note="; ".join(notes),
+        )
 
     def _sure(self, numbers: Sequence[int]) -> Label:
         """High where an independent site confirms all of it, low where one speaks against it."""

@@ -13,6 +13,7 @@ from tablewright.decisions.research_brief import BriefResearch, ToBrief
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.errors import ModelError, UsageError
 from tablewright.journeys.research import notes
+from tablewright.journeys.research.catalog import Catalog
 from tablewright.journeys.research.purse import Purse
 from tablewright.journeys.research.report import title_of
 from tablewright.journeys.research.rounds import FIRST_ROUND, Rounds, Watch
@@ -74,10 +75,14 @@ class Researcher:
 
     async def begin(self, brief: Brief, *, max_tasks: int = DEFAULT_TASKS) -> Research:
         """With a table of its own; nothing is searched yet."""
-        table = await self._store.tables.create(
-            title_of(brief), notes.fields(), key_field=notes.STATEMENT, actor=self._actor, note="deep research"
-        )
-        return await self._store.researches.start(brief, table_id=table.id, max_tasks=max_tasks)
+        if brief.report_type == "catalog":
+            table_id = await Catalog(self._store, self._tools, self._actor, self._terms, self._watch).begin(brief)
+        else:
+            table = await self._store.tables.create(
+                title_of(brief), notes.fields(), key_field=notes.STATEMENT, actor=self._actor, note="deep research"
+            )
+            table_id = table.id
+        return await self._store.researches.start(brief, table_id=table_id, max_tasks=max_tasks)
 
     async def run(self, research_id: str) -> Research:
         """From the last whole round on, to the report."""
@@ -86,7 +91,8 @@ class Researcher:
             return research
         await self._store.researches.mark(research_id, "running")
         try:
-            return await Rounds(self._store, self._tools, self._purse, research, self._actor, self._watch).run()
+            rounds = Rounds(self._store, self._tools, self._purse, research, self._actor, self._terms, self._watch)
+            return await rounds.run()
         except asyncio.CancelledError:
             await self._store.researches.mark(research_id, "cancelled")
             raise

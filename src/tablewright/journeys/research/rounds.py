@@ -17,7 +17,10 @@ from tablewright.decisions.check_claim import JudgedClaim
 from tablewright.decisions.decision import decide
 from tablewright.decisions.reflect import Reflect, Reflection, RoundToReflect
 from tablewright.decisions.take_notes import Taken
+from tablewright.engine.fill import Terms
 from tablewright.errors import ModelError, RunError
+from tablewright.journeys.find.account import account
+from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.claims import judge
 from tablewright.journeys.research.memo import build_memo, written
 from tablewright.journeys.research.notes import add_to_table, read_pages
@@ -28,8 +31,10 @@ from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Evidence, Step
 from tablewright.table.research import (
+    MOST_CANDIDATES,
     CheckedClaim,
     Claim,
+    Contradiction,
     Gap,
     Memo,
     Note,
@@ -55,7 +60,16 @@ Watch = Callable[[ResearchEvent], None]
 class Rounds:
     """One piece of research under way."""
 
-    def __init__(self, store: Store, tools: Tools, purse: Purse, research: Research, actor: str, watch: Watch) -> None:
+    def __init__(
+        self,
+        store: Store,
+        tools: Tools,
+        purse: Purse,
+        research: Research,
+        actor: str,
+        terms: Terms,
+        watch: Watch,
+    ) -> None:
         self._store = store
         self._tools = tools
         self._purse = purse
@@ -65,6 +79,7 @@ class Rounds:
         self._watch = watch
         self._round = 0
         self._library = Library()
+        self._catalog = Catalog(store, tools, actor, terms, watch) if research.brief.report_type == "catalog" else None
         self._workers = Workers(tools, self._library, purse, self._task_done)
 
     async def run(self) -> Research:
@@ -83,10 +98,11 @@ class Rounds:
         return await self._finish()
 
     async def _keep(self, done: Round) -> None:
-        by_model = self._tools.model is not None
-        await add_to_table(
-            self._store, self._research.table_id, done.source_notes, by_model=by_model, actor=self._actor
-        )
+        if self._catalog is None:
+            by_model = self._tools.model is not None
+            await add_to_table(
+                self._store, self._research.table_id, done.source_notes, by_model=by_model, actor=self._actor
+            )
         await self._store.researches.keep_round(self._research.id, done)
         self._research = msgspec.structs.replace(self._research, rounds=(*self._research.rounds, done))
         self._tell("memo", detail=done.stopped, gaps=done.memo.gaps, closed=done.closed)
@@ -94,12 +110,43 @@ class Rounds:
     # ── searching and reading ────────────────────────────────────────────────────────────────────────────────────────
 
     async def _discover(self) -> Round:
+        if self._catalog is not None:
+            return await self._list_things(self._catalog)
         queries = self._brief.queries or (self._brief.question,)
         tasks = [
             ResearchTask(id=f"r1_{number}", kind="discover", search_query=query)
             for number, query in enumerate(queries[: min(FIRST_ROUND, self._tasks_left)], start=1)
         ]
         return await self._search_and_reflect(tasks)
+
+    async def _list_things(self, catalog: Catalog) -> Round:
+        """The things are found and filled as a table; what is known of them is the notes of this round."""
+        self._tell("round", detail=self._brief.things or self._brief.question)
+        found = await catalog.find(self._research.table_id, self._purse)
+        await self._library.reopen(self._store, self._tools, [found.result])
+        notes = numbered(found.taken)
+        reflection = await self._reflect(notes, found.tasks)
+        known = [
+            Contradiction(about=notes[one].statement, notes=(notes[one].number,), against=(notes[other].number,))
+            for one, other in found.rivals
+        ]
+        reflection = msgspec.structs.replace(reflection, contradictions=(*known, *reflection.contradictions))
+        remarks = [f"The search for “{query}” failed: {why}" for query, why in found.rows.failed_queries.items()]
+        memo = msgspec.structs.replace(
+            self._memo(reflection, notes, len(found.tasks)),
+            target_items=self._brief.target_items,
+            candidates=candidates(found.table, self._brief)[:MOST_CANDIDATES],
+            required_fields=tuple(each.field.name for each in self._brief.columns if each.field.required),
+        )
+        return Round(
+            index=1,
+            tasks=found.tasks,
+            notes=(found.result,),
+            memo=memo,
+            source_notes=notes,
+            remarks=(*([found.rows.said] if found.rows.said else []), *remarks),
+            stopped=self._purse.spent,
+        )
 
     async def _fill_gaps(self) -> Round:
         """A search for each gap that has one, the most important first."""
@@ -113,7 +160,7 @@ class Rounds:
         ]
         if tasks:
             return await self._search_and_reflect(tasks)
-        stopped = "no gap was left"
+        stopped = "no gap was left" if self._tools.model else "it takes a model to see what is missing"
         if before.gaps:
             none_left = self._tasks_left <= VERIFICATION
             stopped = "no search was left" if none_left else "no other search would fill what is missing"
@@ -181,7 +228,7 @@ class Rounds:
 
     def _memo(self, reflection: Reflection, notes: Sequence[SourceNote], tasks: int) -> Memo:
         completed = self._research.max_tasks - self._tasks_left + tasks
-        return build_memo(
+        memo = build_memo(
             self._brief,
             self._round,
             reflection,
@@ -189,6 +236,15 @@ class Rounds:
             self._library.pages,
             tasks_completed=completed,
             tasks_remaining=max(0, self._research.max_tasks - completed),
+        )
+        if not self._research.rounds:
+            return memo
+        before = self._research.rounds[-1].memo
+        return msgspec.structs.replace(
+            memo,
+            target_items=before.target_items,
+            candidates=before.candidates,
+            required_fields=before.required_fields,
         )
 
     # ── verification ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -225,7 +281,7 @@ class Rounds:
             source_notes=notes,
             remarks=tuple(failures(results)),
             checked=checked,
-            stopped=self._purse.spent or ("" if claims else "there was no claim to verify"),
+            stopped=self._purse.spent or ("" if claims else self._no_claim),
         )
 
     def _findings(self, judged: Sequence[JudgedClaim]) -> tuple[SourceNote, ...]:
@@ -238,6 +294,10 @@ class Rounds:
             if key(each.evidence) not in known
         }
         return numbered(list(taken.values()), len(self._notes()) + 1)
+
+    @property
+    def _no_claim(self) -> str:
+        return "there was no claim to verify" if self._tools.model else "it takes a model to check claims"
 
     async def _judged(
         self, claims: Sequence[Claim], tasks: Sequence[ResearchTask], results: Sequence[Note]
@@ -272,7 +332,7 @@ class Rounds:
         meter, started = Meter(), time.monotonic()
         with metered(meter):
             try:
-                report = await writer.write(self._research)
+                report = await writer.write(self._research, await self._listed())
             except ModelError as error:
                 raise ModelError(error.what, **self._kept()) from error
         took = Usage(seconds=round(time.monotonic() - started, 3))
@@ -283,11 +343,18 @@ class Rounds:
         self._tell("done", detail=status)
         return await self._store.researches.get(self._research.id)
 
+    async def _listed(self) -> CatalogFound | None:
+        """The table of a catalog as it is now."""
+        if self._catalog is None:
+            return None
+        listing = await self._store.listings.get(self._research.table_id)
+        return await self._catalog.found(await account(self._store, listing))
+
     # ── what is there ────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _tasks_left(self) -> int:
-        return self._research.max_tasks - len(self._searched())
+        return max(0, self._research.max_tasks - len(self._searched()))
 
     def _searched(self) -> list[str]:
         return [task.search_query for each in self._research.rounds for task in each.tasks]

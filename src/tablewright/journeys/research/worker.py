@@ -55,7 +55,7 @@ class Library:
         for note in notes:
             pages = []
             for source in note.sources:
-                if source.status != "read":
+                if source.status != "read" or not (source.content_hash or is_document(source.url)):
                     continue
                 if is_document(source.url):
                     page = await web_of(tools).open(source.url)
