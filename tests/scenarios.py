@@ -38,6 +38,7 @@ from tablewright.strategies.formula import Formula
 from tablewright.table.document import document
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell, Evidence, Field
+from tablewright.table.research import ResearchRequest
 from tablewright.table.retrieved import Retrieved
 
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
@@ -143,6 +144,32 @@ class Stage:
             "completeness": found.completeness,
             "queries": list(found.queries),
             "read": list(found.read),
+        }
+
+    async def research(self, question: str) -> Any:
+        """A whole piece of research on the sample web: what was noted, searched, checked and written."""
+        async with Tablewright.open(self.settings(fetch_delay="0")) as tablewright:
+            researcher = await tablewright._researcher()
+            researcher._today = lambda: date(2026, 11, 17)
+            request = ResearchRequest(question=question)
+            brief = await researcher.brief(request)
+            begun = await tablewright.begin_research(request, brief=brief)
+            found = await tablewright.run_research(begun.id)
+        report = found.report
+        assert report is not None
+        cited = {reference.number: reference.url for reference in report.references}
+        sentences = [*report.summary, *(each for section in report.sections for each in section.sentences)]
+        return {
+            "status": found.status,
+            "type": report.report_type,
+            "searches": [[task.search_query for task in each.tasks] for each in found.rounds],
+            "closed": [list(each.closed) for each in found.rounds],
+            "report": [[each.text, [cited[number] for number in each.citations]] for each in sentences],
+            "disagreements": [each.text for each in report.disagreements],
+            "claims": [[each.claim.claim_text, each.verdict] for each in report.claims],
+            "not found": [each.what for each in report.unfound],
+            "remarks": list(report.notes),
+            "quotes": [quote for reference in report.references for quote in reference.quotes],
         }
 
     def _written(self, beginnings: tuple[str, ...]) -> list[Path]:
@@ -333,6 +360,12 @@ async def lookup(stage: Stage) -> Any:
 async def research(stage: Stage) -> Any:
     table = "Company,Country\nMarlow Instruments,United States\n"
     return await stage.enrich(table, CEO, KNOWN_FOR, strategy="research", thoroughness="comprehensive")
+
+
+@scenario
+async def research_report(stage: Stage) -> Any:
+    """A price list that a bill contradicts: the report shows both."""
+    return await stage.research("What does the Lagoon plan of Parrotfish Cloud cost, and what do you get for it?")
 
 
 @scenario

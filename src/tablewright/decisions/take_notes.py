@@ -29,9 +29,10 @@ the report is written from your notes alone, by a writer who sees your statement
 
 Each note:
 - `page`: the number of the page.
-- `statement`: one thing that the page says, in a plain sentence that can be understood without the page: who or \
-what it is about by name, with the figure, unit, period and conditions that belong to it. In the language of the \
-report. Where a party speaks of itself, say so ("says that …", "by its own account").
+- `statement`: one thing that the page says, and no more than could be right or wrong as a whole (a price, and what \
+is included for it, are two notes), in a plain sentence that can be understood without the page: who or what it is \
+about by name, with the figure, unit, period and conditions that belong to it. In the language of the report. Where \
+a party speaks of itself, say so ("says that …", "by its own account").
 - `quote`: the words of the page that say it, copied exactly from one place, at most a few sentences. Every figure \
 of the statement stands in it, but for the date at the top of the page.
 - `section`: the section that it belongs to, by its name, or "".

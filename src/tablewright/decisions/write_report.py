@@ -28,10 +28,10 @@ sources. Plain, precise sentences in the language of the report.
 
 Each sentence has `text` without note numbers in it; `notes`, the numbers of all notes that it stands on, several \
 where sources agree or are brought together; and `calculation`, only where a figure of it follows by arithmetic: the \
-expression with the figures as the notes write them, such as "(1577 - 1200) / 1200 * 100", else "". All other \
-figures, dates and amounts stand in its notes; counts of your own are written as words. Nothing beyond the notes: a \
-conclusion is drawn from notes, cites them, and is worded as a conclusion. What an interested party says of itself \
-is said to be its own word.
+expression with the figures as the notes write them, such as "(1577 - 1200) / 1200 * 100", several set apart by ";", \
+else "". All other figures, dates and amounts stand in its notes; counts of your own are written as words. Nothing \
+beyond the notes: a conclusion is drawn from notes, cites them, and is worded as a conclusion. What an interested \
+party says of itself is said to be its own word.
 
 Under "Disputed" are notes against which others speak. Whoever cites one of them says in the same sentence what the \
 other side says, and cites both. What was contradicted is never the main point of the summary.
@@ -297,8 +297,8 @@ def unproved_in(sentence: CitedSentence, notes: Mapping[int, SourceNote], questi
     cited = [notes[number] for number in sentence.notes]
     texts = [f"{note.evidence.title}\n{note.evidence.quote}\n{note.statement}" for note in cited]
     results = []
-    if sentence.calculation.strip():
-        result, problem = work_out(sentence.calculation, [*texts, question])
+    for calculation in filter(str.strip, sentence.calculation.split(";")):
+        result, problem = work_out(calculation, [*texts, question])
         if result is None:
             return problem
         results.append(result)

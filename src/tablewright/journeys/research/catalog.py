@@ -172,7 +172,7 @@ def others(found: CatalogFound, brief: Brief) -> list[str]:
 
 def lacking(table: Table, row: Row) -> str:
     missing = [field.name for field in columns(table) if status_of(row.cell(field.name)) == "missing"]
-    return f"not found: {', '.join(missing)}" if missing else "others are better documented"
+    return f"not found: {', '.join(missing)}" if missing else "beyond the number asked for"
 
 
 def columns(table: Table) -> list[Field]:

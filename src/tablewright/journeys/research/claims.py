@@ -16,7 +16,7 @@ from tablewright.table.research import Brief, Claim
 from tablewright.table.retrieved import Retrieved, is_document
 from tablewright.table.text import plural
 
-MOST_PAGES = 10
+MOST_PAGES = 6
 
 
 async def judge(

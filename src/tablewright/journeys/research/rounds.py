@@ -46,7 +46,6 @@ from tablewright.table.research import (
     SourceNote,
     Stage,
 )
-from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import plural
 from tablewright.table.usage import Meter, Usage, metered
 
@@ -173,7 +172,7 @@ class Rounds:
         self._tell("reading", detail=f"{len(new)} {plural('page', len(new))}", total=len(new))
         read = await read_pages(self._tools, self._brief, new, self._purse, self._note)
         notes = numbered(read.taken, len(self._notes()) + 1)
-        reflection = await self._reflect([*self._notes(), *notes], tasks)
+        reflection = await self._reflect(notes, tasks)
         return Round(
             index=self._round,
             tasks=tuple(tasks),
@@ -203,28 +202,29 @@ class Rounds:
             )
         return results
 
-    async def _reflect(self, notes: Sequence[SourceNote], tasks: Sequence[ResearchTask]) -> Reflection:
+    async def _reflect(self, new: Sequence[SourceNote], tasks: Sequence[ResearchTask]) -> Reflection:
+        """On all notes; a later round that brought no new one leaves everything as it was."""
         before = self._research.rounds[-1].memo if self._research.rounds else None
         carried = Reflection() if before is None else carried_over(before)
-        if self._purse.spent:
+        if self._purse.spent or (before is not None and not new):
             return carried
-        room = self._tools.model.text_room if self._tools.model else 1
         asked = RoundToReflect(
             brief=self._brief,
             round_index=self._round,
-            notes=tuple(notes),
-            gaps=before.gaps if before else (),
+            notes=(*self._notes(), *new),
+            gaps=carried.gaps,
             memo_text=written(before) if before else "",
             searched=(*self._searched(), *(task.search_query for task in tasks)),
             searches_left=max(self._tasks_left - len(tasks) - VERIFICATION, 0) if self._round == 1 else 0,
-            room=room,
+            room=self._tools.model.text_room if self._tools.model else 1,
         )
         outcome = await decide(Reflect(), asked, self._tools.model, self._note)
         if outcome.over_budget:
             return carried
         if outcome.degraded:
             raise ModelError(f"Round {self._round} could not be judged: {outcome.degraded}", **self._kept())
-        return outcome.decided
+        seen = dict.fromkeys((*carried.contradictions, *outcome.decided.contradictions))
+        return msgspec.structs.replace(outcome.decided, contradictions=tuple(seen))
 
     def _memo(self, reflection: Reflection, notes: Sequence[SourceNote], tasks: int) -> Memo:
         completed = self._research.max_tasks - self._tasks_left + tasks
@@ -302,8 +302,9 @@ class Rounds:
     async def _judged(
         self, claims: Sequence[Claim], tasks: Sequence[ResearchTask], results: Sequence[Note]
     ) -> list[JudgedClaim]:
-        """With what all verification searches found, and with earlier pages on the same part of the question."""
-        found = self._library.read_by([task.id for task in tasks])
+        """With what its own search found, with earlier pages on the same part of the question, and with what the other
+        searches found, as far as there is room."""
+        task_of = {task.target_gap: task.id for task in tasks}
         failed = "; ".join(dict.fromkeys(result.error for result in results if result.error))
         notes = {note.number: note for note in self._notes()}
         done = 0
@@ -314,8 +315,10 @@ class Rounds:
                 return JudgedClaim(reason=self._purse.spent)
             topic = notes[claim.note].topic if claim.note in notes else ""
             related = {note.evidence.origin for note in notes.values() if note.topic == topic}
-            pages: dict[str, Retrieved] = {page.origin: page for page in found}
-            pages |= {origin: page for origin, page in self._library.pages.items() if origin in related}
+            own_search = self._library.read_by([task_of.get(claim.claim_text, "")])
+            all_searches = self._library.read_by(list(task_of.values()))
+            noted = [page for origin, page in self._library.pages.items() if origin in related]
+            pages = {page.origin: page for page in (*own_search, *noted, *all_searches)}
             own = self._library.pages.get(claim.source_url)
             judged = await judge(self._tools, self._brief, claim, own, list(pages.values()), self._note, failed)
             done += 1
