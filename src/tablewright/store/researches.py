@@ -145,9 +145,8 @@ def touch(connection: Connection, id: str, **values: object) -> None:
 
 def quoted_in(round: Round) -> Iterator[str]:
     for note in round.notes:
-        yield from (passage.evidence.origin for passage in note.passages)
-        yield from (named.evidence.origin for named in note.names)
         yield from (source.url for source in note.sources)
+    yield from (note.evidence.origin for note in round.source_notes)
     for checked in round.checked:
         yield from (evidence.origin for evidence in checked.evidence)
 

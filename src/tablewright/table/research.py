@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from tablewright.table.model import Evidence, Field, Label, Noun, RowId, Step
+from tablewright.table.model import Evidence, Field, Label, Noun, Step
 from tablewright.table.usage import Usage
 
 ReportType: TypeAlias = Literal["narrative", "comparison", "answer", "catalog"]
 Length: TypeAlias = Literal["short", "standard", "long"]
-FieldKind: TypeAlias = Literal["name", "site", "prose", "price", "proof", "fact"]
 GapType: TypeAlias = Literal["missing_field", "weak_evidence", "missing_candidates", "missing_topic"]
 FieldStatus: TypeAlias = Literal["missing", "partial", "found"]
 Verdict: TypeAlias = Literal["supported", "contradicted", "qualified", "not checked"]
@@ -49,11 +48,9 @@ class ResearchRequest(Noun, frozen=True):
 
 
 class Wanted(Noun, frozen=True):
-    """A column of a catalog, and how it is read: the thing's own site, words that say it, a price, a page that proves
-    it, or a single fact. `field.required` says whether a candidate without it has a gap."""
+    """A column of a catalog. `field.required` says whether a candidate without it has a gap."""
 
     field: Field
-    kind: FieldKind = "fact"
 
 
 class Angle(Noun, frozen=True):
@@ -61,7 +58,6 @@ class Angle(Noun, frozen=True):
 
     name: str
     question: str
-    query: str = ""
 
 
 class Brief(Noun, frozen=True):
@@ -115,16 +111,12 @@ class Gap(Noun, frozen=True):
 
 
 class Claim(Noun, frozen=True):
-    """A statement that much depends on, from note number `note`. `field` and `row_id` say which cell of the table it
-    is, if it is one."""
+    """A statement that much depends on, from note number `note`."""
 
     claim_text: str
     source_url: str
     note: int = 0
-    confidence: Label = "medium"
     verification_query: str = ""
-    row_id: RowId = 0
-    field: str = ""
 
 
 class SourceEntry(Noun, frozen=True):
@@ -178,15 +170,12 @@ class Memo(Noun, frozen=True):
 
 
 class ResearchTask(Noun, frozen=True):
-    """`id` is "r2_3" or "v_1". `row_id` is the row of the table that it works for, if there is one."""
+    """`id` is "r2_3" or "v_1"; `target_gap` is the gap or the claim that it is for."""
 
     id: str
     kind: TaskKind
     search_query: str
-    instructions: str = ""
     target_gap: str = ""
-    row_id: RowId = 0
-    fields: tuple[str, ...] = ()
 
 
 class SeenSource(Noun, frozen=True):
@@ -200,23 +189,6 @@ class SeenSource(Noun, frozen=True):
     content_hash: str = ""
 
 
-class Passage(Noun, frozen=True):
-    """Words of a retrieved text that say something about a topic: `evidence.quote` is them, as they stand there."""
-
-    evidence: Evidence
-    topic: str = ""
-    score: float = 0.0
-
-
-class Named(Noun, frozen=True):
-    """A candidate as a text names it. `url` is its own site, where that was seen."""
-
-    name: str
-    evidence: Evidence
-    url: str = ""
-    score: float = 0.0
-
-
 class SourceNote(Noun, frozen=True):
     """One thing that a source says, with the words that say it. Notes are numbered through all rounds, and the report
     is written from them; `topic` is the part of the question that it belongs to."""
@@ -228,11 +200,9 @@ class SourceNote(Noun, frozen=True):
 
 
 class Note(Noun, frozen=True):
-    """What a worker brings back from one task: no prose of its own, only what it found and how."""
+    """What a worker brings back from one task: which pages it read, which it could not, and how it found them."""
 
     task: ResearchTask
-    passages: tuple[Passage, ...] = ()
-    names: tuple[Named, ...] = ()
     sources: tuple[SeenSource, ...] = ()
     steps: tuple[Step, ...] = ()
     error: str = ""

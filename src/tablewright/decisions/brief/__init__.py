@@ -1,1 +1,0 @@
-"""How a research question is read without a model: what it lists, with which columns, or from which sides."""
