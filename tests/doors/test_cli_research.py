@@ -7,7 +7,7 @@ import zipfile
 
 from .conftest import Shell
 
-EXAMPLE = "Identify 3 AI business models with pricing and case studies"
+EXAMPLE = "What does the Lagoon plan of Parrotfish Cloud cost?"
 SAMPLE = {"TABLEWRIGHT_SEARCH": "sample", "TABLEWRIGHT_MODEL": "builtin", "TABLEWRIGHT_FETCH_DELAY": "0"}
 
 
@@ -16,25 +16,35 @@ def sampled(shell: Shell) -> Shell:
     return shell
 
 
-def test_the_rounds_are_told_on_stderr_and_the_report_on_stdout(shell: Shell) -> None:
+def test_the_plan_and_the_rounds_are_told_on_stderr_and_the_report_on_stdout(shell: Shell) -> None:
     done = sampled(shell)("research", EXAMPLE)
-    assert "Round 1, discovery: 5 tasks" in done.stderr
-    assert "closed:" in done.stderr
-    assert "supported: " in done.stderr
-    assert done.stdout.startswith("# Identify 3 AI business models")
-    assert "## Claims checked" in done.stdout
+    assert "First searches: What does the Lagoon plan" in done.stderr
+    assert "About 1 search" in done.stderr
+    assert "Round 1, discovery: 1 search" in done.stderr
+    assert done.stdout.startswith("# What does the Lagoon plan")
+    assert "## Excerpts" in done.stdout
+    assert "$59 per month" in done.stdout
     assert "## References" in done.stdout
 
 
-def test_json_is_one_document_with_memos_gaps_claims_table_and_report(shell: Shell) -> None:
+def test_json_is_one_document_with_memos_notes_and_report(shell: Shell) -> None:
     found = sampled(shell).json("research", EXAMPLE)
     assert [round["memo"]["round_index"] for round in found["rounds"]] == [1, 2, 3]
     assert found["status"] == "done"
-    assert len(found["table"]["rows"]) == 3
-    assert {claim["verdict"] for claim in found["claims"]} <= {"supported", "contradicted", "qualified", "not checked"}
+    assert found["rounds"][0]["source_notes"][0]["evidence"]["quote"]
     assert found["report"]["references"]
     assert found["usage"]["searches"] == found["rounds"][-1]["memo"]["tasks_completed"]
     shell("table", "show", found["table_id"])
+
+
+def test_a_catalog_without_a_model_is_a_table_whose_headers_are_the_columns(shell: Shell) -> None:
+    asked = ("AI providers", "--field", "Provider", "--field", "What we paid", "--items", "3")
+    found = sampled(shell).json("research", *asked)
+    assert found["table"]["columns"] == ["Provider", "What we paid"]
+    assert len(found["table"]["rows"]) == 3
+    assert all(cell["citations"] for row in found["table"]["rows"] for cell in row)
+    assert found["table"]["others"]
+    assert found["report"]["completeness"]
 
 
 def test_a_report_is_written_in_four_formats(shell: Shell) -> None:
@@ -43,7 +53,7 @@ def test_a_report_is_written_in_four_formats(shell: Shell) -> None:
         shell("research", "--show", found["research_id"], "--out", name)
     folder = shell.folder
     assert (folder / "report.html").read_text().lower().startswith("<!doctype html>")
-    assert (folder / "report.md").read_text().startswith("# Identify 3")
+    assert (folder / "report.md").read_text().startswith("# What does the Lagoon")
     assert "word/document.xml" in zipfile.ZipFile(folder / "report.docx").namelist()
     written = json.loads((folder / "report.json").read_text())
     assert written["title"] == found["report"]["title"]
@@ -53,10 +63,10 @@ def test_a_finished_one_can_be_listed_shown_and_asked_further(shell: Shell) -> N
     found = sampled(shell).json("research", EXAMPLE)
     (listed,) = shell.json("research", "--list")["researches"]
     assert (listed["id"], listed["status"]) == (found["research_id"], "done")
-    assert shell("research", "--resume", found["research_id"]).stdout.startswith("# Identify 3")
-    answered = shell.json("research", "--refine", found["research_id"], "What does Lumenforge charge for a machine?")
+    assert shell("research", "--resume", found["research_id"]).stdout.startswith("# What does the Lagoon")
+    answered = shell.json("research", "--refine", found["research_id"], "Did Parrotfish Cloud answer the letter?")
     assert answered["sentences"][0]["citations"] == [1]
-    assert "€3.20" in shell("research", "--show", found["research_id"]).stdout
+    assert "did not answer our letter" in shell("research", "--show", found["research_id"]).stdout
 
 
 def test_wrong_use_is_said_before_anything_is_spent(shell: Shell) -> None:

@@ -15,7 +15,6 @@ from tablewright.table.research import (
     Gap,
     Memo,
     Note,
-    Passage,
     Reference,
     Report,
     Research,
@@ -23,6 +22,7 @@ from tablewright.table.research import (
     Round,
     SeenSource,
     Sentence,
+    SourceNote,
 )
 
 BRIEF = Brief(question="What are the uses of amber?", report_type="narrative")
@@ -31,11 +31,8 @@ BRIEF = Brief(question="What are the uses of amber?", report_type="narrative")
 def round_of(index: int, origin: str = "https://amber.example/", gap: str = "uses") -> Round:
     task = ResearchTask(id=f"r{index}_1", kind="discover", search_query="amber uses")
     evidence = Evidence(origin=origin, quote="Amber is used for beads.")
-    note = Note(
-        task=task,
-        passages=(Passage(evidence=evidence, topic="uses"),),
-        sources=(SeenSource(url=origin, domain="amber.example"),),
-    )
+    note = Note(task=task, sources=(SeenSource(url="https://amber.example/", domain="amber.example"),))
+    noted = SourceNote(number=index, statement="Amber is used for beads.", evidence=evidence, topic="uses")
     memo = Memo(
         query=BRIEF.question,
         report_type="narrative",
@@ -44,7 +41,7 @@ def round_of(index: int, origin: str = "https://amber.example/", gap: str = "use
         tasks_remaining=15 - index,
         gaps=(Gap(gap_type="missing_topic", description=gap),),
     )
-    return Round(index=index, tasks=(task,), notes=(note,), memo=memo)
+    return Round(index=index, tasks=(task,), notes=(note,), memo=memo, source_notes=(noted,))
 
 
 async def begun(store: Store) -> Research:

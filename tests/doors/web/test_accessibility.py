@@ -87,7 +87,7 @@ async def find_kettles(tablewright: Tablewright) -> str:
 
 
 async def do_research(tablewright: Tablewright) -> str:
-    begun = await tablewright.begin_research("Identify 3 AI business models with pricing", items=3, max_tasks=4)
+    begun = await tablewright.begin_research("What does the Lagoon plan of Parrotfish Cloud cost?", max_tasks=4)
     await tablewright.run_research(begun.id)
     return begun.id
 

@@ -137,30 +137,31 @@ async def with_a_document(tablewright: Tablewright, folder: Path) -> None:
 # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_research_is_watched_read_cited_downloaded_and_refined(place: Site, browser: NewPage) -> None:
+async def test_research_is_planned_watched_read_cited_downloaded_and_refined(place: Site, browser: NewPage) -> None:
     async with browser() as page:
         await go(page, f"{place.url}/research")
         await page.get_by_label("What do you want to find out?").fill(
-            "Identify 3 AI business models with pricing and case studies"
+            "What does the Lagoon plan of Parrotfish Cloud cost?"
         )
-        await page.get_by_label("Items of a catalog").fill("3")
-        await page.get_by_role("button", name="Begin").click()
+        await page.get_by_role("button", name="Plan").click()
+        plan = page.get_by_role("region", name="Plan")
+        await expect(plan).to_contain_text("First searches: What does the Lagoon plan")
+        await plan.get_by_role("button", name="Start").click()
         await page.wait_for_url("**/research/d*")
         report = page.get_by_role("region", name="Report", exact=True)
         await expect(report).to_be_visible()
-        await expect(page.get_by_role("region", name="Round 2")).to_contain_text("Closed:")
-        await expect(report.get_by_text("Supported").first).to_be_visible()
+        await expect(report.get_by_text("$59 per month").first).to_be_visible()
         await report.get_by_role("button", name="Show source 2").first.click()
         await expect(page.get_by_role("dialog").locator("mark").first).to_be_visible()
         await close(page)
         async with page.expect_download() as download:
             await page.get_by_role("button", name="Markdown").click()
-        assert "# Identify 3 AI" in (await (await download.value).path()).read_text(encoding="utf-8")
-        await say(page, "Your question", "What does Lumenforge charge for dedicated machines?")
+        assert "# What does the Lagoon" in (await (await download.value).path()).read_text(encoding="utf-8")
+        await say(page, "Your question", "Did Parrotfish Cloud answer the letter?")
         await expect(page.get_by_text(re.compile("From (the evidence|a new search)"))).to_be_visible()
-        table = await page.get_by_role("link", name="Its table").get_attribute("href")
+        table = await page.get_by_role("link", name="Open table").get_attribute("href")
         await go(page, f"{place.url}/research")
-        await expect(page.get_by_role("link", name="Identify 3 AI")).to_be_visible()
+        await expect(page.get_by_role("link", name="What does the Lagoon")).to_be_visible()
     async with place.open() as tablewright:
         assert (await tablewright.table((table or "").removeprefix("/tables/"))).fields
 
@@ -171,9 +172,9 @@ async def test_research_that_was_cut_off_can_be_gone_on_with(place: Site, browse
     async with browser() as page:
         await go(page, f"{place.url}/research/{begun.id}")
         await expect(page.get_by_text("interrupted")).to_be_visible()
-        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_role("button", name="Resume").click()
         await expect(page.get_by_role("region", name="Report", exact=True)).to_be_visible()
-        await expect(page.get_by_role("button", name="Go on")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Resume")).to_have_count(0)
 
 
 # ── shortlist ────────────────────────────────────────────────────────────────────────────────────────────────────────
