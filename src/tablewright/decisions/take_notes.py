@@ -6,6 +6,7 @@ quote stands in the page, and every figure of the statement stands in or beside 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -221,11 +222,17 @@ def tidy(text: str) -> str:
 
 
 def excerpts(page: Retrieved, asked: str) -> list[Evidence]:
+    """The sentences that share words with what is asked, the rare words of the page first. What the title says need not
+    be said again, but a sentence that has nothing beyond it is no excerpt."""
     words = set(roots(asked, telling=True))
+    title = set(roots(page.title, telling=True)) & words
+    shared = [(each, words & set(roots(each.text, telling=True))) for each in passages(page.text).sentences]
+    often = Counter(word for _, found in shared for word in found)
     scored = []
-    for sentence in passages(page.text).sentences:
-        shared = len(words & set(roots(sentence.text, telling=True)))
+    for sentence, found in shared:
         end = sentence.start + len(sentence.text)
-        if shared >= min(LEAST_WORDS, len(words)) and not is_tainted(page.text, sentence.start, end):
-            scored.append((-shared, sentence.start, min(end, sentence.start + LONGEST_EXCERPT)))
+        enough = len(found | title) >= min(LEAST_WORDS, len(words)) and found - (title if title < words else set())
+        if enough and not is_tainted(page.text, sentence.start, end):
+            worth = sum(1 / often[word] for word in found)
+            scored.append((-worth, sentence.start, min(end, sentence.start + LONGEST_EXCERPT)))
     return [evidence_for(page, start, end) for _, start, end in sorted(sorted(scored)[:EXCERPTS], key=lambda e: e[1])]
