@@ -64,8 +64,9 @@ def fate(value: Value, column: str, operator: WishOperator, *values: str) -> str
         (2.35, "Boils in", "<=", "2:21 min", "in"),
         (2.35, "Boils in", "<", "2:20 min", "out"),
         (Money(amount=49.99, currency="GBP"), "Price", "<=", "50 GBP", "in"),
-        (Money(amount=60.0, currency="EUR"), "Price", "<=", "50 GBP", "in"),
-        (Money(amount=63.0, currency="EUR"), "Price", "<=", "50 GBP", "out"),
+        (Money(amount=59.0, currency="EUR"), "Price", "<=", "50 GBP", "in"),
+        (Money(amount=62.0, currency="EUR"), "Price", "<=", "50 GBP", "open"),
+        (Money(amount=66.0, currency="EUR"), "Price", "<=", "50 GBP", "out"),
         (Money(amount=60.0, currency="PLN"), "Price", "<=", "50 GBP", "open"),
         (True, "Keep warm", "=", "yes", "in"),
         (False, "Keep warm", "=", "yes", "out"),
@@ -99,7 +100,7 @@ def test_what_is_left_out_says_why_and_near_misses_come_first() -> None:
     found = ranked(products, wish("Price", "<=", "50 GBP"))
     assert [(each.name, each.near) for each in found.excluded] == [("Near", True), ("Far", False), ("Abroad", False)]
     assert found.excluded[0].reason == "Price is 54.00 GBP, wanted <= 50 GBP"
-    assert "about 145 GBP" in found.excluded[2].reason
+    assert "about 145.5 GBP" in found.excluded[2].reason
     assert found.notes == (
         "Prices in other currencies are compared at rates of 2026-01-02, so about: 1 USD = 0.727 GBP.",
     )

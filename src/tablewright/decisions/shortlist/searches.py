@@ -60,7 +60,7 @@ class PlanSearches:
             parts.append(f"Sent already:\n{block(3, chr(10).join(asked.sent), 'queries')}")
         if asked.broader:
             parts.append("They found nothing: search more broadly, with fewer words.")
-        parts.append(f"Give {asked.least} to {asked.most} queries.")
+        parts.append(f"Give at least {asked.least} and at most {asked.most} queries.")
         return Prompt(
             instructions=QUERIES, text="\n\n".join(parts), reply=PlannedQueries, max_tokens=80 + 40 * asked.most
         )

@@ -132,7 +132,8 @@ class Advising:
     def _counted(self, table: Table, ranking: Ranking) -> str:
         left_out = f"; {len(ranking.excluded)} do not meet the requirements" if ranking.excluded else ""
         count = len(table.rows)
-        return f"{count} {plural('candidate', count)} compared{left_out}. The first {min(TOP, len(ranking.ranked))}:"
+        first = f" The first {TOP}:" if len(ranking.ranked) > TOP else ""
+        return f"{count} {plural('candidate', count)} compared{left_out}.{first}"
 
     def _none_left(self, table: Table, ranking: Ranking, said: Sequence[Said], notes: Sequence[str]) -> ChatReply:
         if not table.rows:

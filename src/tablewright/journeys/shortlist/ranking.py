@@ -28,6 +28,8 @@ from tablewright.table.typed import typed
 
 UNKNOWN, SOFT_UNKNOWN = 0.5, 0.3
 """What a hard wish counts of which nobody knows whether it is met, and a soft one: what is stated comes first."""
+APPROXIMATE = 0.05
+"""The part by which a rate of exchange may be off: what is nearer to a limit is not known to be within it."""
 NEAR = 0.15
 """The part of a limit by which a near miss may be over it."""
 COMPARATORS: dict[str, Comparator] = {
@@ -130,7 +132,10 @@ class Judging:
         asked = Condition(of=wish.column, comparator=COMPARATORS[wish.operator], values=values)
         if isinstance(cell.value, tuple):
             return either(judge(Typed(raw=item), asked) for item in cell.value)
-        return judge(value, asked)
+        verdict = judge(value, asked)
+        if verdict.truth == "not stated" and value.raw != typed_cell(cell, field).raw:
+            return unstated(f"{wish.column} is {value.raw}, and rates change")
+        return verdict
 
     def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
         currency = next((each.currency for each in wanted if each.currency), "")
@@ -140,8 +145,10 @@ class Judging:
         if there is None:
             return value
         self._converted[self._rates.told(value.currency, currency)] = None
-        high = self._rates.convert(value.high, value.currency, currency) if value.high is not None else None
-        return structs.replace(value, number=there, high=high, currency=currency)
+        high = self._rates.convert(value.high, value.currency, currency) if value.high is not None else there
+        low, high = there * (1 - APPROXIMATE), (high or there) * (1 + APPROXIMATE)
+        raw = f"{value.raw}, about {there:.4g} {currency}"
+        return structs.replace(value, raw=raw, number=low, high=high, currency=currency)
 
     def shown(self, row: Row, wish: Wish) -> str:
         """The cell as it is compared: "9,800 JPY, about 50 GBP"."""
@@ -151,7 +158,7 @@ class Judging:
         value = row.cell(wish.column).value
         if isinstance(value, Money) and currency and value.currency != currency:
             there = self._rates.convert(value.amount, value.currency, currency)
-            text += f", about {there:.0f} {currency}" if there is not None else ""
+            text += f", about {there:.4g} {currency}" if there is not None else ""
         return text or "not known"
 
     def price(self, row: Row) -> float:
@@ -228,5 +235,6 @@ def shown_cell(row: Row, field: Field) -> str:
         return ""
     if isinstance(cell.value, bool):
         return "yes" if cell.value else "no"
+    value = float(f"{cell.value:.5g}") if isinstance(cell.value, float) else cell.value  # 6.40699 kg were 14 lb 2 oz
     unit = f" {field.unit}" if field.type == "number" and field.unit else ""
-    return f"{show(cell.value)}{unit}"
+    return f"{show(value)}{unit}"
