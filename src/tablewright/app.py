@@ -787,6 +787,7 @@ class Tablewright:
                 terms=terms_of(self.settings),
                 limits=shortlist_limits(self.settings),
                 rates=rates_of(self.settings),
+                concurrency=self.settings.rows_at_once,
                 watch=watch,
                 tell=tell,
                 folder=exports,

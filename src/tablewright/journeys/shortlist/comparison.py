@@ -54,6 +54,7 @@ class Comparison:
         actor: str,
         terms: Terms,
         limits: Limits,
+        concurrency: int | None,
         watch: Callable[[Progress], None],
     ) -> None:
         self.table_id = table_id
@@ -62,6 +63,7 @@ class Comparison:
         self._actor = actor
         self._terms = terms
         self._limits = limits
+        self._concurrency = concurrency
         self._watch = watch
 
     @classmethod
@@ -150,6 +152,7 @@ class Comparison:
             OwnPages({row.id: own_pages(row) for row in table.rows}),
             tools=self._tools,
             only=only,
+            concurrency=self._concurrency,
             retry=RetryPolicy(attempts=1 + self._limits.retries),
             terms=self._terms,
             watch=self._watch,

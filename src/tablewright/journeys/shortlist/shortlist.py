@@ -89,6 +89,7 @@ class Shortlist:
         terms: Terms = USUAL,
         limits: Limits = USUAL_LIMITS,
         rates: Rates = BUNDLED,
+        concurrency: int | None = None,
         watch: Callable[[Progress], None] = ignore,
         tell: Callable[[Step], None] = lambda _: None,
         folder: Path | None = None,
@@ -100,6 +101,7 @@ class Shortlist:
         self._terms = terms
         self._limits = limits
         self._rates = rates
+        self._concurrency = concurrency
         self._watch = watch
         self._tell = tell
 
@@ -447,6 +449,7 @@ class Shortlist:
             actor=self._actor,
             terms=self._terms,
             limits=self._limits,
+            concurrency=self._concurrency,
             watch=self._watch,
         )
 
