@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import Cancelled, Paused, UsageError
+from tablewright.errors import Cancelled, ModelError, Paused, UsageError
 from tablewright.journeys import enrich, refresh
 from tablewright.policies import acting_for, retry_policy, terms_of
 from tablewright.settings import Settings
@@ -81,7 +83,21 @@ class Works:
         paths = [Path(path) for path in run.spec["paths"]]
         done = await Ingest(store, corpus.embedder, workers=run.spec["workers"]).add(paths, told)
         doing.spec = {}  # who removes a document later finds its name nowhere
-        return done
+        return msgspec.structs.replace(done, classified=await self._classify(store, run))
+
+    async def _classify(self, store: Store, run: Run) -> int:
+        """What the new documents are, from the model if there is one. Without it, or over the budget, their own words
+        say it until somebody asks."""
+        from tablewright.assembly import BUILTIN
+        from tablewright.journeys.ask.kinds import AT_INGEST, classify
+
+        if self._settings.model.strip() in ("", BUILTIN):
+            return 0
+        # The documents are read by now: a model that cannot be opened, or may not be paid, takes nothing from them.
+        with self._apart(run.usage), suppress(UsageError, ModelError):
+            await store.quotas.left()
+            return await classify(store, await self._tools().open_model(), lambda _: None, most=AT_INGEST)
+        return 0
 
     async def recheck(self, run: Run, doing: Doing, watch: Watch = ignore) -> Rechecked:
         from tablewright.engine.recheck import Recheck

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,6 +59,33 @@ async def test_a_list_is_read_from_every_document_of_the_kind_and_kept(library: 
     assert f"{total:,} EUR" in spent.answer
     assert spent.completeness == "incomplete"
     assert "1 of 60 could not be decided" in spent.reason
+
+
+async def test_a_model_says_what_new_documents_are_when_they_are_added(
+    library: Library, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = reader({})
+    note = tmp_path / "bell.txt"
+    note.write_text("RECEIPT No. 77\nBell Tower\nTotal: EUR 4.00\n")
+    async with library.with_model(endpoint).open() as tablewright:
+        await tablewright.set_document_kind(["pump.md"], "data sheet")
+        added = await tablewright.add_documents([note], workers=1)
+        assert (added.classified, len(endpoint.asked)) == (64 - 1, 4), "twenty in a call, and none that a person named"
+        kinds = {each.name: (each.kind, each.kind_by) for each in await tablewright.documents(readable=True)}
+        assert kinds["bell.txt"] == ("receipt", "model")
+        assert kinds["pump.md"] == ("data sheet", "person")
+        assert (await tablewright.add_documents([note], workers=1)).classified == 0
+
+
+async def test_documents_are_added_although_the_model_cannot_be_reached(
+    library: Library, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = refusal(401, "wrong key")
+    note = tmp_path / "bell.txt"
+    note.write_text("RECEIPT No. 77\nBell Tower\nTotal: EUR 4.00\n")
+    async with library.with_model(endpoint).open() as tablewright:
+        added = await tablewright.add_documents([note], workers=1)
+    assert (added.added, added.classified) == (1, 0)
 
 
 async def test_only_a_document_that_changed_is_read_again(library: Library, endpoint: Endpoint) -> None:

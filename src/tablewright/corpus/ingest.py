@@ -55,6 +55,8 @@ class Ingested(Noun, frozen=True):
     pages: int = 0
     segments: int = 0
     facts: int = 0
+    classified: int = 0
+    """Documents of which the model said what they are."""
     seconds: float = 0.0
 
 

@@ -54,7 +54,8 @@ class Unread(Noun, frozen=True):
 
 
 class DocumentsAdded(Noun, frozen=True):
-    """`same` are files with the content of a document that is there already."""
+    """`same` are files with the content of a document that is there already; `classified` is of how many documents the
+    model said what they are."""
 
     added: int
     changed: int
@@ -64,6 +65,7 @@ class DocumentsAdded(Noun, frozen=True):
     pages: int
     segments: int
     facts: int
+    classified: int
     seconds: float
     documents: tuple[DocumentShown, ...]
 
@@ -170,6 +172,7 @@ async def add_documents(
             pages=done.pages,
             segments=done.segments,
             facts=done.facts,
+            classified=done.classified,
             seconds=done.seconds,
             documents=tuple(map(shown, documents)),
         ),

@@ -64,6 +64,8 @@ def add(
     ]
     sizes = [output.many(done.pages, "page"), output.many(done.segments, "passage"), output.many(done.facts, "fact")]
     output.say(f"{', '.join(counts) or 'No files'}: {', '.join(sizes)} in {done.seconds:.1f} s.")
+    if done.classified:
+        output.say(f"The model said what {output.many(done.classified, 'document')} are: `docs list` shows the kinds.")
     for path, other in done.same[:SHOWN_PROBLEMS]:
         output.say(f"  {path}: the same content as {other}")
     print_unreadable(done.unreadable)

@@ -46,6 +46,7 @@ class Added(FromOutside):
     pages: int
     passages: int
     facts: int
+    classified: int = Key(description="Documents of which the model said what they are.")
     seconds: float
 
 
@@ -184,6 +185,7 @@ class DocumentTools:
             pages=done.pages,
             passages=done.segments,
             facts=done.facts,
+            classified=done.classified,
             seconds=done.seconds,
         )
 

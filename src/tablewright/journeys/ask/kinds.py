@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 20
 """Documents that are classified in one call."""
+AT_INGEST = 400
+"""Documents that are classified when they are added, without a question about what it costs; the others when the first
+question is asked."""
 DOCUMENT = Field(name="Document")
 TITLE = Field(name="Title")
 
@@ -47,12 +50,13 @@ async def always(fill: Fill) -> bool:
     return True
 
 
-async def classify(store: Store, model: LanguageModel | None, tell: Tell) -> int:
-    """A kind from the model for each document that has none from it or from a person; how many were given one."""
+async def classify(store: Store, model: LanguageModel | None, tell: Tell, *, most: int | None = None) -> int:
+    """A kind from the model for each document that has none from it or from a person, the first `most` of them; how
+    many were given one."""
     if model is None:
         return 0
     documents = await store.documents.all(readable=True)
-    waiting = [each for each in documents if not each.kind_by]
+    waiting = [each for each in documents if not each.kind_by][:most]
     kinds = Counter(each.kind for each in documents if each.kind_by and each.kind)
     count = 0
     for start in range(0, len(waiting), AT_ONCE):
