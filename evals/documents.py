@@ -465,9 +465,14 @@ class Passages:
             self._starts.append(at)
 
     def of(self, cited: Citation) -> set[str]:
-        """Of all parts of the quote."""
-        places = [self._text.find(part, cited.start, cited.end) for part in cited.quote.split(" … ")]
-        return {self._ids[max(0, bisect_right(self._starts, place) - 1)] for place in places if place >= 0}
+        """Of all parts of the quote, from the passage that each begins in to that in which it ends."""
+        found: set[str] = set()
+        for part in cited.quote.split(" … "):
+            place = self._text.find(part, cited.start, cited.end)
+            if place >= 0:
+                first, last = (max(0, bisect_right(self._starts, at) - 1) for at in (place, place + len(part) - 1))
+                found.update(self._ids[first : last + 1])
+        return found
 
 
 def shared_words(answer: str, gold: str) -> float:

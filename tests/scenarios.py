@@ -438,10 +438,10 @@ async def documents(stage: Stage) -> Any:
 
 @scenario
 async def ask(stage: Stage) -> Any:
-    """Kinds, a sum over read columns, a follow-up that reads nothing, sentences of a manual, and what nothing says."""
+    """Kinds, a sum over read columns, a follow-up in another language that reads nothing, sentences, a refusal."""
     return await stage.ask(
         "What did we pay for tyres, and where?",
-        "only the ones paid in euros, sorted by date",
+        "nur die in Euro bezahlten, nach Datum sortiert",
         "Which solar module is the lightest per watt?",
         "How is the inverter cleaned, and how often?",
         "Who signed the lease of the warehouse?",

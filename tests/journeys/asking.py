@@ -45,7 +45,16 @@ READING, COMPOSING, GROUPING = "You fill cells of a table", "You answer a questi
 def plan(question: str, **values: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"say": "", "path": "", "queries": [], "of": [], "columns": [], "conditions": []}
     empty |= {"aggregate": "", "aggregate_column": "", "group_by": "", "order_by": "", "descending": False}
-    return {"question": question, "action": "text", **empty, "limit": 0, "unit_column": "", "compare": False, **values}
+    return {
+        "question": question,
+        "action": "text",
+        **empty,
+        "limit": 0,
+        "unit_column": "",
+        "sentence": "",
+        "compare": False,
+        **values,
+    }
 
 
 def column(name: str, type: str, question: str) -> dict[str, str]:
@@ -104,7 +113,13 @@ def cells_of(text: str, names: list[str]) -> dict[str, Any]:
 
 
 def nothing() -> dict[str, Any]:
-    return {"statements": [], "answered": "no", "missing": "it is not told", "queries": []}
+    return {
+        "statements": [],
+        "answered": "no",
+        "missing": "it is not told",
+        "queries": [],
+        "ask": "Which ship is meant?",
+    }
 
 
 def stating(statement: str, quote: str, calculation: str = "") -> Callable[[str], Any]:
@@ -113,8 +128,8 @@ def stating(statement: str, quote: str, calculation: str = "") -> Callable[[str]
         if not held:
             return nothing()
         quotes = [{"passage": held[0], "quote": quote}]
-        said = [{"statement": statement, "quotes": quotes, "calculation": calculation}]
-        return {"statements": said, "answered": "yes", "missing": "", "queries": []}
+        said = [{"statement": statement, "quotes": quotes, "calculation": calculation, "contradiction": False}]
+        return {"statements": said, "answered": "yes", "missing": "", "queries": [], "ask": ""}
 
     return composed
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tablewright.journeys.ask import tables
+from tablewright.table.form import form_of
 
 from ..models.endpoint import Asked, Endpoint, answer, refusal
 from ..models.endpoint import Reply as Sent
@@ -21,6 +22,7 @@ from .asking import (
     SPENT_PLAN,
     TIRES_PLAN,
     TOTAL,
+    blocks,
     condition,
     nothing,
     outside_blocks,
@@ -100,6 +102,79 @@ async def test_only_a_document_that_changed_is_read_again(library: Library, endp
     read = [prompt for prompt in prompts(endpoint)[before:] if READING in prompt]
     assert len(read) == 1
     assert "brass bell" in read[0]
+
+
+async def test_what_was_read_before_a_document_changed_decides_nothing(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN})
+    async with library.with_model(endpoint).open() as tablewright:
+        await asked_of(tablewright, RECEIPTS)
+        path = library.folder / "receipts/r002.txt"
+        path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
+        await tablewright.add_documents([path], workers=1)
+        reply = await tablewright.query_documents(form_of("kind = receipt and item contains tire"))
+    assert (reply.count, reply.completeness) == (54, "incomplete")
+    assert reply.ledger is not None
+    assert reply.ledger.undecided == (("r002", "Item was read before the document changed"),)
+
+
+async def test_a_sum_is_said_in_the_words_of_the_plan_and_a_made_up_figure_is_not(
+    library: Library, endpoint: Endpoint
+) -> None:
+    wie_viel, erfunden = "Was kosteten die Reifen 2024?", "Und was noch?"
+    german = {**SPENT_PLAN, "question": wie_viel, "sentence": "{count} Belege von 2024 kosteten zusammen {figure}."}
+    invented = {**german, "sentence": "{count} Belege kosteten {figure}, 19 % davon Steuer."}
+    endpoint.otherwise = reader({wie_viel: german, erfunden: invented})
+    async with library.with_model(endpoint).open() as tablewright:
+        said = (await asked_of(tablewright, wie_viel)).answer
+        plain = (await asked_of(tablewright, erfunden)).answer
+    total = sum(80 + number for number in range(1, LATE + 1))
+    assert said == f"{LATE} Belege von 2024 kosteten zusammen {total:,} EUR."
+    assert plain.startswith("The sum of")
+
+
+async def test_kinds_that_a_question_names_are_searched_first_and_the_reply_says_that_it_went_on(
+    library: Library, endpoint: Endpoint
+) -> None:
+    asked = "What do the receipts say about the captain?"
+    limited = plan(asked, queries=["captain of the schooner"], of=["receipt"])
+    endpoint.otherwise = reader({asked: limited}, who_the_captain_was)
+    reply = await library.with_model(endpoint).ask(asked)
+    assert "Ottoline Brask" in reply.answer
+    assert reply.relaxed == ("Searched in all documents, not only in receipts.",)
+    assert reply.attempts[0].asked.endswith("in receipts")
+
+
+async def test_documents_that_contradict_each_other_are_shown_as_that(
+    library: Library, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    asked, claim = "What is the pressure of the pump P9?", "The data sheet says 6 bar, the label says 8 bar."
+    label = tmp_path / "label.txt"
+    label.write_text("Label of the pump P9\n\nPump pressure: 8 bar\n")
+
+    def composed(prompt: str) -> Any:
+        held = {quote: number for number, text in blocks(prompt) for quote in PRESSURES if quote in text and number}
+        quotes = [{"passage": number, "quote": quote} for quote, number in held.items()]
+        said = {"statement": claim, "quotes": quotes, "calculation": "", "contradiction": True}
+        return {"statements": [said], "answered": "yes", "missing": "", "queries": [], "ask": ""}
+
+    endpoint.otherwise = reader({}, composed)
+    async with library.with_model(endpoint).open() as tablewright:
+        await tablewright.add_documents([label], workers=1)
+        reply = await asked_of(tablewright, asked)
+    assert reply.contradictions == (claim,)
+    assert {cited.quote for cited in reply.citations} == set(PRESSURES)
+
+
+PRESSURES = ("Pump pressure: 6 bar", "Pump pressure: 8 bar")
+
+
+async def test_a_refusal_says_what_was_searched_for_and_asks_for_what_would_help(
+    library: Library, endpoint: Endpoint
+) -> None:
+    endpoint.otherwise = reader({})
+    reply = await library.with_model(endpoint).ask(CAPTAIN_OF)
+    assert reply.clarification.startswith(f"Searched for: {CAPTAIN_OF} (")
+    assert reply.clarification.endswith("Which ship is meant?")
 
 
 async def test_before_many_documents_are_read_the_person_is_asked(

@@ -28,13 +28,17 @@ For each `statement`:
 will still show it. All figures, dates and amounts of the statement stand in its quotes.
 - `calculation`: only where a figure follows by arithmetic: the expression with the figures as the passages write \
 them, such as "(1577 - 1200) / 1200 * 100"; else "".
+- `contradiction`: true where it says that passages contradict each other about what is asked: name both sides, which \
+document says which, and quote both. Do not choose between them. A newer version that replaces an older one is no \
+contradiction: say which holds now.
 
-Where passages contradict each other, say so, and quote both. Where they cover only a part of the question, answer \
-that part. Say nothing from memory and nothing that is merely likely.
+Where the passages cover only a part of the question, answer that part. Say nothing from memory and nothing that is \
+merely likely.
 
 `answered`: "yes", "partly", or "no" where no passage says it; then there are no statements. Where it is not "yes", \
-`missing` says in a few words what is not told, and `queries` are one to three further searches, in words that such \
-documents would use and that were not searched for yet; none if nothing more can be expected.
+`missing` says in a few words what is not told; `queries` are one to three further searches, in words that such \
+documents would use and that were not searched for yet, or none if nothing more can be expected; and `ask` is one \
+short question to the user that would help to find it: another name, which document, which time.
 
 {WARNING}"""
 MOST = 8
@@ -78,6 +82,7 @@ class Quote(Noun, frozen=True):
 class Statement(Noun, frozen=True):
     text: str
     quotes: tuple[Quote, ...]
+    contradiction: bool = False
 
 
 class TextAnswer(Noun, frozen=True):
@@ -87,6 +92,7 @@ class TextAnswer(Noun, frozen=True):
     answered: Literal["yes", "partly", "no"] = "no"
     missing: str = ""
     queries: tuple[str, ...] = ()
+    ask: str = ""
     left_out: tuple[str, ...] = ()
 
 
@@ -99,6 +105,7 @@ class Said(BaseModel):
     statement: str
     quotes: list[PassageQuote]
     calculation: str
+    contradiction: bool
 
 
 class Written(BaseModel):
@@ -106,6 +113,7 @@ class Written(BaseModel):
     answered: Literal["yes", "partly", "no"]
     missing: str
     queries: list[str]
+    ask: str
 
 
 class Compose:
@@ -138,6 +146,7 @@ class Compose:
             answered=reply.answered if found else "no",
             missing=harmless(reply.missing),
             queries=tuple(query for query in map(harmless, reply.queries) if query),
+            ask=harmless(reply.ask),
             left_out=tuple(left_out),
         )
         if problems:
@@ -161,6 +170,8 @@ def verified(said: Said, passages: tuple[Passage, ...]) -> tuple[Statement | Non
         quotes.append(place)
     if not quotes:
         return None, f"{shortened(text, 80)!r} has no quote."
+    if said.contradiction and len({(passages[each.passage].document_id, each.start) for each in quotes}) < 2:
+        return None, f"{shortened(text, 80)!r}: a contradiction needs quotes of both sides."
     texts = [f"{passages[quote.passage].shown_as}\n{around(quote, passages)}" for quote in quotes]
     results: list[float] = []
     if said.calculation.strip():
@@ -173,7 +184,7 @@ def verified(said: Said, passages: tuple[Passage, ...]) -> tuple[Statement | Non
             f"{shortened(text, 80)!r}: {', '.join(missing)} neither stands in the quotes nor follows from "
             "`calculation`."
         )
-    return Statement(text=text, quotes=tuple(quotes)), ""
+    return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction), ""
 
 
 def found_quote(quoted: PassageQuote, passages: tuple[Passage, ...]) -> tuple[Quote | None, str]:

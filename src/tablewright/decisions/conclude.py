@@ -41,6 +41,8 @@ class ToConclude(Noun, frozen=True, gc=True):
     question: str
     rows: tuple[NumberedRow, ...]
     today: str = ""
+    more: int = 0
+    """Rows that did not fit."""
 
 
 class ConcludedStatement(Noun, frozen=True):
@@ -82,10 +84,11 @@ class Conclude:
                 table = row.table
                 lines.append(f"{table}:")
             lines.append(f"[{number}] {row.text}")
+        cut = f"\n{asked.more:,} more rows do not fit here; say that the answer is of these rows." if asked.more else ""
         return Prompt(
             instructions=INSTRUCTIONS,
             text=(
-                f"{block(1, chr(10).join(lines), 'rows')}\n\nToday is {asked.today}.\nThe question:\n"
+                f"{block(1, chr(10).join(lines), 'rows')}{cut}\n\nToday is {asked.today}.\nThe question:\n"
                 f"{question_block(asked.question)}"
             ),
             reply=ConclusionReply,

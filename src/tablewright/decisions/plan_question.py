@@ -41,8 +41,8 @@ is meant, or where the question refers to something that was never named. `say` 
 the readings.
 
 For "text", `queries`: 2 to 5 searches in words that the documents themselves would use, each for another part or \
-wording of the question; in the documents' language. Give `queries` for "table" too: they are used where the table \
-leaves the question open.
+wording of the question; in the documents' language. `of`: the kinds to search, only where the question says so ("what \
+do the manuals say"); else none. Give `queries` for "table" too: they are used where the table leaves the question open.
 
 For "table":
 - `of`: the kinds, or the numbers of tables inside documents (T1), whose members are meant. Prefer a table inside \
@@ -62,6 +62,10 @@ amount or date. `group_by`: a column, for one figure a group. `order_by` (a colu
 three most expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which supplier \
 most often" is a count by supplier, `descending`, `limit` 1.
 - `unit_column`: where the currency or unit of the figures stands in a column of its own, that column; else "".
+- `sentence`: the answer in one sentence of the user's language, which code completes: {{count}} stands for how many \
+match, {{figure}} for the sum, average or extreme, where there is no `group_by`; no other figure that is not in the \
+question. "{{count}} invoices of March are over 500 EUR." Code adds a line for each group, for each member of a short \
+list, and for who has the extreme.
 - `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows, that conditions \
 and aggregates cannot express, such as matching orders with deliveries, or price times stock; a second reader is then \
 shown the rows that the conditions leave. A yes or no that a list or a count settles needs none.
@@ -130,6 +134,7 @@ class QuestionPlan(BaseModel):
     descending: bool
     limit: int
     unit_column: str
+    sentence: str
     compare: bool
 
 
@@ -151,6 +156,7 @@ def texts_for(text: str) -> QuestionPlan:
         descending=False,
         limit=0,
         unit_column="",
+        sentence="",
         compare=False,
     )
 
@@ -193,11 +199,11 @@ def wrong_with(plan: QuestionPlan, groups: Mapping[str, Group]) -> str:
         return "`say` must be the question to the user."
     if plan.action == "text" and not any(query.strip() for query in plan.queries):
         return "there are no `queries` to search for."
+    unknown = [name for name in plan.of if name not in groups]
+    if plan.action == "table" and (unknown or not plan.of):
+        return f"`of` must name some of: {', '.join(groups)}."
     if plan.action != "table":
         return ""
-    unknown = [name for name in plan.of if name not in groups]
-    if unknown or not plan.of:
-        return f"`of` must name some of: {', '.join(groups)}."
     columns = {column_key(column.name) for column in plan.columns}
     for name in plan.of:
         columns |= {column_key(column) for column in groups[name].columns}

@@ -91,6 +91,8 @@ class Reply(Noun, frozen=True):
     export: str = ""
     """The file that the person asked to have all rows in, if any."""
     clarification: str = ""
+    contradictions: tuple[str, ...] = ()
+    """Statements of the answer that say where documents contradict each other."""
     form: Form | None = None
     """The form that was looked up, or as much of one as was understood of a question without a model."""
     not_understood: tuple[str, ...] = ()

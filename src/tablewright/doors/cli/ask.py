@@ -176,6 +176,8 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         output.say(f"{lead}: {reply.form}.")
     if reply.ledger is not None:
         output.say(f"{str(reply.ledger).capitalize()}. Completeness: {reply.completeness}{because(reply.reason)}")
+    for said in reply.contradictions:
+        output.say(f"The documents contradict each other: {said}")
     if reply.degraded:
         output.say(f"Answered without the model: {reply.degraded}")
     for said in reply.relaxed:

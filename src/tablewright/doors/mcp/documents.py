@@ -97,6 +97,7 @@ class Asked(FromOutside):
     reason: str
     ledger: str = Key(description="How many things matched, did not, could not be read or decided.")
     relaxed: list[str]
+    contradictions: list[str] = Key(description="Where documents contradict each other.")
     form: str = Key(description="Without a model: the conditions that were looked up, or what of them was understood.")
     not_understood: list[str] = Key(description="Without a model: words of the question that were not understood.")
     route: str
@@ -250,6 +251,7 @@ def asked(reply: Reply, hide: Callable[[str], str]) -> Asked:
         reason=reply.reason,
         ledger=str(reply.ledger) if reply.ledger else "",
         relaxed=list(reply.relaxed),
+        contradictions=list(reply.contradictions),
         form=str(reply.form) if reply.form else "",
         not_understood=list(reply.not_understood),
         route=reply.route,

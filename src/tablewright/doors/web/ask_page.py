@@ -192,6 +192,8 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
     with_numbers(reply.answer, (), open_number)
     with row():
         chip(reply.completeness, SURE[reply.completeness])
+        if reply.contradictions:
+            chip("the documents contradict each other", "low")
         if reply.ledger is not None:
             said(f"{str(reply.ledger)[:1].upper()}{str(reply.ledger)[1:]}.", "tw-small")
     for note in (reply.reason, *reply.relaxed, reply.clarification):

@@ -10,6 +10,7 @@ from decimal import Decimal
 from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.found import Found, Thing
+from tablewright.decisions.figures import unproved
 from tablewright.store.results import ResultRow
 from tablewright.table.corpus import Question
 from tablewright.table.currencies import is_currency
@@ -137,8 +138,13 @@ def ledger_of(found: Found) -> Ledger:
 # ── the sentences ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def told(found: Found, aggregated: Aggregated | None, sources: Sources) -> str:
+async def told(found: Found, aggregated: Aggregated | None, sources: Sources, sentence: str = "") -> str:
+    """`sentence` is the answer in the user's own language, with places for the figures; code has its own in English."""
     question = found.question
+    if said := completed(sentence, found, aggregated):
+        if aggregated is None or not (question.group_by or question.aggregate in EXTREMES):
+            return said
+        return f"{said}\n{await _by_group(aggregated, found, sources)}"
     if aggregated is not None and question.aggregate != "count":
         return await _amounts(aggregated, found, sources)
     things = question.things or "document"
@@ -146,9 +152,43 @@ async def told(found: Found, aggregated: Aggregated | None, sources: Sources) ->
     verb = "matches" if count == 1 else "match"
     said = f"{count:,} {plural(things, count)} {verb}."
     if aggregated is not None and question.group_by:
-        groups = [f"{group.key or 'not stated'}: {group.count:,}" for group in aggregated.groups]
-        return f"{said} By {question.group_by}: {'; '.join(groups)}."
+        return f"{said} By {question.group_by}: {'; '.join(_counts(aggregated))}."
     return said
+
+
+def completed(sentence: str, found: Found, aggregated: Aggregated | None) -> str:
+    """The sentence with its figures; "" where it has other figures than code and the question know, or no place for
+    the one that was asked for."""
+    amounts = [amount for group in aggregated.groups for amount in group.amounts] if aggregated else []
+    is_grouped = bool(found.question.group_by)
+    figure = " + ".join(written(amount) for amount in amounts) if not is_grouped else ""
+    if found.question.aggregate not in ("", "count") and not is_grouped and ("{figure}" not in sentence or not figure):
+        return ""
+    if not figure and "{figure}" in sentence:
+        return ""
+    if "{" in sentence.replace("{count}", "").replace("{figure}", "") or unproved(sentence, [found.question.text]):
+        return ""
+    return sentence.strip().replace("{count}", f"{len(found.matches):,}").replace("{figure}", figure)
+
+
+async def _by_group(aggregated: Aggregated, found: Found, sources: Sources) -> str:
+    """The lines below a sentence that is not code's own."""
+    if found.question.aggregate == "count":
+        return "\n".join(f"- {line}" for line in _counts(aggregated))
+    lines = []
+    for group in aggregated.groups:
+        for amount in group.amounts:
+            named = await _holders(amount, found.question, sources) if found.question.aggregate in EXTREMES else ""
+            lines.append("- " + ": ".join(filter(None, (group.key, written(amount), named))))
+    return "\n".join(lines)
+
+
+def _counts(aggregated: Aggregated) -> list[str]:
+    return [f"{group.key or 'not stated'}: {group.count:,}" for group in aggregated.groups]
+
+
+def written(amount: Amount) -> str:
+    return f"{shown(amount.value, is_money=is_currency(amount.unit))} {amount.unit}".strip()
 
 
 async def _amounts(aggregated: Aggregated, found: Found, sources: Sources) -> str:
@@ -166,19 +206,23 @@ async def _amounts(aggregated: Aggregated, found: Found, sources: Sources) -> st
 
 
 async def _amount(amount: Amount, question: Question, sources: Sources) -> str:
-    value = f"{shown(amount.value, is_money=is_currency(amount.unit))} {amount.unit}".strip()
     of = spoken(question)
     if question.aggregate not in EXTREMES:
         name = "sum" if question.aggregate == "sum" else "average"
         count = f"{len(amount.things):,} {plural(question.things or 'document', len(amount.things))}"
-        return f"The {name} of {of} of {count} is {value}."
+        return f"The {name} of {of} of {count} is {written(amount)}."
     which = (DATES if isinstance(amount.value, str) else EXTREMES)[question.aggregate]
+    return f"The {which} {of} is {written(amount)}: {await _holders(amount, question, sources)}."
+
+
+async def _holders(amount: Amount, question: Question, sources: Sources) -> str:
+    """Those that have the extreme, each with its source."""
     named = [
         f"{thing.title}{besides(thing, question)} [source {await sources.of_thing(thing)}]"
         for thing in amount.things[:NAMED]
     ]
     more = f" and {len(amount.things) - NAMED:,} more" if len(amount.things) > NAMED else ""
-    return f"The {which} {of} is {value}: {', '.join(named)}{more}."
+    return f"{', '.join(named)}{more}"
 
 
 def spoken(question: Question) -> str:

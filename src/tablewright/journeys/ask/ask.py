@@ -201,4 +201,4 @@ def lines_about(question: str, text: str) -> str:
 
 async def answered(asking: Asking, things: Inventory) -> Reply:
     reply = await answer_from_tables(asking, things) if asking.plan.action == "table" else None
-    return reply or await answer_from_texts(asking)
+    return reply or await answer_from_texts(asking, things)

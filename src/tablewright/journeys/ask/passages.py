@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.search import CorpusHit
@@ -22,13 +22,15 @@ MOST = 24
 NEIGHBOURS = 1
 
 
-async def find_passages(corpus: Corpus, queries: Sequence[str], room: int) -> tuple[list[Passage], list[int]]:
+async def find_passages(
+    corpus: Corpus, queries: Sequence[str], room: int, documents: Collection[str] | None = None
+) -> tuple[list[Passage], list[int]]:
     """The best first, until `room` characters are full. What stands next to each other is one passage. Beside them the
     segments that were found."""
     scores: dict[int, float] = {}
     hits: dict[int, CorpusHit] = {}
     for query in queries:
-        found = await corpus.search.hybrid(query, EACH)
+        found = await corpus.search.hybrid(query, EACH, documents=documents)
         for place, hit in enumerate(found.hits):
             hits[hit.id] = hit
             scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (RANK + place)

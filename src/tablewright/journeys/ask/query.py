@@ -20,7 +20,7 @@ from tablewright.corpus.vocabulary import holds
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.plan_question import PlannedCondition, QuestionPlan, wanted_value
 from tablewright.decisions.same_values import SameValues, ToGroup
-from tablewright.journeys.ask.things import Member
+from tablewright.journeys.ask.things import CHANGED, Member
 from tablewright.table.corpus import Comparator, Completeness, Condition, Question, Typed
 from tablewright.table.currencies import CODES
 from tablewright.table.model import FieldType, column_key
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 300
 """Values of a column that are compared in meaning; of more, only spelling counts, and the reply says so."""
-NOT_READ = frozenset({"error", "over_budget", "blocked", "it was not looked for"})
+NOT_READ = frozenset({"error", "over_budget", "blocked", "it was not looked for", CHANGED})
 """Reasons of empty cells that say nothing about the document."""
 
 
@@ -233,6 +233,8 @@ def decided(member: Member, condition: PlannedCondition, types: Mapping[str, Fie
         if reason in NOT_READ:
             return unstated(f"{condition.column} could not be read")
         return MATCH if bool(stated) == (condition.operator == "known") else NO_MATCH
+    if not stated and reason == CHANGED:
+        return unstated(f"{condition.column} was read before the document changed")
     if not stated:
         return unstated(f"{condition.column} {'could not be read' if reason in NOT_READ else 'is not stated'}")
     verdicts = [compared(each, condition, types.get(key, "text"), said) for each in stated]

@@ -3,6 +3,7 @@ the model, answers from the cells."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
@@ -36,6 +37,9 @@ ASKS_FIRST = 60
 NAMED = 6
 """Things that an answer names; more are a table."""
 LONGEST_ROW = 600
+TOO_MANY = 200
+"""Rows beyond which one is asked to narrow the question."""
+NARROWING = 3
 
 
 async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
@@ -142,7 +146,7 @@ async def reply_of(asking: Asking, scope: Scope, said: Spellings) -> Reply | Non
     columns = found.question.show
     shown = listed(found, aggregated)
     rows = await shown_rows(columns, shown, sources)
-    lines = [await told(found, aggregated, sources)]
+    lines = [await told(found, aggregated, sources, plan.sentence)]
     if not plan.aggregate and 0 < len(shown) <= NAMED:
         for thing, row in zip(shown, rows, strict=True):
             pairs = [f"{name} {value}" for name, value in zip(columns, values_of(thing, columns), strict=True) if value]
@@ -165,9 +169,23 @@ async def reply_of(asking: Asking, scope: Scope, said: Spellings) -> Reply | Non
             relaxed=relaxed(plan, scope, said) if not found.matches else (),
             result_id=result_id,
             more=len(shown) - len(rows),
+            clarification=too_many(len(shown), plan, scope) if not plan.aggregate else "",
             form=asking.form,
         )
     )
+
+
+def too_many(count: int, plan: QuestionPlan, scope: Scope) -> str:
+    """By what a long list can be narrowed, where it is longer than anybody reads."""
+    if count <= TOO_MANY:
+        return ""
+    used = {column_key(condition.column) for condition in plan.conditions}
+    stated = Counter(
+        each[0].asked for member in scope.members for key, each in member.values.items() if key not in used
+    )
+    by = [name for name, _ in stated.most_common(NARROWING)]
+    narrow = f" Narrow them by {' or '.join(by)}, or export them all." if by else " They can be exported."
+    return f"{count:,} match, and the first {ROWS} are shown.{narrow}"
 
 
 def relaxed(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[str, ...]:
@@ -210,7 +228,7 @@ async def concluded(asking: Asking, members: Sequence[tuple[str, Member]], thing
         if left < 0:
             break
         rows.append(NumberedRow(table=name, text=text))
-    asked = ToConclude(question=plan.question, rows=tuple(rows), today=asking.today)
+    asked = ToConclude(question=plan.question, rows=tuple(rows), today=asking.today, more=len(members) - len(rows))
     with concerning([member.document.id for _, member in members]):
         outcome = await decide(Conclude(), asked, desk.model, desk.tell)
     conclusion: Conclusion = outcome.decided

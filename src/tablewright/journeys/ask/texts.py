@@ -9,6 +9,7 @@ from tablewright.decisions.decision import decide
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import Sources
 from tablewright.journeys.ask.passages import find_passages
+from tablewright.journeys.ask.things import Inventory
 from tablewright.journeys.ask.turn import Asking, unverified, with_sources
 from tablewright.models.concern import concerning
 from tablewright.table.reply import Reply, Tried
@@ -19,23 +20,33 @@ ROUNDS = 3
 NOT_SAID = "The documents do not say."
 
 
-async def answer_from_texts(asking: Asking) -> Reply:
-    desk = asking.desk
+async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
+    """Where the question names kinds, they are searched first, and all documents only if they do not say it."""
+    desk, plan = asking.desk, asking.plan
     assert desk.model is not None
-    queries = [query for query in asking.plan.queries if query.strip()] or [asking.plan.question]
+    queries = [query for query in plan.queries if query.strip()] or [plan.question]
+    kinds = [name for name in plan.of if name in things.kinds] if plan.action == "text" else []
+    within = {each.id for name in kinds for each in things.kinds[name]} or None
     searched: list[str] = []
     said, passages = TextAnswer(), list[Passage]()
     documents: set[str] = set()
-    for _ in range(ROUNDS):
+    widened = ""
+    for number in range(ROUNDS):
         searched += [query for query in queries if query not in searched]
-        passages, found = await find_passages(desk.corpus, searched, desk.model.text_room)
+        passages, found = await find_passages(desk.corpus, searched, desk.model.text_room, within)
         asking.segments += found
         documents |= {each.document_id for each in passages}
+        where = f" in {', '.join(plural(kind, 2) for kind in kinds)}" if within else ""
         asking.tried.append(
-            Tried(tool="search_text + search_vector(segment)", asked=" · ".join(queries), matches=len(passages))
+            Tried(
+                tool="search_text + search_vector(segment)",
+                asked=f"{' · '.join(queries)}{where}",
+                matches=len(passages),
+                threshold="the best that fit",
+            )
         )
         asked = ToCompose(
-            question=asking.plan.question, passages=tuple(passages), searched=tuple(searched), today=asking.today
+            question=plan.question, passages=tuple(passages), searched=tuple(searched), today=asking.today
         )
         with concerning([each.document_id for each in passages]):
             outcome = await decide(Compose(), asked, desk.model, desk.tell)
@@ -43,12 +54,14 @@ async def answer_from_texts(asking: Asking) -> Reply:
             raise ModelError(f"The question was not answered: {outcome.degraded}", kept="Nothing was lost.")
         said = outcome.decided
         queries = [query for query in said.queries if query not in searched]
-        if said.answered == "yes" or not queries:
+        if said.answered == "yes" or not (queries or within):
             break
-    return await told(asking, said, passages, len(documents))
+        if within and number + 1 < ROUNDS:
+            widened, within = f"Searched in all documents, not only{where}.", None
+    return await told(asking, said, passages, len(documents), widened)
 
 
-async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], read: int) -> Reply:
+async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], read: int, widened: str) -> Reply:
     sources = Sources(corpus=asking.desk.corpus)
     lines = []
     for statement in said.statements:
@@ -73,5 +86,14 @@ async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], re
             reason=f"the best passages were read, not all: {looked}" if said.statements else looked,
             route="long-text",
             route_reason=asking.plan.question,
+            relaxed=(widened,) if widened else (),
+            clarification=asked_back(asking, said) if not said.statements else "",
+            contradictions=tuple(each.text for each in said.statements if each.contradiction),
         )
     )
+
+
+def asked_back(asking: Asking, said: TextAnswer) -> str:
+    """What was tried, and what would help."""
+    tried = "; ".join(f"{each.asked} ({each.matches} {plural('passage', each.matches)})" for each in asking.tried)
+    return f"Searched for: {tried}. {said.ask}".strip()

@@ -24,6 +24,7 @@ SAMPLES = 4
 NAMES = 8
 FEW = 12
 """Different values of a column that are all shown."""
+CHANGED = "the document has changed since it was read"
 SURE = 0.5
 """A value below this confidence decides nothing."""
 
@@ -53,6 +54,7 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
     for document in documents:
         owned = rows.get(document.id)
         row = cells.get(owned.row_id) if owned else None
+        is_old = owned is not None and owned.text_hash != document.text_hash
         values: dict[str, tuple[Stated, ...]] = {}
         missing: dict[str, str] = {}
         doubts = set()
@@ -61,7 +63,9 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
         for each in table.fields:
             cell = row.cell(each.name) if row else Cell()
             key = column_key(each.name)
-            if cell.value is None:
+            if is_old and each.question:
+                missing[key] = CHANGED
+            elif cell.value is None:
                 missing[key] = cell.error or cell.reason or "it was not looked for"
             else:
                 values[key] = stated_of(each, cell)
