@@ -173,10 +173,10 @@ class Stage:
             "quotes": [quote for reference in report.references for quote in reference.quotes],
         }
 
-    async def shortlist(self, *messages: str) -> Any:
+    async def shortlist(self, *messages: str, products: str = "8") -> Any:
         """A conversation with the adviser: what it says and proposes, and what the state is in the end."""
         turns = []
-        async with Tablewright.open(self.settings(shortlist_products="8", shortlist_queries="10")) as tablewright:
+        async with Tablewright.open(self.settings(shortlist_products=products, shortlist_queries="10")) as tablewright:
             state = await tablewright.begin_shortlist()
             for message in messages:
                 state, reply = await tablewright.shortlist_turn(state.id, message, exports=self.folder)
@@ -525,4 +525,24 @@ async def shortlist_lamp(stage: Stage) -> Any:
         "Warum ist die teuerste nicht dabei?",
         "Zeig mir alle, nach Preis sortiert",
         "Doch lieber einen Wasserkocher mit einstellbarer Temperatur unter 50 €",
+    )
+
+
+@scenario
+async def shortlist_follow_ups(stage: Stage) -> Any:
+    """Somebody vague and in a hurry: a doubted value, a column and a product less, a change that is taken back."""
+    return await stage.shortlist(
+        "something good for my kitchen",
+        "a kettle. no more questions, just search",
+        CONFIRM,
+        ENRICH,
+        "the capacity of the Vario 17 is wrong, isn't it?",
+        "drop the weight column",
+        "my budget is £20",
+        "no, forget that",
+        "what's the weather like?",
+        "take the Vario Glass out of the list",
+        "export to kettles.csv",
+        "start over",
+        products="4",
     )

@@ -219,6 +219,13 @@ def test_what_several_pages_say_of_a_product_is_one_product() -> None:
     assert [each.origin for each in product.evidence] == [PAGE.origin, SHOP.origin]
 
 
+def test_a_used_offer_counts_where_used_goods_are_wanted() -> None:
+    new = found(named("Zorb Kettle 15", "Zorb Kettle 15")).products
+    used = found(named("Zorb Kettle 15", "Zorb Kettle 15", text=2) | {"offered_as": "used"}).products
+    assert [each.offered_as for each in merged(new, used)] == ["new"]
+    assert [each.offered_as for each in merged(new, used, {"used"})] == ["used"]
+
+
 def test_queries_are_new_ones() -> None:
     asked = SearchesToPlan(requirements=WANTED, least=1, most=3, sent=("zorb kettle",))
     planned = PlanSearches().check(asked, PlannedQueries(queries=["Zorb kettle", "quiet kettle", "quiet kettle"]))

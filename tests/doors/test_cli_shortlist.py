@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tablewright.doors.cli.shortlist import messages
+
 from .conftest import Shell
 
 FORM = "/form product: electric kettle | budget: 50 GBP | must: Variable temperature = yes; quiet"
@@ -61,3 +65,12 @@ def test_wrong_use_is_said(shell: Shell) -> None:
     ):
         shell.write("talk.txt", "a kettle\n")
         assert "Error: " in sampled(shell)("shortlist", *arguments, code=2).stderr, arguments
+
+
+async def test_without_a_model_the_terminal_asks_for_a_form_before_anything_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    typed = iter(["electric kettle", "50 GBP", "Capacity >= 1 l", "", "", "UK", "/help", ""])
+    monkeypatch.setattr("builtins.input", lambda label: next(typed))
+    said = [message async for message in messages(None, is_form=True)]
+    assert said == ["/form product: electric kettle | budget: 50 GBP | must: Capacity >= 1 l | region: UK", "/help"]

@@ -5,7 +5,7 @@ The model reads whole pages. Code proves the quotes, and that an official page i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -32,8 +32,8 @@ first; no product where a page names none.
 - `maker`: who makes it, "" if no page says. `official_page`: the address of the maker's own page about this model, \
 or about its series where the model has none; an address of one of the texts or of its links; "" if there is none. A \
 shop's, marketplace's or magazine's page is never official.
-- `offered_as`: "used" or "refurbished" if all offers of it that you see are; "discontinued" if a page says that it \
-is no longer made; else "new".
+- `offered_as`: "discontinued" if a page says that it is no longer made; "used" or "refurbished" if all offers of it \
+that you see are, or if such goods are wanted and a page offers one; else "new".
 - `mentions`: up to three texts that say most about it, the maker's own first: the number of the text and a `quote`, \
 the words that name the product there, copied exactly.
 
@@ -170,8 +170,9 @@ def beginning(source: Retrieved) -> tuple[int, int] | None:
     return (start, end if end > 0 else len(source.text)) if source.text.strip() else None
 
 
-def merged(products: Sequence[Product], others: Sequence[Product]) -> list[Product]:
-    """One product a name; what a later page adds is kept. Siblings are told apart by who read the pages."""
+def merged(products: Sequence[Product], others: Sequence[Product], wanted: Collection[str] = ()) -> list[Product]:
+    """One product a name; what a later page adds is kept. Siblings are told apart by who read the pages. `wanted` are
+    the states that somebody asks for, such as used."""
     found: dict[str, Product] = {}
     for product in (*products, *others):
         first = found.setdefault(row_key(product.name), product)
@@ -179,7 +180,7 @@ def merged(products: Sequence[Product], others: Sequence[Product]) -> list[Produ
             first,
             maker=first.maker or product.maker,
             official_url=first.official_url or product.official_url,
-            offered_as=together(first.offered_as, product.offered_as),
+            offered_as=together(first.offered_as, product.offered_as, wanted),
             evidence=one_a_page((*first.evidence, *product.evidence)),
         )
     return list(found.values())
@@ -189,10 +190,11 @@ def one_a_page(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple({each.origin: each for each in reversed(evidence)}.values())[::-1]
 
 
-def together(one: OfferedAs, other: OfferedAs) -> OfferedAs:
-    """Discontinued, where a page says so; new, where one of the pages offers it so."""
+def together(one: OfferedAs, other: OfferedAs, wanted: Collection[str]) -> OfferedAs:
+    """As it is wanted, where a page offers it so; else discontinued, where a page says so; else new, where one does."""
     both = {one, other}
-    return "discontinued" if "discontinued" in both else "new" if "new" in both else one
+    asked = next((state for state in (one, other) if state in wanted), None)
+    return asked or ("discontinued" if "discontinued" in both else "new" if "new" in both else one)
 
 
 def address_key(address: str) -> str:

@@ -20,7 +20,7 @@ from tablewright.strategies.tools import Tools
 from tablewright.table.model import Noun, Step
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key
-from tablewright.table.shortlist import FEW, MOST, Limits, Product, Requirements
+from tablewright.table.shortlist import FEW, MOST, OFFERED_AS, Limits, Product, Requirements
 from tablewright.table.text import plural
 from tablewright.text.personal import without_personal_data
 
@@ -88,6 +88,7 @@ class _Search:
         self._hits: dict[str, Hit] = {}
         self._pages: dict[str, Retrieved] = {}
         self._offered: set[str] = set()
+        self._states = {value for wish in requirements.wishes if wish.column == OFFERED_AS for value in wish.values}
 
     async def plan(self, *, like: str, broader: bool) -> None:
         most = self._limits.queries - len(self._sent) if broader else self._limits.queries
@@ -177,7 +178,7 @@ class _Search:
             )
             found: FoundProducts = (await decide(FindProducts(), asked, self._tools.model, self._tell)).decided
             new = [each for each in found.products if row_key(each.name) not in self._known]
-            self.products = merged(self.products, new)
+            self.products = merged(self.products, new, self._states)
             queries += found.queries
         return tuple(dict.fromkeys(queries))[:left]
 

@@ -17,25 +17,23 @@ from msgspec import structs
 
 from tablewright.decisions.decision import decide
 from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns
-from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
+from tablewright.decisions.shortlist.turn import TurnTaken
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import ignore
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.shortlist.advising import Advising, unverified
-from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.journeys.shortlist.comparison import Comparison
 from tablewright.journeys.shortlist.explore import PAGES, ROUNDS, Explored, explore
 from tablewright.journeys.shortlist.ranking import rank, shown_cell
 from tablewright.journeys.shortlist.talk import (
-    compared_rows,
     fresh,
     is_same,
     lines,
     reply_of,
-    step_told,
     wishes_told,
     with_message,
 )
+from tablewright.journeys.shortlist.understood import missing, understood
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.feed import Progress
@@ -57,22 +55,14 @@ from tablewright.table.shortlist import (
     ChatReply,
     Limits,
     Phase,
-    Ranking,
     Refinement,
     Said,
     ShortlistState,
 )
-from tablewright.table.shortlist_form import parse_command
 from tablewright.table.text import cell_text, plural
 from tablewright.table.untrusted import clean
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]
-SEARCH_WORDS = (
-    "There is no model, so your words were not read as a wish: they are search words, and nothing of them is checked. "
-    "Say what must be checked with the form or with commands; /help lists them."
-)
-NOT_READ = "There is no model, so your words were not read, and nothing was done. Use a command; /help lists them."
-NEXT = "You can ask about them, add a column, ask for more options, change the requirements, get links, or export all."
 EDITING = "What should be different? Say it, or use /drop N, /hard N, /soft N, /must …, /nice …, /avoid …"
 MODIFYING = "Which columns should be added or hidden? Say it, or use /add COLUMN and /hide COLUMN."
 
@@ -127,44 +117,11 @@ class Shortlist:
         table = await self._table(state)
         ranking = rank(table, state.requirements, self._rates)
         try:
-            turn, note = await self._understood(state, said, table, ranking)
+            turn, note = await understood(state, said, table, ranking, self._tools.model, self._tell)
         except UsageError as error:
             return await self._where_we_are(state, lines(str(error)))
         turn = structs.replace(turn, said=(*turn.said, *lines(note, unverified(turn.left_out))))
         return await self._carried_out(state, turn, said)
-
-    async def _understood(
-        self, state: ShortlistState, said: str, table: Table, ranking: Ranking
-    ) -> tuple[TurnTaken, str]:
-        """What the message means: exactly, where it is a command; else by the model; else nothing but search words."""
-        rows = compared_rows(table, ranking)
-        if command := parse_command(said):
-            return turn_of(command, state, table, rows), ""
-        if self._tools.model is None:
-            return self._as_search_words(state, said)
-        asked = TurnToTake(
-            message=said,
-            step=step_told(state, len(table.rows)),
-            requirements=state.requirements,
-            messages=state.messages[:-1],
-            fields=(*table.fields, *(field for field in missing(table, (*state.columns, *state.proposed)))),
-            rows=rows,
-            notes=ranking.notes,
-            room=self._tools.model.text_room,
-        )
-        outcome = await decide(TakeTurn(), asked, self._tools.model, self._tell)
-        if outcome.degraded:
-            return (
-                outcome.decided,
-                f"I could not read your message: {outcome.degraded} Nothing was changed; say it again.",
-            )
-        return outcome.decided, ""
-
-    def _as_search_words(self, state: ShortlistState, said: str) -> tuple[TurnTaken, str]:
-        if state.table_id or not said:
-            return TurnTaken(intent="talk", requirements=state.requirements), NOT_READ if said else ""
-        wanted = structs.replace(state.requirements, product_type=" ".join(said.split()))
-        return TurnTaken(intent="wish", requirements=wanted, is_ready=True), SEARCH_WORDS
 
     async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         is_changed = not is_same(turn.requirements, state.requirements)
@@ -460,13 +417,3 @@ class Shortlist:
         before = await self._store.shortlists.get(state.id)
         await self._store.shortlists.save(msgspec.structs.replace(before, table_id=table_id))
         return table_id
-
-
-def missing(table: Table | None, fields: Sequence[Field], others: Sequence[Field] = ()) -> list[Field]:
-    """Those that neither the table nor the others have, each once."""
-    there = {column_key(field.name) for field in (*(table.fields if table else ()), *others)}
-    found: dict[str, Field] = {}
-    for field in fields:
-        if column_key(field.name) not in there:
-            found.setdefault(column_key(field.name), field)
-    return list(found.values())
