@@ -31,7 +31,7 @@ Brewer | Town | Output (million l)
 Havbryg | Ribe | 1.2
 Mørk & Søn [3] | Skive | 0.8
 Total |  | 2.0
-merged | Ribe
+split | in | four | cells
 Islands
 Thybryg in Nykøbing was founded in 1911 by a widow. It has two coppers.
 More about beer
@@ -100,6 +100,16 @@ def test_prose_gives_a_thing_with_the_sentence_that_states_each_value() -> None:
 def test_what_cannot_be_proved_of_a_run_goes_back_with_the_reason(reply: dict[str, Any], problem: str) -> None:
     with pytest.raises(Unusable, match=problem):
         check(reply)
+
+
+def test_a_shorter_row_lacks_its_last_cells_where_empty_ones_are_kept() -> None:
+    text = "Brewer | Town | Output\nHavbryg |  | 3\nMørk | Skive\nVest | Thy | 4"
+    found = check(run(2, 4, *COLUMNS), asked=page(text))
+    assert [dict(each.values) for each in found.sightings] == [
+        {"Output": "3"},
+        {"Town": "Skive"},
+        {"Town": "Thy", "Output": "4"},
+    ]
 
 
 def test_what_is_left_of_a_reply_is_what_was_proved() -> None:

@@ -382,3 +382,23 @@ async def test_what_cannot_be_found_is_refused_before_anything_is_spent(web: Sma
         with pytest.raises(NotFound):
             await app.found_rows("mills")
     assert web.queries == []
+
+
+async def test_lists_in_documents_are_found_too_and_forgotten_with_them(tmp_path: Path) -> None:
+    (tmp_path / "mills.md").write_text(
+        "# Wind mills\n\n| Name | Floors |\n|---|---|\n| Old Kate | 4 |\n| Long Ann | 2 |\n"
+    )
+    given = Settings(home=str(tmp_path / "home"), sources="docs", search="sample")
+    fields = [parse_field(text) for text in ("Name", "Floors:number")]
+    async with Tablewright.open(given) as app:
+        await app.add_documents([tmp_path / "mills.md"], workers=1)
+        result, mills = await found(
+            app, "wind mills", fields=fields, conditions=parse_where("Floors > 3")[2], fill=False
+        )
+        assert names(mills) == ["Old Kate"]
+        assert [each.name for each in result.aside] == ["Long Ann"]
+        await app.remove_documents(["mills.md"])
+        after = await app.found_rows(result.table_id)
+    assert after.read == ()
+    assert after.aside == ()
+    assert after.found == 0

@@ -177,7 +177,10 @@ class Reading:
         if wrong := [at for at in columns.values() if not 1 <= at.cell <= width]:
             self.problems.append(f"{where} its rows have {width} cells, so there is no cell {wrong[0].cell}.")
             return
-        if shifted := [row.number for row in rows if len(row.cells) != width]:
+        # Where empty cells are kept, a shorter row lacks its last cells; where they are not, any of them.
+        keeps_empty = any("" in row.cells for row in rows)
+        regular = [row for row in rows if len(row.cells) == width or (keeps_empty and len(row.cells) < width)]
+        if shifted := [row.number for row in rows if row not in regular]:
             listed = ", ".join(map(str, shifted[:SHIFTED_SHOWN]))
             self.problems.append(
                 f"{where} {len(shifted)} lines ({listed}{' …' if len(shifted) > SHIFTED_SHOWN else ''}) have another "
@@ -187,9 +190,8 @@ class Reading:
         self._check_types(where, columns, rows)
         same = self._same_for_all(run.same)
         header = self._header(run.first)
-        for row in rows:
-            if len(row.cells) == width:
-                self._take_row(row, columns, same, header, run.first)
+        for row in regular:
+            self._take_row(row, columns, same, header, run.first)
 
     def _rows(self, run: Run) -> list[Line]:
         left_out = {*run.without}
@@ -229,6 +231,7 @@ class Reading:
         first: int,
     ) -> None:
         cells = row.cells
+        cells += ("",) * (max(at.cell for at in columns.values()) - len(cells))
         name = cells[columns[self._key].cell - 1]
         if not name or is_not_found(name) or is_tainted(self._source.text, row.start, row.end):
             return

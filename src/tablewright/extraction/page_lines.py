@@ -14,6 +14,8 @@ from tablewright.table.untrusted import LEFT_OUT, clean, gives_orders
 BAR = " | "
 SHOWN = 1_500
 """Characters of a line that are shown: more is prose, of which the beginning tells what it is about."""
+_RULE = re.compile(r"\s*\|[\s|:-]*-[\s|:-]*")
+"""What Markdown puts below the header of a table."""
 _FOOTNOTE = re.compile(r"\s*\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")
 
 
@@ -28,15 +30,22 @@ class Line(Noun, frozen=True):
     @property
     def cells(self) -> tuple[str, ...]:
         """Of a row of a table, without the marks of footnotes; a single one for any other line."""
-        return tuple(_FOOTNOTE.sub("", cell).strip() for cell in f" {self.text} ".split(BAR))
+        inner = self.text.strip()
+        parts = inner[1:-1].split("|") if is_framed(inner) else f" {self.text} ".split(BAR)
+        return tuple(_FOOTNOTE.sub("", cell).strip() for cell in parts)
 
     @property
     def is_row(self) -> bool:
-        return BAR in f" {self.text} "
+        return BAR in f" {self.text} " or is_framed(self.text.strip())
+
+
+def is_framed(line: str) -> bool:
+    """Whether it is a row as Markdown writes it: "| a | b |"."""
+    return len(line) > 2 and line[0] == line[-1] == "|"
 
 
 def lines_of(text: str) -> tuple[Line, ...]:
-    found = (match for match in re.finditer(r"[^\n]+", text) if match[0].strip())
+    found = (match for match in re.finditer(r"[^\n]+", text) if match[0].strip() and not _RULE.fullmatch(match[0]))
     return tuple(
         Line(number=number, text=match[0], start=match.start(), end=match.end())
         for number, match in enumerate(found, start=1)
