@@ -30,7 +30,7 @@ from tablewright.journeys.find.things import Thing, cells_of, things_of
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now, printable
 from tablewright.store.store import Store
-from tablewright.strategies.own_page import OwnPageFirst
+from tablewright.strategies.own_pages import OwnPages
 from tablewright.strategies.tools import Tools
 from tablewright.table.edits import AddRow, Edit, RemoveRow, SetCell
 from tablewright.table.feed import Progress
@@ -53,6 +53,8 @@ from tablewright.table.usage import metered
 ROUNDS = 3
 """Rounds of searches in one run."""
 LONGEST_NAME = 60
+OWN_PAGES = 2
+"""Of a thing, as lists link to them, that are opened for its empty cells."""
 CITED = 4
 """Passages that are kept of a thing that was set aside."""
 
@@ -319,12 +321,12 @@ class Search:
         }
         if not only:
             return
-        of_row = {self._listing.placed.get(thing.key, 0): thing.pages for thing in things_of(self._listing)}
+        of_row = {self._listing.placed.get(thing.key, 0): thing.pages[:OWN_PAGES] for thing in things_of(self._listing)}
         filling = Fill(
             self._store,
             table,
             wanted,
-            OwnPageFirst(of_row),
+            OwnPages(of_row),
             tools=self._tools,
             only=only,
             concurrency=self._concurrency,
