@@ -11,7 +11,8 @@ from msgspec import structs
 
 from tablewright.decisions import answer_with_tools
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge
-from tablewright.decisions.choose_pages import Choose, ChoosePages
+from tablewright.decisions.choose_pages import Choose, ChoosePages, Offer
+from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
 from tablewright.decisions.compose import Compose, Passage, ToCompose
 from tablewright.decisions.decision import Decision
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
@@ -90,6 +91,15 @@ PROMPTS: dict[str, Callable[[], str]] = {
             before=HOSTILE,
             change=HOSTILE,
             context=HOSTILE,
+        ),
+    ),
+    "choose sources": lambda: both(
+        ChooseSources(),
+        SourcesToChoose(
+            brief=RESEARCH,
+            aims=(HOSTILE,),
+            offers=(Offer(origin=PAGE.origin, title=HOSTILE, snippet=HOSTILE),),
+            most=3,
         ),
     ),
     "take notes": lambda: both(TakeNotes(), PagesToRead(brief=RESEARCH, pages=(PAGE,))),

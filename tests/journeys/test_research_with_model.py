@@ -41,6 +41,7 @@ def noted(asked: Asked) -> Mapping[str, Any]:
 CLAIM = {"note": 1, "claim": "Electricity is 30 % of the costs of a vertical farm.", "query": "vertical farms bills"}
 ANSWERS: dict[str, Any] = {
     "ResearchPlan": plan(),
+    "Choice": {"numbers": list(range(1, 20))},
     "PageNotes": noted,
     "Reflected": reflected(),
     "WrittenReport": report(summary=[sentence("Electricity is 30 % of all costs.", 1)]),
@@ -89,8 +90,17 @@ async def test_the_model_is_shown_whole_pages_with_their_addresses(
     assert two_sites.url("/b") in pages
     assert "few crops beside salad pay" in pages
     assert found.report.summary[0].text == "Electricity is 30 % of all costs."
-    assert found.report.usage.llm_calls == 4  # the plan, the notes, the reflection, the report
+    assert found.report.usage.llm_calls == 5  # the plan, the choice, the notes, the reflection, the report
     assert estimate_tokens(written(found.rounds[0].memo)) <= 2_000
+
+
+async def test_only_what_the_model_chooses_is_opened(two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = by_decision(ANSWERS | {"Choice": {"numbers": [2, 99]}})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    (offered,) = asked_for(endpoint, "Choice")
+    second = next(line for line in offered.splitlines() if line.startswith("[2]"))
+    (opened,) = [source.url for source in found.report.sources]
+    assert opened in second
 
 
 async def test_a_note_that_no_page_says_goes_back_once_and_is_left_out_and_counted(

@@ -26,7 +26,7 @@ from tablewright.table.research import (
     SourceNote,
 )
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, gives_orders
+from tablewright.table.untrusted import WARNING, marked
 
 INSTRUCTIONS = """\
 You direct a piece of research. A round of searching and reading is over. You see what is asked, the notes taken so \
@@ -125,10 +125,10 @@ class Reflect:
     name = "reflect"
 
     def prompt(self, asked: RoundToReflect) -> Prompt:
-        parts = [f"The notes:\n{block(0, listed(asked.notes, asked.room), 'notes')}"]
+        parts = [f"The notes:\n{marked('TEXT 0', listed(asked.notes, asked.room), 'notes')}"]
         if asked.memo_text:
-            parts.append(f"The memo before this round, with its gaps:\n{block(1, asked.memo_text, 'memo')}")
-        parts.append(f"Searched so far:\n{block(2, chr(10).join(asked.searched), 'searches')}")
+            parts.append(f"The memo before this round, with its gaps:\n{marked('TEXT 1', asked.memo_text, 'memo')}")
+        parts.append(f"Searched so far:\n{marked('TEXT 2', chr(10).join(asked.searched), 'searches')}")
         left = asked.searches_left
         parts.append(
             f"Round {asked.round_index} of 3 is over. "
@@ -157,7 +157,7 @@ class Reflect:
         for claim in reply.claims[:MOST_CLAIMS]:
             if claim.note not in numbers:
                 problems.append(f"the claim {shortened(claim.claim, 60)!r} is of no note: there is none {claim.note}.")
-            elif not gives_orders(claim.claim):
+            else:
                 claims.append(
                     Claim(
                         claim_text=tidy(claim.claim),
@@ -216,7 +216,7 @@ def still_open(before: Sequence[Gap], closed: dict[int, int], found: Sequence[Op
             missing_topic=tidy(each.section),
             suggested_query=tidy(each.query),
         )
-        if not gap.description or gives_orders(f"{gap.description} {gap.suggested_query}"):
+        if not gap.description:
             continue
         if each.earlier in open_ones:
             open_ones[each.earlier] = gap

@@ -38,7 +38,8 @@ use. Else "", 0 and none.
 `length`: "standard", unless the question asks for a brief or a thorough report; "short" for an answer.
 `queries`: the first searches, the most important first, worded as for a search engine, each with an aim of its own. \
 Where the question describes a thing without naming it, search for that thing first. Where it speaks of kinds or \
-groups, also search for what single examples would be called. No personal data.
+groups, also search for what single examples would be called. No personal data. For a catalog none: the lists are \
+searched for by a plan of their own.
 
 Everything but `report_type`, `language` and `length` is in the user's language.
 
@@ -122,10 +123,11 @@ class BriefResearch:
         if brief.report_type == "catalog":
             brief = structs.replace(
                 brief,
+                queries=(),
                 target_items=brief.target_items or DEFAULT_ITEMS,
                 columns=columns_of(plan) if not request.fields else brief.columns,
             )
-        if not queries:
+        if not queries and brief.report_type != "catalog":
             raise Unusable("there are no `queries`.", usable=structs.replace(brief, queries=(request.question,)))
         return brief
 
@@ -143,7 +145,7 @@ class BriefResearch:
             target_items=(request.items or DEFAULT_ITEMS) if is_list else 0,
             columns=tuple(Wanted(field=Field(name=name, required=True)) for name in request.fields) if is_list else (),
             angles=tuple(Angle(name=name, question=name) for name in sections),
-            queries=queries[: asked.most_queries],
+            queries=() if is_list else queries[: asked.most_queries],
             language=request.language,
             length=request.length or "standard",
         )

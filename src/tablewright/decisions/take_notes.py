@@ -21,7 +21,7 @@ from tablewright.table.model import Evidence, Field, Noun
 from tablewright.table.research import Brief
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, clean, gives_orders, is_tainted, question_block
+from tablewright.table.untrusted import WARNING, block, clean, is_tainted, question_block
 from tablewright.text.words import roots
 
 INSTRUCTIONS = """\
@@ -194,7 +194,7 @@ def described(brief: Brief) -> str:
 
 def proved(statement: str, quote: str, page: int, pages: tuple[Retrieved, ...]) -> tuple[Evidence | None, str]:
     """The evidence for a statement, or why there is none, in words that a model can act on."""
-    if not statement or gives_orders(statement):
+    if not statement:
         return None, "it is no statement."
     if not 1 <= page <= len(pages):
         return None, f"there is no page {page}."

@@ -18,7 +18,7 @@ from tablewright.decisions.take_notes import described, tidy
 from tablewright.table.model import Noun
 from tablewright.table.research import Brief, CheckedClaim, Contradiction, Gap, Length, SourceNote
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, gives_orders, question_block
+from tablewright.table.untrusted import WARNING, marked, question_block
 
 WORDS: dict[Length, int] = {"short": 200, "standard": 600, "long": 1_500}
 TOKENS: dict[Length, int] = {"short": 2_500, "standard": 5_000, "long": 9_000}
@@ -33,8 +33,8 @@ else "". All other figures, dates and amounts stand in its notes; counts of your
 beyond the notes: a conclusion is drawn from notes, cites them, and is worded as a conclusion. What an interested \
 party says of itself is said to be its own word.
 
-Under "Disputed" are notes against which others speak. Whoever cites one of them says in the same sentence what the \
-other side says, and cites both. What was contradicted is never the main point of the summary.
+Under "Disputed" are notes that others contradict or limit. Whoever cites one of them says in the same sentence what \
+the other side says, and cites both. What was contradicted is never the main point of the summary.
 
 - `title`: the subject in a few words.
 - `answer`: for the report type "answer", the answer itself, as short as can be (a name, a date, yes or no), or "" \
@@ -145,7 +145,7 @@ class WriteReport:
             raise Unusable(f"each row of `comparison` needs {columns} cells, one for each of its columns.")
         if not any(sentence.text.strip() for sentence in sentences(report)) and not report.not_found:
             raise Unusable("the report is empty: say in `not_found` what the notes do not tell.", usable=report)
-        report.next_steps = [step for step in map(tidy, report.next_steps) if step and not gives_orders(step)]
+        report.next_steps = [step for step in map(tidy, report.next_steps) if step]
         return report
 
     def fallback(self, asked: ReportToWrite) -> WrittenReport:
@@ -185,7 +185,7 @@ class RewriteSentences:
         failed = "\n".join(f"{n}. {text}\n   Fails: {why}" for n, (text, why) in enumerate(asked.failed, start=1))
         return Prompt(
             instructions=instructions(asked.report),
-            text=f"{material(asked.report)}\n\n{REWRITE}\n{block(9, failed, 'sentences')}",
+            text=f"{material(asked.report)}\n\n{REWRITE}\n{marked('TEXT 9', failed, 'sentences')}",
             reply=RewrittenSentences,
             max_tokens=300 + 200 * len(asked.failed),
         )
@@ -206,7 +206,8 @@ def instructions(asked: ReportToWrite) -> str:
 
 
 def material(asked: ReportToWrite) -> str:
-    parts = [f"The notes:\n{block(0, in_full(asked.notes, asked.room), 'notes')}"]
+    """Notes were proved when they were taken, and none of their quotes gives orders: nothing of them is left out."""
+    parts = [f"The notes:\n{marked('TEXT 0', in_full(asked.notes, asked.room), 'notes')}"]
     if asked.claims:
         lines = [
             f"- {each.verdict}: {each.claim.claim_text} (note {each.claim.note}"
@@ -214,19 +215,21 @@ def material(asked: ReportToWrite) -> str:
             + f"). {each.reason}"
             for each in asked.claims
         ]
-        parts.append(f"Claims that were checked with independent sites:\n{block(1, chr(10).join(lines), 'claims')}")
+        parts.append(
+            f"Claims that were checked with independent sites:\n{marked('TEXT 1', chr(10).join(lines), 'claims')}"
+        )
     if asked.disputes:
         lines = [
             f"- note {each.note}: against it {'speaks note' if len(each.against) == 1 else 'speak notes'} "
             f"{', '.join(map(str, each.against))}" + (f" ({each.about})" if each.about else "")
             for each in asked.disputes
         ]
-        parts.append(f"Disputed:\n{block(2, chr(10).join(lines), 'disputed')}")
+        parts.append(f"Disputed:\n{marked('TEXT 2', chr(10).join(lines), 'disputed')}")
     if asked.gaps:
         lines = [f"{n}. {gap.description}" for n, gap in enumerate(asked.gaps, start=1)]
-        parts.append(f"Open gaps:\n{block(3, chr(10).join(lines), 'gaps')}")
+        parts.append(f"Open gaps:\n{marked('TEXT 3', chr(10).join(lines), 'gaps')}")
     if asked.written:
-        parts.append(f"The sections, already written:\n{block(4, asked.written, 'sections')}")
+        parts.append(f"The sections, already written:\n{marked('TEXT 4', asked.written, 'sections')}")
     return "\n\n".join(parts)
 
 
@@ -279,8 +282,6 @@ def failing(report: WrittenReport, asked: ReportToWrite) -> list[tuple[CitedSent
 def wrong_with(
     sentence: CitedSentence, notes: Mapping[int, SourceNote], against: Mapping[int, set[int]], question: str
 ) -> str:
-    if gives_orders(sentence.text):
-        return "it gives orders to machines."
     if unknown := [number for number in sentence.notes if number not in notes]:
         return f"there is no note {unknown[0]}."
     if not sentence.notes:

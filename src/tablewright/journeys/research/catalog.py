@@ -68,7 +68,8 @@ class Catalog:
             () if self._tools.model is None else (Field(name=NAME),)
         )  # without one, the first is a table's own header
         fields = (*names, *asked) if asked else ()
-        listing = await self._finder.begin(brief.question, fields=fields, rows=CANDIDATES * brief.target_items)
+        said = " ".join((brief.question, *(f"({each})" for each in (brief.asked, *brief.constraints) if each)))
+        listing = await self._finder.begin(said, fields=fields, rows=CANDIDATES * brief.target_items)
         return listing.table_id
 
     async def find(self, table_id: str, purse: Purse) -> CatalogFound:
@@ -167,7 +168,7 @@ def others(found: CatalogFound, brief: Brief) -> list[str]:
     """What was found and is not in the report's table, with the reason."""
     left = ranked(found.table, brief)[brief.target_items :]
     names = [f"{cell_text(row.cell(found.table.key_field))} ({lacking(found.table, row)})" for row in left]
-    return names + [f"{each.name} ({each.reason})" for each in found.rows.aside]
+    return names + [f"{each.name} ({each.reason})" if each.reason else each.name for each in found.rows.aside]
 
 
 def lacking(table: Table, row: Row) -> str:

@@ -106,14 +106,14 @@ def _lines(memo: Memo) -> Iterable[str]:
     )
     yield from _section("Themes covered", [f"- {theme}" for theme in memo.themes_covered])
     yield from _section("Candidates", [_candidate(n, memo) for n in range(min(CANDIDATES_SHOWN, len(memo.candidates)))])
-    yield from _section("Sources", [f"- {each.title or each.url} ({each.domain})" for each in memo.sources_summary])
+    titles = [f"- {each.title or each.url} ({each.domain})" for each in memo.sources_summary]
+    yield from _section("Sources", [title for title in titles if not gives_orders(title)])
 
 
 def _section(heading: str, items: Sequence[str]) -> Iterable[str]:
-    told = [" ".join(clean(item).split()) for item in items]
-    if kept := [item for item in told if not gives_orders(item)]:
+    if items:
         yield f"\n## {heading}"
-        yield from kept
+        yield from (" ".join(clean(item).split()) for item in items)
 
 
 def _gap(place: int, memo: Memo) -> str:

@@ -50,7 +50,7 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     searched = not report.references
     if searched:
         before = set(library.pages)
-        results = await _search(tools, library, purse, outcome.decided)
+        results = await _search(tools, library, purse, outcome.decided, tell)
         new = [page for origin, page in library.pages.items() if origin not in before]
         report = await _report(store, tools, purse, outcome.decided, new, tell, results)
     answered = Answered(
@@ -64,12 +64,13 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     return answered
 
 
-async def _search(tools: Tools, library: Library, purse: Purse, brief: Brief) -> list[Note]:
+async def _search(tools: Tools, library: Library, purse: Purse, brief: Brief, tell: Tell) -> list[Note]:
     tasks = [
         ResearchTask(id=f"f_{number}", kind="discover", search_query=query)
         for number, query in enumerate(brief.queries, start=1)
     ]
-    results = await Workers(tools, library, purse, lambda _: None).run(tasks)
+    workers = Workers(tools, brief, library, purse, searched=lambda _: None, tell=tell)
+    results = await workers.run(tasks)
     if len(failures(results)) == len(tasks) and not purse.spent:
         raise SearchError(failures(results)[0], kept="The report is as it was.", advice="Ask again later.")
     return results

@@ -7,7 +7,6 @@ nothing is paid for twice, and the report is the same.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 
@@ -21,7 +20,7 @@ from tablewright.engine.fill import Terms
 from tablewright.errors import ModelError, RunError
 from tablewright.journeys.find.account import account
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
-from tablewright.journeys.research.claims import judge
+from tablewright.journeys.research.claims import Verification
 from tablewright.journeys.research.memo import build_memo, written
 from tablewright.journeys.research.notes import add_to_table, read_pages
 from tablewright.journeys.research.purse import Purse
@@ -79,7 +78,7 @@ class Rounds:
         self._round = 0
         self._library = Library()
         self._catalog = Catalog(store, tools, actor, terms, watch) if research.brief.report_type == "catalog" else None
-        self._workers = Workers(tools, self._library, purse, self._task_done)
+        self._workers = Workers(tools, self._brief, self._library, purse, searched=self._task_done, tell=self._note)
 
     async def run(self) -> Research:
         if not self._purse.spent:
@@ -260,7 +259,10 @@ class Rounds:
             for number, claim in enumerate(searched, start=1)
         ]
         results = await self._search(tasks) if tasks else []
-        judged = await self._judged(claims, tasks, results)
+        verification = Verification(
+            self._tools, self._brief, self._library, self._purse, self._notes(), self._note, self._judged
+        )
+        judged = await verification.judge(claims, tasks, results)
         notes = self._findings(judged)
         numbers = {key(note.evidence): note.number for note in (*notes, *self._notes())}
         checked = tuple(
@@ -298,34 +300,6 @@ class Rounds:
     @property
     def _no_claim(self) -> str:
         return "there was no claim to verify" if self._tools.model else "it takes a model to check claims"
-
-    async def _judged(
-        self, claims: Sequence[Claim], tasks: Sequence[ResearchTask], results: Sequence[Note]
-    ) -> list[JudgedClaim]:
-        """With what its own search found, with earlier pages on the same part of the question, and with what the other
-        searches found, as far as there is room."""
-        task_of = {task.target_gap: task.id for task in tasks}
-        failed = "; ".join(dict.fromkeys(result.error for result in results if result.error))
-        notes = {note.number: note for note in self._notes()}
-        done = 0
-
-        async def one(claim: Claim) -> JudgedClaim:
-            nonlocal done
-            if self._purse.spent:
-                return JudgedClaim(reason=self._purse.spent)
-            topic = notes[claim.note].topic if claim.note in notes else ""
-            related = {note.evidence.origin for note in notes.values() if note.topic == topic}
-            own_search = self._library.read_by([task_of.get(claim.claim_text, "")])
-            all_searches = self._library.read_by(list(task_of.values()))
-            noted = [page for origin, page in self._library.pages.items() if origin in related]
-            pages = {page.origin: page for page in (*own_search, *noted, *all_searches)}
-            own = self._library.pages.get(claim.source_url)
-            judged = await judge(self._tools, self._brief, claim, own, list(pages.values()), self._note, failed)
-            done += 1
-            self._tell("claim", detail=f"{judged.verdict}: {claim.claim_text}", done=done, total=len(claims))
-            return judged
-
-        return list(await asyncio.gather(*map(one, claims)))
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -379,6 +353,9 @@ class Rounds:
 
     def _task_done(self, task: ResearchTask) -> None:
         self._tell("task", detail=task.search_query)
+
+    def _judged(self, claim: Claim, judged: JudgedClaim) -> None:
+        self._tell("claim", detail=f"{judged.verdict}: {claim.claim_text}")
 
     def _note(self, step: Step) -> None:
         self._tell("reading", detail=step.detail)

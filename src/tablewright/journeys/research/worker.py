@@ -6,29 +6,31 @@ A worker brings back which pages it read, which it could not, and which steps it
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
+from typing import TypeVar
 
+from tablewright.decisions.choose_pages import Offer
+from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
+from tablewright.decisions.decision import Tell, decide
 from tablewright.errors import OverBudget, SearchError
 from tablewright.journeys.research.purse import Purse
+from tablewright.models.concern import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
 from tablewright.store.store import Store
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
-from tablewright.table.model import Noun, Step
-from tablewright.table.research import Note, ResearchTask, SeenSource
+from tablewright.table.model import Step
+from tablewright.table.research import Brief, Note, ResearchTask, SeenSource
 from tablewright.table.retrieved import Refusal, Retrieved, is_document
 from tablewright.table.text import plural
 
 PAGES = 5
-"""Opened for a task, at most."""
+"""Opened for a task, at most; with a model, for a task on average."""
+Done = TypeVar("Done")
 OF_A_DOMAIN = 2
 AT_ONCE = 4
-
-
-class Brought(Noun, frozen=True, gc=True):
-    note: Note
-    pages: tuple[Retrieved, ...] = ()
 
 
 class Library:
@@ -69,61 +71,107 @@ class Library:
 
 
 class Workers:
-    def __init__(self, tools: Tools, library: Library, purse: Purse, tell: Callable[[ResearchTask], None]) -> None:
-        """`tell` is called as each task is done."""
+    def __init__(
+        self,
+        tools: Tools,
+        brief: Brief,
+        library: Library,
+        purse: Purse,
+        *,
+        searched: Callable[[ResearchTask], None],
+        tell: Tell,
+    ) -> None:
+        """`searched` is called as each search is done."""
         self._tools = tools
+        self._brief = brief
         self._web = web_of(tools)
         self._library = library
         self._purse = purse
+        self._searched = searched
         self._tell = tell
 
     async def run(self, tasks: Sequence[ResearchTask]) -> list[Note]:
-        """All of them side by side; what they found is put into the library in the order of the tasks."""
-        if not tasks:
-            return []
+        """All searches side by side, then the results that are worth opening; the pages are put into the library in the
+        order of the tasks."""
+        steps: dict[str, list[Step]] = {task.id: [] for task in tasks}
+
+        async def search(task: ResearchTask) -> tuple[list[Hit], str]:
+            found = await self._search(task.search_query, steps[task.id])
+            self._searched(task)
+            return found
+
+        found = [each or ([], self._stopped) for each in await self._in_time([partial(search, task) for task in tasks])]
+        wanted = await self._choose(tasks, [hits for hits, _ in found])
+        opened = await self._in_time(
+            [partial(self._open, origins, steps[task.id]) for task, origins in zip(tasks, wanted, strict=True)]
+        )
+        notes = []
+        for task, (_, error), brought in zip(tasks, found, opened, strict=True):
+            pages, seen = brought or ([], [])
+            problem = error or ("" if brought else self._stopped)
+            note = Note(task=task, sources=tuple(seen), steps=tuple(steps[task.id]), error=problem)
+            self._library.add(note, pages)
+            notes.append(note)
+        return notes
+
+    @property
+    def _stopped(self) -> str:
+        return self._purse.spent or "it was stopped"
+
+    async def _in_time(self, works: Sequence[Callable[[], Awaitable[Done]]]) -> list[Done | None]:
+        """What each comes to, a few at once; None for what a limit cut off."""
         turns = asyncio.Semaphore(AT_ONCE)
 
-        async def one(task: ResearchTask) -> Brought:
+        async def one(work: Callable[[], Awaitable[Done]]) -> Done | None:
             async with turns:
-                if self._purse.spent:
-                    return Brought(note=Note(task=task, error=self._purse.spent))
-                brought = await self._work(task)
-            self._tell(task)
-            return brought
+                return None if self._purse.spent else await work()
 
-        working = [asyncio.create_task(one(task)) for task in tasks]
+        working = [asyncio.create_task(one(work)) for work in works]
         try:
-            await asyncio.wait(working, timeout=self._purse.seconds_left)
+            if working:
+                await asyncio.wait(working, timeout=self._purse.seconds_left)
         finally:
             for each in working:
                 each.cancel()
             ended = await asyncio.gather(*working, return_exceptions=True)
-        notes = []
-        for task, result in zip(tasks, ended, strict=True):
-            if isinstance(result, asyncio.CancelledError):
-                result = Brought(note=Note(task=task, error=self._purse.spent or "it was stopped"))
-            elif isinstance(result, BaseException):
+        done: list[Done | None] = []
+        for result in ended:
+            if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
                 raise result
-            self._library.add(result.note, result.pages)
-            notes.append(result.note)
-        return notes
+            done.append(None if isinstance(result, BaseException) else result)
+        return done
 
-    async def read(self, task_id: str, origins: Sequence[str]) -> Note:
-        """Opens pages that others link to; noted under that name."""
-        steps: list[Step] = []
-        pages, seen = await self._open(origins, steps)
-        note = Note(
-            task=ResearchTask(id=task_id, kind="fill", search_query=""), sources=tuple(seen), steps=tuple(steps)
+    async def _choose(self, tasks: Sequence[ResearchTask], found: Sequence[Sequence[Hit]]) -> list[list[str]]:
+        """For each task the addresses to open. With a model it chooses from all results together; a page that was read
+        is not offered again, but is there for the task that found it, too."""
+        read = [[hit.origin for hit in hits if hit.origin in self._library.pages] for hits in found]
+        if self._tools.model is None or self._purse.spent:
+            return [chosen(hits) for hits in found]
+        offers = {
+            hit.origin: Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
+            for hits in found
+            for hit in hits
+            if hit.origin not in self._library.pages
+        }
+        if not offers:
+            return read
+        asked = SourcesToChoose(
+            brief=self._brief,
+            aims=tuple(
+                f"{task.search_query} ({task.target_gap})" if task.target_gap else task.search_query for task in tasks
+            ),
+            offers=tuple(offers.values()),
+            most=PAGES * len(tasks),
         )
-        self._library.add(note, pages)
-        return note
-
-    async def _work(self, task: ResearchTask) -> Brought:
-        steps: list[Step] = []
-        hits, error = await self._search(task.search_query, steps)
-        pages, seen = await self._open(chosen(hits), steps)
-        note = Note(task=task, sources=tuple(seen), steps=tuple(steps), error=error)
-        return Brought(note=note, pages=tuple(pages))
+        with concerning([origin for origin in offers if is_document(origin)]):
+            outcome = await decide(ChooseSources(), asked, self._tools.model, self._tell)
+        if outcome.degraded:
+            return [chosen(hits) for hits in found]
+        wanted = set(outcome.decided)
+        return [
+            list(dict.fromkeys((*known, *(hit.origin for hit in hits if hit.origin in wanted))))
+            for known, hits in zip(read, found, strict=True)
+        ]
 
     async def _search(self, query: str, steps: list[Step]) -> tuple[list[Hit], str]:
         try:

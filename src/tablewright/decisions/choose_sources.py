@@ -1,0 +1,54 @@
+"""Choose sources: which search results of a round are worth opening for a piece of research."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablewright.decisions.choose_pages import Choice, Offer, listed
+from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.take_notes import described
+from tablewright.table.model import Noun
+from tablewright.table.research import Brief
+from tablewright.table.untrusted import WARNING, block
+
+INSTRUCTIONS = """\
+You choose which search results to open for a piece of research. Open those that are likely to say something that \
+helps: the page of whoever is asked about, what others report and compare, figures at their source, and sites that \
+are independent of each other, also such as may say otherwise. Several pages of one site are welcome where each is \
+likely to say something else. Leave out results about something else or about a namesake, and copies of each other. \
+`numbers` are the results to open, the best first; none if none is worth opening.
+"""
+
+
+class SourcesToChoose(Noun, frozen=True, gc=True):
+    """`aims` say what the searches of the round are for."""
+
+    brief: Brief
+    aims: tuple[str, ...]
+    offers: tuple[Offer, ...]
+    most: int
+
+
+class ChooseSources:
+    name = "choose sources"
+
+    def prompt(self, asked: SourcesToChoose) -> Prompt:
+        aims = block(1, "\n".join(asked.aims), "searches")
+        results = listed(list(enumerate(asked.offers, start=1)))
+        return Prompt(
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
+            text=f"Searched for:\n{aims}\n\n{results}\n\nChoose at most {asked.most}.",
+            reply=Choice,
+            max_tokens=200,
+        )
+
+    def check(self, asked: SourcesToChoose, reply: Any) -> tuple[str, ...]:
+        """The model's choice is final. Only numbers that were offered count, so no text can add an address."""
+        chosen = [asked.offers[number - 1].origin for number in reply.numbers if 1 <= number <= len(asked.offers)]
+        if reply.numbers and not chosen:
+            raise Unusable(f"choose from the numbers 1 to {len(asked.offers)}.", usable=())
+        return tuple(dict.fromkeys(chosen))[: asked.most]
+
+    def fallback(self, asked: SourcesToChoose) -> tuple[str, ...]:
+        """In the order of the searches."""
+        return tuple(offer.origin for offer in asked.offers)[: asked.most]
