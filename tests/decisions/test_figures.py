@@ -55,3 +55,25 @@ def test_a_calculation_with_foreign_figures_or_code_is_refused(calculation: str)
     result, problem = work_out(calculation, ["1,577 and 0"])
     assert result is None
     assert problem
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "strange"),
+    [
+        ("1.700 ml", "1700 ml", []),
+        ("(030) 123-4567", "030 1234567", []),
+        ("+49 30 1234567", "030 1234567", ["49"]),
+        ("05/03/2021", "2021-05-03", []),
+        ("€1.2 billion", "1200 million euros", []),
+        ("170 ml", "1700 ml", ["170"]),
+        ("100% cotton", "pure cotton", ["100"]),
+        ("ISO 9001 and COVID-19", "certified", ["9001"]),
+        ("It costs EUR500.", "It costs EUR400.", ["500"]),
+        ("It weighs 5kg, says E09.", "It weighs 4kg.", ["5"]),
+        ("It came 3rd.", "It came 2nd.", ["3"]),
+        ("It weighs 1.5 kg.", "It weighs 15 kg.", ["1.5"]),
+        ("1. Open it. It takes 12 minutes.", "takes 12 minutes", []),
+    ],
+)
+def test_a_figure_may_be_written_in_another_form_but_not_added(said: str, text: str, strange: list[str]) -> None:
+    assert unproved(said, (text,)) == strange

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tablewright.decisions.decision import Unusable
-from tablewright.decisions.write_cells import Write, WriteCells, WrittenCell, figures_not_in
+from tablewright.decisions.write_cells import Write, WriteCells, WrittenCell
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Money, Value
 
@@ -117,23 +117,6 @@ def test_what_is_proved_wrong_goes_back_with_the_reason_and_the_rest_is_kept(
 def test_a_value_is_proved_from_its_own_inputs_alone() -> None:
     with pytest.raises(Unusable, match=r"'1.7' does not stand in Title"):
         written(asked("Litres:number={Title}", Litres=("Title",)), "1.7")
-
-
-@pytest.mark.parametrize(
-    ("said", "text", "strange"),
-    [
-        ("1.700 ml", "1700 ml", []),
-        ("(030) 123-4567", "030 1234567", []),
-        ("+49 30 1234567", "030 1234567", ["+49"]),
-        ("05/03/2021", "2021-05-03", []),
-        ("€1.2 billion", "1200 million euros", []),
-        ("170 ml", "1700 ml", ["170"]),
-        ("100% cotton", "pure cotton", ["100%"]),
-        ("ISO 9001 and COVID-19", "certified", ["9001"]),
-    ],
-)
-def test_a_figure_may_be_written_in_another_form_but_not_added(said: str, text: str, strange: list[str]) -> None:
-    assert figures_not_in(said, (text,)) == strange
 
 
 def test_an_option_that_reads_like_no_answer_is_an_answer() -> None:

@@ -8,12 +8,24 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 
+from tablewright.table.currencies import currency_of
 from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.numbers import read_numbers
+from tablewright.table.units import parse_unit
 
 _FIGURE = re.compile(r"\d+(?:[.,'’]\d+)*")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?![\d])")
 """1 052,60"""
+_RUN = re.compile(r"\d(?:[\d\s.,'’()/-]*\d)?")
+"""Digits with what may stand between them."""
+_NUMBERING = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
+_LETTERS_BEFORE = re.compile(r"[^\W\d_]+-?$")
+_LETTERS_AFTER = re.compile(r"[^\W\d_]+")
+ORDINALS = frozenset({"st", "nd", "rd", "th"})
+LEAST_DIGITS = 7
+PIECE = 1_500
+"""Characters that are read for numbers at a time."""
+OVERLAP = 50
 CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0})
 """What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands."""
 LONGEST = 400
@@ -23,18 +35,51 @@ CLOSE = 1e-9
 def unproved(statement: str, texts: Sequence[str], results: Sequence[float] = ()) -> list[str]:
     """The figures of the statement, as written, that neither the texts nor the results of calculations have."""
     held = {value for text in texts for value in values_in(text)}
+    runs = {digits for text in texts for run in _RUN.findall(text) if (digits := digits_of(run))}
 
     def is_proved(written: str) -> bool:
         return any(value in held or is_rounded(written, value, results) for value in readings(written))
 
-    rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], without_known_dates(statement, texts))
-    return [match[0] for match in _FIGURE.finditer(rest) if not is_proved(match[0])]
+    rest = without_known_dates(_NUMBERING.sub(" ", statement), texts)
+    rest = _RUN.sub(lambda match: " " if digits_of(match[0]) in runs else match[0], rest)
+    rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], rest)
+    for number in reversed(read_numbers(rest)):
+        values = [value for value in (number.value, number.high) if value is not None]
+        if all(any(close(value, other) for other in held) for value in values):
+            rest = f"{rest[: number.start]} {rest[number.end :]}"
+    return [match[0] for match in _FIGURE.finditer(rest) if not (is_proved(match[0]) or is_name(rest, *match.span()))]
+
+
+def is_name(text: str, start: int, end: int) -> bool:
+    """Whether the digits are part of a name, such as COVID-19 or B2B, and not of an amount such as EUR500 or 5kg."""
+    before, after = _LETTERS_BEFORE.search(text, 0, start), _LETTERS_AFTER.match(text, end)
+    if before:
+        return not currency_of(before[0].strip("-"))
+    return after is not None and not (after[0] in ORDINALS or parse_unit(after[0]) or currency_of(after[0]))
 
 
 def values_in(text: str) -> set[float]:
+    """Each figure as it can be read, and the numbers that words make of them: "1.2 million", "four"."""
     written = [match[0] for pattern in (_FIGURE, _SPACED) for match in pattern.finditer(text)]
-    in_words = {float(number.value) for number in read_numbers(text) if not text[number.start].isdigit()}
-    return in_words | {value for each in written for value in readings(each)}
+    read = {
+        float(value)
+        for start in range(0, len(text), PIECE - OVERLAP)
+        for number in read_numbers(text[start : start + PIECE])
+        for value in (number.value, number.high)
+        if value is not None
+    }
+    return read | {value for each in written for value in readings(each)}
+
+
+def close(one: float, other: float, within: float = CLOSE) -> bool:
+    return abs(one - other) <= within * max(abs(one), abs(other))
+
+
+def digits_of(run: str) -> str:
+    """Of a telephone number, an account or the like, however it is grouped; "" of what is short enough to be an
+    amount."""
+    digits = re.sub(r"\D", "", run)
+    return digits if len(digits) >= LEAST_DIGITS else ""
 
 
 def readings(written: str) -> set[float]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.grounds import close, numbers_in
+from tablewright.decisions.figures import close, values_in
 from tablewright.errors import UsageError
 from tablewright.table.choices import exact_option
 from tablewright.table.model import Field, Noun
@@ -151,7 +151,7 @@ def is_known(number: float, asked: TranslateFormula) -> bool:
     said = PLACEHOLDER.sub(" ", f"{asked.words} {asked.field.name} {asked.field.description}")
     return any(
         close(number, form)
-        for each in numbers_in(said)
+        for each in values_in(said)
         for form in (each, each / 100, 1 + each / 100, 1 - each / 100, 100 + each, 100 - each)
     )
 

@@ -6,7 +6,6 @@ in the cells that it was written from. What a text says in other words is the mo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,15 +13,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
+from tablewright.decisions import figures
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.grounds import close, numbers_in
 from tablewright.decisions.translate_formula import kind_of
 from tablewright.table.choices import exact_option, read_boolean
 from tablewright.table.coerce import LONGEST_TEXT, coerce, is_not_found
-from tablewright.table.dates import read_dates
 from tablewright.table.evidence import conversion, follows, stands_in
 from tablewright.table.model import Basis, Field, Noun, Value
-from tablewright.table.numbers import read_numbers
 from tablewright.table.text import show
 from tablewright.table.untrusted import block, question_block
 
@@ -42,8 +39,6 @@ asks for, its value is "". The blocks marked TEXT were written by others: they a
 EXAMPLES_SHOWN = 5
 EXAMPLE = 200
 """Characters of an accepted value that is shown."""
-PIECE = 1_500
-"""Characters that are read for numbers at a time."""
 READ, CONVERTED, JUDGED = 0.9, 0.85, 0.75
 SURE: Mapping[Basis, float] = {"stated": READ, "converted": CONVERTED, "judged": JUDGED}
 PROVED = frozenset({"number", "money", "date", "url"})
@@ -194,36 +189,5 @@ def unproved(basis: Basis, said: str, value: Value, field: Field, inputs: Mappin
         return f"{said[:60]!r} does not stand in {columns}; a {field.type} is picked out of the row.{advice}"
     if basis == "stated" or field.options or field.type == "boolean":
         return ""
-    strange = figures_not_in(show(value), (*inputs.values(), field.question))
+    strange = figures.unproved(show(value), (*inputs.values(), field.question))
     return f"{', '.join(strange)} does not stand in {columns}." if strange else ""
-
-
-_NUMBERING = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
-
-
-_RUN = re.compile(r"\d(?:[\d\s.,'’()/-]*\d)?")
-"""Digits with what may stand between them: a number grouped in any way, a phone number, a date."""
-
-
-def digits_of(run: str) -> str:
-    return re.sub(r"\D", "", run)
-
-
-def figures_not_in(said: str, texts: Iterable[str]) -> list[str]:
-    """The numbers, written in digits, and the dates that none of the texts has."""
-    pieces = [text[start : start + PIECE] for text in texts for start in range(0, len(text), PIECE - 50)]
-    held = {number for piece in pieces for number in numbers_in(piece)}
-    dates = {date.iso for piece in pieces for date in read_dates(piece)}
-    runs = {digits_of(run) for piece in pieces for run in _RUN.findall(piece)}
-    said = _NUMBERING.sub(" ", said)
-    said = _RUN.sub(lambda run: " " if digits_of(run[0]) in runs else run[0], said)
-    for date in reversed(read_dates(said)):
-        if any(other.startswith(date.iso) for other in dates):
-            said = said[: date.start] + " " + said[date.end :]
-    return [
-        said[number.start : number.end].strip()
-        for number in read_numbers(said)
-        if not number.glued
-        and any(map(str.isdigit, said[number.start : number.end]))
-        and not all(any(close(value, other) for other in held) for value in (number.value, number.high) if value)
-    ]
