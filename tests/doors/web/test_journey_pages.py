@@ -134,6 +134,27 @@ async def with_a_document(tablewright: Tablewright, folder: Path) -> None:
     await tablewright.add_documents([path])
 
 
+# ── finding rows ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_rows_are_described_found_accounted_for_and_opened(place: Site, browser: NewPage) -> None:
+    async with browser() as page:
+        await go(page, f"{place.url}/")
+        await page.get_by_role("button", name="Find rows").click()
+        await page.wait_for_url("**/find")
+        await page.get_by_label("What do you want a table of?").fill("electric kettles")
+        await page.get_by_label("Columns, the name first").fill("Product, Price:money")
+        await page.get_by_label("Conditions that every row must meet").fill("Price < 40 GBP")
+        await page.get_by_text("Look for cells that no list states").click()
+        await page.get_by_role("button", name="Find rows").click()
+        await page.wait_for_url("**/found")
+        await expect(page.get_by_text("done", exact=True)).to_be_visible()
+        await expect(page.get_by_text("No model judged these rows")).to_be_visible()
+        await expect(page.get_by_text("Price is 84.00 GBP; wanted: Price < 40 GBP").first).to_be_visible()
+        await page.get_by_role("link", name="Open table").click()
+        await expect(page.get_by_text("Hearthline Swift 17").first).to_be_visible()
+
+
 # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

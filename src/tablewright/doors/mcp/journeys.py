@@ -66,7 +66,7 @@ class FollowUp(FromOutside):
 
 
 class RowsFound(FromOutside):
-    table_id: str = Key(description="The table: read its rows with get_rows, its evidence with get_cell.")
+    table_id: str = Key(description="The table: show_table has its rows, cell_evidence its evidence.")
     run_id: str
     status: str
     things: str
