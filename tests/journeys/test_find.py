@@ -226,6 +226,29 @@ async def test_completeness_is_estimated_only_from_sites_that_share_enough(
     assert result.completeness == "How many are missing cannot be estimated: they are all on one site."
 
 
+async def test_rows_that_were_set_aside_are_searched_for_again(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """The first list has as many as are wanted, until its cells are known."""
+    given = settings(web, endpoint, tmp_path)
+    register = web.others.pop()
+    web.pages["/coast"] = Page("Mills of the coast", table("Mill | Town", "De Kraai | Sandby"))
+    web.pages["/kraai"] = Page("De Kraai", "<p>De Kraai is a wind mill in Sandby. It has 3 floors.</p>")
+    plan = {**PLAN, "conditions": [{"column": "Floors", "operator": ">", "values": ["3"]}]}
+    asked = []
+
+    def more(text: str) -> dict[str, Any]:
+        asked.append(text)
+        web.others.append(register)
+        return {"queries": ["register of listed mills"] if len(asked) == 1 else []}
+
+    endpoint.otherwise = Reader(ListReply=lambda _: plan, NextSearches=more)
+    async with Tablewright.open(given) as app:
+        result, mills = await found(app, rows=1)
+    assert names(mills) == ["Old Kate"]
+    assert [each.name for each in result.aside] == ["De Kraai"]
+
+
 async def test_more_goes_on_with_new_searches_and_leaves_out_what_its_owner_removed(
     web: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:

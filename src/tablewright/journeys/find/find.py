@@ -192,7 +192,6 @@ class Search:
             try:
                 await self._keep(status="running", problem="")
                 await self._rounds()
-                await self._settle()
                 status = "done"
             except OverBudget as error:
                 status, problem = "partial", error.what
@@ -219,6 +218,7 @@ class Search:
     # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _rounds(self) -> None:
+        """Searches until there are enough rows that meet the conditions, or nothing more is found."""
         in_vain = 0
         for number in range(ROUNDS):
             before = things_of(self._listing)
@@ -226,19 +226,21 @@ class Search:
                 insists = self._insists and number == 0
                 queries = await self._gatherer.next_queries(self._listing, before, insists=insists)
                 if not queries:
-                    return
+                    break
                 await self._gatherer.search(self._listing, queries)
             await self._gatherer.read_waiting(self._listing)
-            await self._place()
-            in_vain = 0 if len(things_of(self._listing)) > len(before) else in_vain + 1
-            if in_vain > 1 or len(self._listing.placed) >= self._listing.rows:
+            if await self._place() >= self._listing.rows and await self._settle() >= self._listing.rows:
                 return
+            in_vain = 0 if len(things_of(self._listing)) > len(before) else in_vain + 1
+            if in_vain > 1:
+                break
+        await self._settle()
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _place(self) -> None:
+    async def _place(self) -> int:
         """Things become rows, those that most sites name first, as many as are wanted; what is known to fail a
-        condition is set aside. Rows that are there learn what further pages say."""
+        condition is set aside. Rows that are there learn what further pages say. How many rows there are then."""
         await self._compare_names()
         things, plan, at = things_of(self._listing), self._listing.plan, now()
         table = await self._table()
@@ -269,6 +271,7 @@ class Search:
         placed = dict(self._listing.placed) | {thing.key: ids[thing.key] for thing in chosen}
         await self._keep(placed=placed, aside=tuple(aside.values()))
         self._watch(FindEvent(stage="placing", detail=f"{len(things):,} found", done=len(placed)))
+        return kept + len(chosen)
 
     async def _compare_names(self) -> None:
         """Which names of different pages mean the same thing: the model says so, once for each set of names."""
@@ -283,14 +286,15 @@ class Search:
             same = tuple(each for each in outcome.decided.values() if len(each) > 1)
             await self._keep(compared=names, same_names=same)
 
-    async def _settle(self) -> None:
-        """Looks for the cells that no list states; rows that turn out to fail a condition make room for others."""
+    async def _settle(self) -> int:
+        """Looks for the cells that no list states; rows that turn out to fail a condition make room for others. How
+        many rows there are in the end."""
         while True:
-            await self._place()
+            rows = await self._place()
             if self._fill_cells:
                 await self._fill()
             if not await self._drop_failing():
-                break
+                return rows
 
     async def _drop_failing(self) -> int:
         """Takes the rows out of the table that are known to fail a condition; how many."""
