@@ -10,6 +10,7 @@ Phase: TypeAlias = Literal["intake", "research", "advise", "end"]
 Waiting: TypeAlias = Literal["", "requirements", "fields"]
 """What a person is to confirm before anything is spent."""
 OfferedAs: TypeAlias = Literal["new", "used", "refurbished", "discontinued"]
+STATES: tuple[OfferedAs, ...] = ("new", "used", "refurbished", "discontinued")
 WishKind: TypeAlias = Literal["budget", "must", "nice", "avoid", "priority", "specification"]
 WishOperator: TypeAlias = Literal[
     "", "=", "!=", "<", "<=", ">", ">=", "between", "contains", "not contains", "known", "lowest", "highest"
@@ -29,6 +30,8 @@ FRESH = "Start Fresh"
 BUTTONS = frozenset({CONFIRM, EDIT, ENRICH, MODIFY, GO_ON, TRY_AGAIN, FRESH})
 
 KEY, MAKER, PAGE, OFFERED_AS, PRICE = "Product", "Maker", "Official page", "Offered as", "Price"
+FOUND_AT = "Page"
+"""Without a model: where the candidate was found, whoever's page that is."""
 PRICE_FIELD = Field(name=PRICE, type="money", question="What does {Product} cost, new?")
 MEETS = Field(
     name="Meets requirements",
@@ -52,6 +55,13 @@ class Wish(Noun, frozen=True):
     column: str = ""
     operator: WishOperator = ""
     values: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """ "under £50: Price < 50 GBP"; once only where it was said as a condition."""
+        if not self.column:
+            return f"{self.words}: cannot be checked from specifications"
+        return self.condition if self.words == self.condition else f"{self.words}: {self.condition}"
 
     @property
     def condition(self) -> str:
@@ -99,7 +109,8 @@ class Product(Noun, frozen=True):
     evidence: tuple[Evidence, ...]
     maker: str = ""
     official_url: str = ""
-    offered_as: OfferedAs = "new"
+    offered_as: OfferedAs | None = None
+    """None: nobody could say."""
 
 
 class Listing(Noun, frozen=True):

@@ -190,7 +190,7 @@ def one_a_page(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple({each.origin: each for each in reversed(evidence)}.values())[::-1]
 
 
-def together(one: OfferedAs, other: OfferedAs, wanted: Collection[str]) -> OfferedAs:
+def together(one: OfferedAs | None, other: OfferedAs | None, wanted: Collection[str]) -> OfferedAs | None:
     """As it is wanted, where a page offers it so; else discontinued, where a page says so; else new, where one does."""
     both = {one, other}
     asked = next((state for state in (one, other) if state in wanted), None)

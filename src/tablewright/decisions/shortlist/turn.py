@@ -30,7 +30,7 @@ from tablewright.decisions.shortlist.shown import (
     verified,
 )
 from tablewright.table.model import Field, Noun, RowId, column_key
-from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, ChatMessage, Requirements, Said
+from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, STATES, ChatMessage, Requirements, Said
 from tablewright.table.untrusted import WARNING, block, question_block
 
 TurnIntent: TypeAlias = Literal[
@@ -214,7 +214,7 @@ def standing_fields() -> tuple[Field, ...]:
         Field(name=KEY),
         Field(name=MAKER),
         Field(name=PAGE, type="url"),
-        Field(name=OFFERED_AS, type="select", options=("new", "used", "refurbished", "discontinued")),
+        Field(name=OFFERED_AS, type="select", options=STATES),
         Field(name="Price", type="money"),
     )
 

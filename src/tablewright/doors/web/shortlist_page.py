@@ -173,7 +173,7 @@ class Advice:
         self.seen = seen
         self.state = state
         self.talk: Talk = talk_of(seen, state.id)
-        self.was_busy = self.is_busy
+        self.was_busy = True  # a turn may end while the page is made: the first look reads the state again
         self.table = LivingTable(state.table_id)
 
     @property
@@ -243,7 +243,7 @@ class Advice:
         with row().props('role=list aria-label="Requirements"'):
             for number, wish in enumerate(self.state.requirements.wishes, start=1):
                 with ui.element("div").classes("tw-chip").props("role=listitem"):
-                    inline(f"{wish.words}: {wish.condition or 'not checked'}")
+                    inline(wish.told)
                     turn = "soft" if wish.hard else "hard"
                     label = "Let it only count" if wish.hard else "Let it exclude"
                     if wish.column:

@@ -22,6 +22,7 @@ from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
     EDIT,
+    FOUND_AT,
     GO_ON,
     KEY,
     MAKER,
@@ -82,7 +83,7 @@ class Advising:
         advice, problem = await self._advice(table, ranking, len(top))
         by_row = {card.row_id: card for card in advice.cards}
         rows = {row.id: row for row in table.rows}
-        columns = [field for field in table.shown_fields if field.name not in (MAKER, PAGE)][:SHOWN]
+        columns = [field for field in table.shown_fields if field.name not in (MAKER, PAGE, FOUND_AT)][:SHOWN]
         waiting = pending(table, asked_fields(table))
         texts = [
             *ranking.notes,
@@ -247,7 +248,7 @@ def card_of(place: int, each: Ranked, row: Row, advised: AdvisedCard | None) -> 
         score=each.score,
         parts=each.parts,
         said=(*said, *unknown),
-        official_url=cell_text(row.cell(PAGE)),
+        official_url=cell_text(row.cell(PAGE)) or cell_text(row.cell(FOUND_AT)),
         best_for=advised.best_for if advised is not None else "",
     )
 

@@ -24,11 +24,13 @@ from tablewright.table.edits import AddField, AddRow, ChangeField, Edit, RemoveR
 from tablewright.table.feed import Progress
 from tablewright.table.model import PENDING, Cell, Evidence, Field, Row, RowId, Table, column_key
 from tablewright.table.shortlist import (
+    FOUND_AT,
     KEY,
     MAKER,
     MEETS,
     OFFERED_AS,
     PAGE,
+    STATES,
     Excluded,
     Limits,
     Product,
@@ -37,9 +39,8 @@ from tablewright.table.shortlist import (
 )
 from tablewright.table.text import cell_text
 
-FOUND = (KEY, MAKER, PAGE, OFFERED_AS)
+FOUND = (KEY, MAKER, PAGE, OFFERED_AS, FOUND_AT)
 """What is known of a candidate when it is found."""
-STATES = ("new", "used", "refurbished", "discontinued")
 OWN_PAGES = 4
 SURE = 0.9
 
@@ -67,14 +68,14 @@ class Comparison:
         self._watch = watch
 
     @classmethod
-    async def make(cls, store: Store, name: str, actor: str) -> str:
-        """The id of a new table."""
-        fields = (
-            Field(name=KEY),
+    async def make(cls, store: Store, name: str, actor: str, *, has_model: bool) -> str:
+        """The id of a new table. Without a model nobody tells makers, official pages and used goods."""
+        judged = (
             Field(name=MAKER),
             Field(name=PAGE, type="url"),
             Field(name=OFFERED_AS, type="select", options=STATES),
         )
+        fields = (Field(name=KEY), *(judged if has_model else (Field(name=FOUND_AT, type="url"),)))
         table = await store.tables.create(name, fields, key_field=KEY, actor=actor, note="a shortlist")
         return table.id
 
@@ -85,10 +86,15 @@ class Comparison:
 
     async def add_products(self, products: Sequence[Product]) -> int:
         """How many are new; one whose name is there already is not added again."""
-        known = {row.key for row in (await self.table()).rows}
+        table = await self.table()
+        known = {row.key for row in table.rows}
+        names = {field.name for field in table.fields}
         new = {key: product for product in products if (key := row_key(product.name)) not in known}
         if new:
-            edits: list[Edit] = [AddRow(key=key, cells=cells_of(product)) for key, product in new.items()]
+            edits: list[Edit] = [
+                AddRow(key=key, cells={name: cell for name, cell in cells_of(product).items() if name in names})
+                for key, product in new.items()
+            ]
             await self._commit(edits, f"found {len(edits)} products")
         return len(new)
 
@@ -227,7 +233,9 @@ def worked_out(value: bool, inputs: Sequence[Cell], why: str) -> Cell:
 def cells_of(product: Product) -> dict[str, Cell]:
     named = product.evidence
     there = next((each for each in named if each.origin == product.official_url), None)
-    cells = {KEY: read(product.name, named), OFFERED_AS: read(product.offered_as, named[:1], judged=True)}
+    cells = {KEY: read(product.name, named), FOUND_AT: read(named[0].origin, named[:1])}
+    if product.offered_as:
+        cells[OFFERED_AS] = read(product.offered_as, named[:1], judged=True)
     if product.maker:
         cells[MAKER] = read(product.maker, (there,) if there else named[:1], judged=product.maker not in product.name)
     if product.official_url:

@@ -413,7 +413,7 @@ class Shortlist:
     async def _make_table(self, state: ShortlistState) -> str:
         """Known to the conversation at once: where the turn fails, the next one goes on with the same table."""
         name = state.requirements.product_type.capitalize() or "Shortlist"
-        table_id = await Comparison.make(self._store, name, self._actor)
+        table_id = await Comparison.make(self._store, name, self._actor, has_model=self._tools.model is not None)
         before = await self._store.shortlists.get(state.id)
         await self._store.shortlists.save(msgspec.structs.replace(before, table_id=table_id))
         return table_id

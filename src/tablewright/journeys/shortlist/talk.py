@@ -37,9 +37,8 @@ def wishes_told(requirements: Requirements) -> list[str]:
     region = f", to be bought in {requirements.region}" if requirements.region else ""
     told = [f"Looking for: {requirements.product_type}{region}."]
     for number, wish in enumerate(requirements.wishes, start=1):
-        weight = "must" if wish.hard else "counts"
-        checked = f"{wish.condition} ({weight})" if wish.column else "cannot be checked from specifications"
-        told.append(f"{number}. {wish.words}: {checked}")
+        weight = (" (must)" if wish.hard else " (counts)") if wish.column else ""
+        told.append(f"{number}. {wish.told}{weight}")
     return told
 
 
