@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from tablewright.decisions.decision import Unusable
@@ -100,6 +101,12 @@ def test_figures_come_from_cited_cells_the_user_or_a_calculation() -> None:
     taken = TakeTurn().check(ASKED, turn(reply=said))
     assert [each.text for each in taken.said] == [each["text"] for each in said]
     assert {cell.row_id for cell in taken.said[1].cells} == {3, 7}
+
+
+def test_the_figures_of_names_of_products_and_columns_need_no_cell() -> None:
+    timed = msgspec.structs.replace(ASKED, fields=(*FIELDS, Field(name="Time for 18 g", type="number", unit="s")))
+    said = [sentence("How long the Kettle 15 takes for 18 g is not known.", (1, "Time for 18 g"))]
+    assert TakeTurn().check(timed, turn(reply=said)).left_out == 0
 
 
 @pytest.mark.parametrize(

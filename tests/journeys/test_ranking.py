@@ -124,6 +124,17 @@ def test_the_order_is_the_order_of_the_scores_and_the_score_says_what_it_is_made
     assert "Keep warm no, wanted yes" in [part.why for part in found.ranked[1].parts]
 
 
+def test_what_is_excluded_does_not_stretch_the_scale_and_a_ranking_wish_never_excludes() -> None:
+    products = table(
+        Light={"Capacity": 1.0, "Keep warm": True},
+        Heavy={"Capacity": 2.0, "Keep warm": True},
+        Out={"Capacity": 100.0, "Keep warm": False},
+    )
+    found = ranked(products, wish("Capacity", "lowest"), wish("Keep warm", "=", "yes"))
+    assert [(each.name, each.parts[0].score) for each in found.ranked] == [("Light", 1.0), ("Heavy", 0.0)]
+    assert [each.name for each in found.excluded] == ["Out"]
+
+
 def test_a_hard_wish_that_is_not_known_counts_less_than_one_that_is_met() -> None:
     found = ranked(table(Silent={}, Sure={"Capacity": 1.7}), wish("Capacity", ">=", "1 l"))
     assert [(each.name, each.unknown) for each in found.ranked] == [

@@ -118,7 +118,8 @@ def verified(
             problems.append(f"{shortened(text, 80)!r} gives orders to machines.")
             continue
         cells, texts = cited(sentence.cells, rows, names)
-        problem = wrong_figures(without_names(text, rows), sentence.calculation, [*texts, *known], counts=len(rows))
+        texts += [*known, *columns]  # "the time for 18 g"
+        problem = wrong_figures(without_names(text, rows), sentence.calculation, texts, counts=len(rows))
         if problem:
             problems.append(f"{shortened(text, 80)!r}: {problem}")
         else:

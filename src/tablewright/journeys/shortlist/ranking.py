@@ -59,7 +59,10 @@ class Judging:
         self._rates = rates
         self._wishes = [wish for wish in requirements.wishes if wish.column]
         self._asks_state = any(column_key(wish.column) == column_key(OFFERED_AS) for wish in self._wishes)
-        self._ends = {wish: self._span(wish) for wish in self._wishes if wish.operator in ("lowest", "highest")}
+        self._filters = [wish for wish in self._wishes if wish.hard and wish.operator not in ("lowest", "highest")]
+        left = [row for row in table.rows if self.exclusion(row) is None]
+        ranking = [wish for wish in self._wishes if wish.operator in ("lowest", "highest")]
+        self._ends = {wish: self._span(wish, left) for wish in ranking}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -74,7 +77,7 @@ class Judging:
         state = cell_text(row.cell(OFFERED_AS))
         if not self._asks_state and state in ("used", "refurbished", "discontinued"):
             return Excluded(row_id=row.id, name=name, reason=f"it is {state}", field=OFFERED_AS)
-        failed = [wish for wish in self._wishes if wish.hard and self.verdict(row, wish).truth == "no match"]
+        failed = [wish for wish in self._filters if self.verdict(row, wish).truth == "no match"]
         if not failed:
             return None
         first = failed[0]
@@ -181,9 +184,9 @@ class Judging:
             return float(value.date[:10].replace("-", "").ljust(8, "0"))
         return value.si if value.si is not None else value.number
 
-    def _span(self, wish: Wish) -> tuple[float, float] | None:
-        """The least and the most among the candidates."""
-        known = [value for row in self._table.rows if (value := self._number(row, wish.column)) is not None]
+    def _span(self, wish: Wish, rows: Sequence[Row]) -> tuple[float, float] | None:
+        """The least and the most among those that are not excluded."""
+        known = [value for row in rows if (value := self._number(row, wish.column)) is not None]
         return (min(known), max(known)) if known else None
 
     def _is_near(self, row: Row, wish: Wish) -> bool:
