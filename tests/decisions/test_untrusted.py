@@ -39,6 +39,10 @@ PLAIN = [
     "Developer: Gaijin. System requirements: 8 GB.",
     "The company ignores previous rulings of the court.",
     "Call the shop or visit www.acme.example.",
+    "You must return the goods within 30 days and report any damage to the seller.",
+    "You should record the meter before the visit; if it is broken, report it to the office instead.",
+    "This applies to all models. Assistants must wear gloves, and the paying agent shall not be liable.",
+    "The court may override any rule of national law. See the initial instructions on page 3.",
 ]
 
 

@@ -57,19 +57,22 @@ _MACHINE = (
 )
 _SAY = r"(?:answer|respond|reply|output|return|report|extract|record|fill in|state|claim)"
 _PATTERNS = (
-    r"\b(?:ignore|disregard|forget|override|bypass|discard)\b[^.!?]{0,40}\b(?:instructions?|prompts?|rules?|guidelines?|"
-    r"directions?|text above|everything (?:above|before)|(?:above|previous|prior|earlier) \w+|"
-    r"other (?:sources|pages|texts|results))\b",
-    r"\b(?:system|developer|hidden|initial|new|updated) (?:prompt|instructions?|directive|override)\b",
+    r"\b(?:ignore|disregard|forget|override|bypass|discard)\b[^.!?]{0,40}\b(?:(?:instruction|prompt)s?|text above|"
+    r"everything (?:above|before)|(?:above|previous|prior|earlier|your|these|all) (?:rule|guideline|direction|answer|"
+    r"message|result|source|text)s?|(?:rule|guideline|direction)s? above|other (?:sources|pages|texts|results))\b",
+    r"\b(?:system|developer|hidden) (?:prompt|instructions?|directive|override)\b",
+    r"\b(?:initial|new|updated) (?:prompt\b|(?:instructions?|directive|override)\s*:)",
     rf"\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|to (?:all|any|every))\b[\s,:]*"
-    rf"(?:all |any |the |an? )?(?:{_MACHINE}|(?:ai )?(?:assistants?|models?|agents?|bots?))\b",
+    rf"(?:all |any |the |an? )?{_MACHINE}\b",
     rf"\b(?:you are|as) (?:now )?(?:an? |the )?(?:helpful |large )?{_MACHINE}\b",
-    rf"\b(?:{_MACHINE}|assistants?|bots?|agents?) (?:must|shall|are (?:required|instructed|asked) to|reading this)\b",
-    r"\b(?:if|when) you are (?:an? )?(?:ai|llm|language model|assistant|bot|agent)\b",
-    rf"\b{_SAY}\b[^.!?]{{0,60}}\b(?:instead|regardless|no matter what|in (?:the|your) (?:answer|output|field|cell)|"
+    rf"\b{_MACHINE} (?:must|shall|are (?:required|instructed|asked) to|reading this)\b",
+    r"\b(?:assistants?|bots?|agents?|models?) reading this\b",
+    rf"\b(?:if|when) you are (?:an? )?{_MACHINE}\b",
+    r"\b(?:answer|respond|reply|output)\b[^.!?]{0,60}\b(?:instead|regardless|no matter what)\b",
+    rf"\b{_SAY}\b[^.!?]{{0,60}}\b(?:in (?:the|your) (?:answer|output|field|cell)|"
     r"as the (?:answer|value|quote)|for (?:the|every|all|any) (?:field|cell|question|row|quer)\w*)\b",
-    rf"\byou (?:must|should|shall|will|have to|are (?:to|required to|instructed to)) (?:now |only |always )*"
-    rf"(?:{_SAY}|ignore|cite|quote this|call the|visit|fetch)\b",
+    r"\byou (?:must|should|shall|will|have to|are (?:to|required to|instructed to)) (?:now |only |always )*"
+    r"(?:answer|respond|reply|output|ignore|cite|quote this|fetch)\b",
     r"\b(?:call|invoke|execute) (?:the )?(?:tool|function|plugin)\b",
     r"\b(?:set|change|overwrite|replace|update) (?:the |every |all )?(?:value|field|cell|answer|column|founding year|"
     r"quote|citation)s? (?:of [^.]{0,40} )?(?:to|with|as)\b",
