@@ -49,17 +49,20 @@ BESIDE = 120
 
 
 class Passage(Noun, frozen=True):
-    """A stretch of a document's text, from `start` on; `document_id` and `start` are where its quotes are cited."""
+    """A stretch of a document's text, from `start` on; `document_id` and `start` are where its quotes are cited.
+    `heading` is that of its best part."""
 
     document_id: str
     title: str
     text: str
     start: int = 0
     page: int | None = None
+    heading: str = ""
 
     @property
     def shown_as(self) -> str:
-        return f"{self.title}, page {self.page}" if self.page else self.title
+        title = f"{self.title}, “{shortened(self.heading, 80)}”" if self.heading else self.title
+        return f"{title}, page {self.page}" if self.page else title
 
 
 class ToCompose(Noun, frozen=True, gc=True):

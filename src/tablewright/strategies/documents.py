@@ -19,10 +19,11 @@ from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
+from tablewright.strategies import expected
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import Notebook
 from tablewright.strategies.packing import ROWS, Packer, Seat
-from tablewright.strategies.strategy import Answer, Effort, Expected, Parameter, Strategy, Task, Tell
+from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.dates import OTHER_READING, read_date
@@ -56,9 +57,7 @@ class DocumentsStrategy(Strategy):
         return ("documents", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected | None:
-        if tools.model is None:
-            return Expected(row=Effort())
-        return None
+        return expected.documents(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         if tools.documents is None:

@@ -203,6 +203,20 @@ def packed(model: LanguageModel, prompt: Prompt, alone: Effort, rows: int) -> Ef
     return each * (1 + ASKED_TWICE)
 
 
+def documents(task: Task, tools: Tools) -> Expected:
+    """The document that a row names is read once for all fields."""
+    if tools.model is None:
+        return Expected(row=Effort())
+    row = Effort()
+    for column, fields in by_subject(task).items():
+        subject = sample_subject(task, column)
+        own = Retrieved(origin=ADDRESS, title=TITLE, text=prose(PAGE))
+        prompt = ReadRow().prompt(RowToRead(subject=subject, fields=fields, sources=(own,), room=tools.model.text_room))
+        alone = one_call(tools.model, prompt, WRITTEN["verdict"], *[WRITTEN["answer"]] * len(fields))
+        row += packed(tools.model, prompt, alone, ROWS) + supported(tools.model, subject, fields)
+    return Expected(row=row)
+
+
 # ── one question at a time ───────────────────────────────────────────────────────────────────────────────────────────
 
 

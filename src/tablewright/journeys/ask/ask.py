@@ -194,8 +194,12 @@ class Asker:
 def lines_about(question: str, text: str) -> str:
     """The two lines that share the most words with the question."""
     words = {word for word in tokenize(fold(question)) if word not in SMALL_WORDS}
-    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-    best = sorted(range(len(lines)), key=lambda place: -len(words.intersection(tokenize(fold(lines[place])))))[:2]
+    lines = list(dict.fromkeys(" ".join(line.split()) for line in text.splitlines() if line.strip()))
+
+    def shared(place: int) -> tuple[int, int]:
+        return -len(words.intersection(tokenize(fold(lines[place])))), -len(lines[place])
+
+    best = sorted(range(len(lines)), key=shared)[:2]
     return " … ".join(shortened(lines[place], HIT) for place in sorted(best))
 
 

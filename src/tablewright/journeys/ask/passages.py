@@ -36,6 +36,7 @@ async def find_passages(
             scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (RANK + place)
     best = [hits[id] for id, _ in sorted(scores.items(), key=lambda each: (-each[1], each[0]))][:MOST]
     made = []
+    headings = {(hit.document.id, hit.start): hit.heading for hit in best}
     for document, start, end in await corpus.documents.at_once(lambda moment: stretches_of(moment, best, room)):
         text = await corpus.documents.retrieved(document.id)
         made.append(
@@ -45,6 +46,9 @@ async def find_passages(
                 text=text.text[start:end],
                 start=start,
                 page=text.page_at(start),
+                heading=next(
+                    (said for (id, at), said in headings.items() if id == document.id and start <= at < end), ""
+                ),
             )
         )
     return made, [hit.id for hit in best]

@@ -117,10 +117,14 @@ async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Mem
 
 
 def effort(estimate: Estimate) -> str:
-    """What a reading takes, in words: ": at most about 30 model calls, 60,000 tokens, $0.12"."""
-    dollars = f", ${estimate.cost_usd.high:,.2f}" if estimate.cost_usd is not None else ""
-    calls, tokens = estimate.calls.high, estimate.input_tokens.high
-    return f": at most about {calls:,.0f} model calls, {tokens:,.0f} tokens{dollars}"
+    """What a reading takes, in words: ": about 20 to 40 model calls, 40,000 to 90,000 tokens, $0.12 to $0.30"."""
+    cost = estimate.cost_usd
+    dollars = f", ${cost.low:,.2f} to ${cost.high:,.2f}" if cost is not None else ""
+    calls, tokens = estimate.calls, estimate.input_tokens
+    return (
+        f": about {calls.low:,.0f} to {calls.high:,.0f} model calls, {tokens.low:,.0f} to {tokens.high:,.0f} tokens"
+        f"{dollars}"
+    )
 
 
 # ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -21,7 +21,7 @@ LEAST_ROWS = 3
 MOST_TABLES = 24
 UNNAMED = re.compile(r"Column \d+")
 SAMPLES = 4
-NAMES = 8
+NAMES = 12
 FEW = 12
 """Different values of a column that are all shown."""
 CHANGED = "the document has changed since it was read"
