@@ -136,11 +136,15 @@ class Library:
     def cited(self, reply: Reply) -> set[str]:
         return {self.names[cited.document_id] for cited in reply.citations}
 
-    async def read(self, reply: Reply) -> set[str]:
-        """The names of the documents of which passages were read for the answer."""
+    def cited_pages(self, reply: Reply) -> set[str]:
+        return {f"{self.names[cited.document_id]} page {cited.page}" for cited in reply.citations}
+
+    async def read_pages(self, reply: Reply) -> set[str]:
+        """The pages that were found for the answer."""
         async with await Store.open(self.settings.database) as store:
             turn = (await store.conversations.get(reply.conversation)).turns[-1]
-            return {self.names[each.document_id] for each in await store.documents.segments(turn.segments)}
+            found = await store.documents.segments(turn.segments)
+            return {f"{self.names[each.document_id]} page {each.segment.page}" for each in found}
 
     async def passages(self, name: str, openings: Mapping[str, str]) -> Passages:
         identity = next(id for id, known in self.names.items() if known == name)
@@ -418,7 +422,7 @@ async def manuals(bench: Bench) -> Figures:
 
 
 async def finance(bench: Bench) -> Figures:
-    """A file for each page, so that the page is known by its name."""
+    """Each filing is one file of many pages."""
     pages = list(lines(bench.data / "financebench_pages.jsonl.gz"))
     filings = {row["doc_name"] for row in pages}
     asked = [row for row in lines(bench.data / "financebench.jsonl") if row["doc_name"] in filings]
@@ -426,14 +430,17 @@ async def finance(bench: Bench) -> Figures:
     cites: Counter[bool] = Counter()
     reads: Counter[bool] = Counter()
     numbers: Counter[bool] = Counter()
-    files = ((f"{row['doc_name']}/{page_name(row)}.txt", row["text"]) for row in pages)
+    texts: dict[str, list[str]] = {}
+    for row in sorted(pages, key=lambda each: (each["doc_name"], each["page_zero_indexed"])):
+        texts.setdefault(row["doc_name"], []).append(row["text"].replace("\f", "\n"))
+    files = ((f"{name}.txt", "\f".join(each)) for name, each in texts.items())
     async with bench.library(files) as library:
         for row in asked:
             reply = await library.ask(row["question"])
             gold = {page_name(evidence) for evidence in row["evidence"]}
-            there = bool(gold & library.cited(reply))
+            there = bool(gold & library.cited_pages(reply))
             cites[there] += 1
-            reads[bool(gold & await library.read(reply))] += 1
+            reads[bool(gold & await library.read_pages(reply))] += 1
             if wanted := stated_numbers(row["answer"]):
                 numbers[any(says(said(reply), number) for number in wanted)] += 1
             if not there:

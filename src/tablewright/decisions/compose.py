@@ -60,6 +60,10 @@ class Passage(Noun, frozen=True):
     heading: str = ""
 
     @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
     def shown_as(self) -> str:
         title = f"{self.title}, “{shortened(self.heading, 80)}”" if self.heading else self.title
         return f"{title}, page {self.page}" if self.page else title

@@ -23,10 +23,15 @@ NEIGHBOURS = 1
 
 
 async def find_passages(
-    corpus: Corpus, queries: Sequence[str], room: int, documents: Collection[str] | None = None
+    corpus: Corpus,
+    queries: Sequence[str],
+    room: int,
+    documents: Collection[str] | None = None,
+    *,
+    kept: Sequence[Passage] = (),
 ) -> tuple[list[Passage], list[int]]:
-    """The best first, until `room` characters are full. What stands next to each other is one passage. Beside them the
-    segments that were found."""
+    """Those that are `kept`, then the best, until `room` characters are full. What stands next to each other is one
+    passage. Beside them the segments that were found."""
     scores: dict[int, float] = {}
     hits: dict[int, CorpusHit] = {}
     for query in queries:
@@ -35,9 +40,12 @@ async def find_passages(
             hits[hit.id] = hit
             scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (RANK + place)
     best = [hits[id] for id, _ in sorted(scores.items(), key=lambda each: (-each[1], each[0]))][:MOST]
-    made = []
+    made = list(kept)
+    room -= sum(len(each.text) for each in kept)
     headings = {(hit.document.id, hit.start): hit.heading for hit in best}
     for document, start, end in await corpus.documents.at_once(lambda moment: stretches_of(moment, best, room)):
+        if any(each.document_id == document.id and each.start <= start < each.end for each in kept):
+            continue
         text = await corpus.documents.retrieved(document.id)
         made.append(
             Passage(

@@ -33,7 +33,9 @@ async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
     widened = ""
     for number in range(ROUNDS):
         searched += [query for query in queries if query not in searched]
-        passages, found = await find_passages(desk.corpus, searched, desk.model.text_room, within)
+        places = {quote.passage for statement in said.statements for quote in statement.quotes}
+        quoted = [passages[place] for place in sorted(places)]
+        passages, found = await find_passages(desk.corpus, searched, desk.model.text_room, within, kept=quoted)
         asking.segments += found
         documents |= {each.document_id for each in passages}
         where = f" in {', '.join(plural(kind, 2) for kind in kinds)}" if within else ""
