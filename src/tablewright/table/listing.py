@@ -102,7 +102,7 @@ class Undecided(Noun, frozen=True):
 
 class FoundRows(Noun, frozen=True, omit_defaults=False):
     """What a search for rows came to. `rows` are in the table; of `undecided` it is not known whether they meet every
-    condition; `left_over` were found beyond the number of rows asked for."""
+    condition; `left_over` were found and are in no row: `wanted` are the rows asked for, or it ended early."""
 
     table_id: str
     name: str
@@ -113,6 +113,7 @@ class FoundRows(Noun, frozen=True, omit_defaults=False):
     columns: tuple[str, ...]
     conditions: tuple[str, ...]
     said: str
+    wanted: int
     rows: int
     found: int
     undecided: tuple[Undecided, ...]

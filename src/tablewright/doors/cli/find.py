@@ -183,10 +183,10 @@ def account_lines(found: FoundRows) -> list[str]:
     if found.aside:
         lines.append(f"Set aside, {len(found.aside):,}:")
         lines += [f"  {each.name}: {each.reason}" for each in found.aside[:SHOWN]]
-    if found.left_over:
-        lines.append(
-            f"{found.left_over:,} more were found than the rows asked for; --more with a higher --rows adds them."
-        )
+    if found.left_over and found.rows < found.wanted:
+        lines.append(f"{found.left_over:,} more were found and are in no row yet; --more goes on.")
+    elif found.left_over:
+        lines.append(f"{found.left_over:,} more were found than the rows asked for; --more with more --rows adds them.")
     lines += [f"Not reached: {origin} ({why})" for origin, why in list(found.unreached.items())[:SHOWN]]
     lines += [f"Search failed: {query} ({why})" for query, why in found.failed_queries.items()]
     if found.problem:

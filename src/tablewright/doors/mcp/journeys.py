@@ -76,7 +76,7 @@ class RowsFound(FromOutside):
     undecided: list[str] = Key(description="Rows of which it is not known whether they meet every condition.")
     set_aside: list[str] = Key(description="Things that do not meet a condition, with the reason.")
     completeness: str = Key(description="How sure it is that all are found; repeat it when you report.")
-    left_over: int = Key(description="Found beyond the number of rows asked for.")
+    left_over: int = Key(description="Found and in no row: more than the rows asked for, or it ended early.")
     read: list[str]
     not_reached: list[str]
     judged: bool = Key(description="False: no model judged whether the rows are what was asked for.")

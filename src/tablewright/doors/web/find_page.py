@@ -171,7 +171,7 @@ class OpenSearch:
             if found.conditions:
                 quiet(f"Every row must meet: {'; '.join(found.conditions)}")
             if found.left_over:
-                said(f"{found.left_over:,} more were found than the rows asked for.")
+                said(f"{found.left_over:,} more were found and are in no row.")
         if found.undecided:
             with card("Not decided"):
                 heading("Not decided")

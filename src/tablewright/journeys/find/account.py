@@ -37,6 +37,7 @@ async def account(store: Store, listing: Listing) -> FoundRows:
         columns=tuple(field.name for field in table.fields),
         conditions=tuple(map(in_words, plan.conditions)),
         said=plan.said,
+        wanted=listing.rows,
         rows=len(table.rows),
         found=len(things),
         undecided=tuple(undecided),

@@ -151,11 +151,13 @@ class Finder:
         return await self._store.listings.keep(Listing(table_id=table.id, plan=plan, rows=rows, usage=meter.usage))
 
     async def run(self, table_id: str, *, fill: bool = True, more: bool = False, rows: int = 0) -> FoundRows:
-        """To the end, or on from where it was cut off. `more`: further searches, for `rows` in all."""
+        """To the end, or on from where it was cut off. `more`: further rows, for `rows` in all."""
         listing = await self._store.listings.get(table_id)
         if listing.status == "done" and not more:
             return await account(self._store, listing)
-        search = Search(self, listing, fill=fill, rows=rows, insists=more)
+        if more and not rows and await self._store.tables.count(table_id) >= listing.rows:
+            rows = min(listing.rows + DEFAULT_ROWS, MOST_ROWS)
+        search = Search(self, listing, fill=fill, rows=rows, insists=more and listing.status == "done")
         return await search.run()
 
     def _note(self, step: Step) -> None:
@@ -219,6 +221,8 @@ class Search:
 
     async def _rounds(self) -> None:
         """Searches until there are enough rows that meet the conditions, or nothing more is found."""
+        if self._listing.sources and await self._is_enough():
+            return
         in_vain = 0
         for number in range(ROUNDS):
             before = things_of(self._listing)
@@ -229,12 +233,16 @@ class Search:
                     break
                 await self._gatherer.search(self._listing, queries)
             await self._gatherer.read_waiting(self._listing)
-            if await self._place() >= self._listing.rows and await self._settle() >= self._listing.rows:
+            if await self._is_enough():
                 return
             in_vain = 0 if len(things_of(self._listing)) > len(before) else in_vain + 1
             if in_vain > 1:
                 break
         await self._settle()
+
+    async def _is_enough(self) -> bool:
+        """Whether there are as many rows as are wanted, also once their cells are known."""
+        return await self._place() >= self._listing.rows and await self._settle() >= self._listing.rows
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
