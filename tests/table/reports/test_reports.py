@@ -110,7 +110,7 @@ def test_parts_of_nothing_but_space_are_left_out(format: ReportFormat) -> None:
         unfound=(Unfound(what=""),),
     )
     text = shown_text(render(report, format), format)
-    assert " ".join(text.split()) == "Why? Nothing was found that answers the question."
+    assert " ".join(text.split()) == "Why? Nothing was searched yet."
 
 
 @pytest.mark.parametrize("format", FOR_PEOPLE)

@@ -58,7 +58,7 @@ def show_report(report: Report) -> None:
         for note in report.notes:
             quiet(note)
         if not (report.answer or report.summary or report.sections or report.table):
-            said(wording.NOTHING_FOUND)
+            said(wording.nothing(report))
         if report.table is not None:
             show_table(report.table, open_number)
         for section in report.sections:

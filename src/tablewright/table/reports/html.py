@@ -49,7 +49,7 @@ def _header(report: Report) -> str:
     if byline := wording.byline(report):
         lines.append(f'<p class="byline">{escape(byline)}</p>')
     if found_nothing(report):
-        lines.append(f'<p class="answer">{wording.NOTHING_FOUND}</p>')
+        lines.append(f'<p class="answer">{wording.nothing(report)}</p>')
     if report.answer or report.summary:
         answer = f'<p dir="auto"><b>{_sentence(report.answer, citations)}</b></p>' if report.answer else ""
         summary = f'<p dir="auto">{_sentences(report.summary, citations)}</p>' if report.summary else ""

@@ -66,7 +66,7 @@ def outline(report: Report) -> Iterator[Block]:
     if byline := wording.byline(report):
         yield Paragraph(runs=(Run(text=byline, look="italic"),))
     if found_nothing(report):
-        yield Paragraph(runs=(Run(text=wording.NOTHING_FOUND, look="bold"),))
+        yield Paragraph(runs=(Run(text=wording.nothing(report), look="bold"),))
     if report.answer or report.summary:
         yield Heading(text=wording.ANSWER)
     if report.answer:

@@ -13,7 +13,7 @@ from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import plural
 from tablewright.table.usage import Usage
 
-NOTHING_FOUND = "Nothing was found that answers the question."
+NOTHING_FOUND, NOTHING_READ = "Nothing was found that answers the question.", "Nothing was searched yet."
 NOT_FOUND = "not found"
 ANSWER, NOTES, TABLE, OTHERS = "In short", "Please note", "The table", "Also considered"
 CLAIMS, UNFOUND, COMPLETENESS = "Claims checked", "What we could not find, and where we looked", "Is the list complete?"
@@ -66,6 +66,11 @@ def day(moment: str) -> str:
 
 def counted(count: int, noun: str) -> str:
     return f"{count:,} {plural(noun, count)}"
+
+
+def nothing(report: Report) -> str:
+    """What a report without findings says: nothing was found only where it was looked for."""
+    return NOTHING_FOUND if report.sources or report.rounds else NOTHING_READ
 
 
 def byline(report: Report) -> str:
