@@ -268,3 +268,41 @@ async def test_a_follow_up_is_answered_from_the_pages_that_were_read(
         assert [each.text for each in answered.sentences] == ["Electricity is 30 % of all costs."]
         assert answered.references[0].url == two_sites.url("/b")
         assert (await app.research(begun.id)).answered == (answered,)
+
+
+async def test_notes_that_do_not_fit_into_one_request_are_written_a_section_at_a_time(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    quotes = {"Costs": COST, "Crops": "few crops beside salad pay"}
+
+    def long_notes(asked: Asked) -> Mapping[str, Any]:
+        text = asked.body["messages"][-1]["content"]
+        page = 1 if COST in text.partition("<<END TEXT 1")[0] else 2
+        return {
+            "notes": [
+                {
+                    "page": page,
+                    "statement": f"{topic} matter. " + "Very much so. " * 30,
+                    "quote": quote,
+                    "section": topic,
+                }
+                for topic, quote in quotes.items()
+                if quote in text
+            ]
+        }
+
+    def a_part(asked: Asked) -> Mapping[str, Any]:
+        text = asked.body["messages"][-1]["content"]
+        if "The sections are written" in text:
+            return report(summary=[sentence("Costs and crops matter.", 1, 2)])
+        topic, number = ("Costs", 1) if text.rstrip().endswith("Costs") or "\nCosts\n" in text else ("Crops", 2)
+        return report(sections=[{"heading": topic, "sentences": [sentence(f"{topic} matter.", number)]}])
+
+    sections = [{"name": name, "question": f"What of {name}?"} for name in quotes]
+    endpoint.otherwise = by_decision(
+        ANSWERS | {"ResearchPlan": plan(sections=sections), "PageNotes": long_notes, "WrittenReport": a_part}
+    )
+    found = await run(with_model(two_sites, endpoint, tmp_path, model_window="700"))
+    assert len(asked_for(endpoint, "WrittenReport")) == 3
+    assert [section.heading for section in found.report.sections] == ["Costs", "Crops"]
+    assert [each.text for each in found.report.summary] == ["Costs and crops matter."]
