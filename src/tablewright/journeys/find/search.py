@@ -1,0 +1,277 @@
+"""One run of a search for rows: rounds of searches, things that become rows, conditions that decide which stay."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from tablewright.decisions.decision import decide
+from tablewright.decisions.same_values import SameValues, ToGroup
+from tablewright.engine.changes import Changes
+from tablewright.engine.fill import Fill, Terms
+from tablewright.errors import OverBudget, RunError
+from tablewright.journeys.ask.query import MOST_VALUES
+from tablewright.journeys.find.account import account
+from tablewright.journeys.find.conditions import spellings, verdict
+from tablewright.journeys.find.gather import Gatherer
+from tablewright.journeys.find.things import Thing, cells_of, things_of
+from tablewright.store.operations import CellAt
+from tablewright.store.records import now
+from tablewright.store.store import Store
+from tablewright.strategies.own_pages import OwnPages
+from tablewright.strategies.tools import Tools
+from tablewright.table.edits import AddRow, Edit, RemoveRow, SetCell
+from tablewright.table.feed import Progress
+from tablewright.table.listing import (
+    FindEvent,
+    FoundRows,
+    Listing,
+    ListingStatus,
+    SetAside,
+)
+from tablewright.table.model import Cell, Evidence, Row, Step, Table
+from tablewright.table.rowkey import row_key
+from tablewright.table.text import plural
+from tablewright.table.usage import metered
+
+ROUNDS = 3
+"""Rounds of searches in one run."""
+OWN_PAGES = 2
+"""Of a thing, as lists link to them, that are opened for its empty cells."""
+CITED = 4
+"""Passages that are kept of a thing that was set aside."""
+
+Watch = Callable[[FindEvent], None]
+
+
+def ignore(event: FindEvent) -> None:
+    """For callers who do not watch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """What every search for rows works with."""
+
+    store: Store
+    tools: Tools
+    actor: str
+    terms: Terms
+    concurrency: int | None
+    watch: Watch
+
+
+def untold(step: Step) -> None:
+    """Decisions tell their own troubles; the account says what they came to."""
+
+
+class Search:
+    """One run of a search for rows."""
+
+    def __init__(self, desk: Desk, listing: Listing, *, fill: bool, rows: int, insists: bool) -> None:
+        """`insists`: somebody asks for more of what was taken for complete."""
+        self._desk = desk
+        self._store = desk.store
+        self._changes = Changes(desk.store, desk.actor)
+        self._gatherer = Gatherer(desk.tools, self._keep_listing, desk.watch, untold)
+        self._insists = insists
+        self._fill_cells = fill
+        again = [source.origin for source in listing.sources if source.status == "not judged"]
+        self._listing = msgspec.structs.replace(
+            listing,
+            rows=rows or listing.rows,
+            waiting=tuple(dict.fromkeys((*again, *listing.waiting))),
+            sources=tuple(source for source in listing.sources if source.status != "not judged"),
+        )
+        self._before = listing.usage
+
+    async def run(self) -> FoundRows:
+        status: ListingStatus = "failed"
+        problem = ""
+        with metered() as meter:
+            try:
+                await self._keep(status="running", problem="")
+                await self._rounds()
+                status = "done"
+            except OverBudget as error:
+                status, problem = "partial", error.what
+                await self._place()
+            except asyncio.CancelledError:
+                status, problem = "cancelled", "It was stopped."
+                raise
+            except RunError as error:
+                problem = error.what
+                raise
+            finally:
+                await asyncio.shield(self._keep(status=status, problem=problem, usage=self._before + meter.usage))
+        found = await account(self._store, self._listing)
+        self._desk.watch(FindEvent(stage="done", detail=found.completeness))
+        return found
+
+    async def _keep(self, **changes: object) -> None:
+        await self._keep_listing(msgspec.structs.replace(self._listing, **changes))
+
+    async def _keep_listing(self, listing: Listing) -> Listing:
+        self._listing = await self._store.listings.keep(listing)
+        return self._listing
+
+    # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _rounds(self) -> None:
+        """Searches until there are enough rows that meet the conditions, or nothing more is found."""
+        if self._listing.sources and await self._is_enough():
+            return
+        in_vain = 0
+        for number in range(ROUNDS):
+            before = things_of(self._listing)
+            if not self._listing.waiting:
+                insists = self._insists and number == 0
+                queries = await self._gatherer.next_queries(self._listing, before, insists=insists)
+                if not queries:
+                    break
+                await self._gatherer.search(self._listing, queries)
+            await self._gatherer.read_waiting(self._listing)
+            if await self._is_enough():
+                return
+            in_vain = 0 if len(things_of(self._listing)) > len(before) else in_vain + 1
+            if in_vain > 1:
+                break
+        await self._settle()
+
+    async def _is_enough(self) -> bool:
+        """Whether there are as many rows as are wanted, also once their cells are known."""
+        return await self._place() >= self._listing.rows and await self._settle() >= self._listing.rows
+
+    # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _place(self) -> int:
+        """Things become rows, those that most sites name first, as many as are wanted; what is known to fail a
+        condition is set aside. Rows that are there learn what further pages say. How many rows there are then."""
+        await self._compare_names()
+        things, plan, at = things_of(self._listing), self._listing.plan, now()
+        table = await self._table()
+        present = {row.id: row for row in table.rows}
+        cells = {thing.key: cells_of(thing, plan, at) for thing in things}
+        said = await spellings(plan, list(cells.values()), self._desk.tools.model, untold)
+        aside = {each.key: each for each in self._listing.aside}
+        edits: list[Edit] = []
+        waiting: list[Thing] = []
+        for thing in things:
+            row = present.get(self._listing.placed.get(thing.key, 0))
+            if row is not None:
+                edits += learned(row, cells[thing.key])
+            elif thing.key in self._listing.placed or thing.key in aside:
+                continue  # removed by its owner, or set aside before
+            elif (judged := verdict(cells[thing.key], plan, said)).truth == "no match":
+                aside[thing.key] = set_aside(thing, judged.reason)
+            else:
+                waiting.append(thing)
+        kept = sum(self._listing.placed.get(thing.key, 0) in present for thing in things)
+        waiting.sort(key=lambda thing: -len(thing.domains))
+        chosen = waiting[: max(0, self._listing.rows - kept)]
+        edits += [AddRow(key=thing.key, cells=cells[thing.key]) for thing in chosen]
+        if edits:
+            note = f"{len(chosen):,} {plural('row', len(chosen))} found" if chosen else "more evidence found"
+            await self._changes.edit(table.id, edits, note)
+        ids = {row.key: row.id for row in (await self._table()).rows} if chosen else {}
+        placed = dict(self._listing.placed) | {thing.key: ids[thing.key] for thing in chosen}
+        await self._keep(placed=placed, aside=tuple(aside.values()))
+        self._desk.watch(FindEvent(stage="placing", detail=f"{len(things):,} found", done=len(placed)))
+        return kept + len(chosen)
+
+    async def _compare_names(self) -> None:
+        """Which names of different pages mean the same thing: the model says so, once for each set of names."""
+        listed = [{each.name for each in source.sightings} for source in self._listing.sources if source.sightings]
+        names = tuple(dict.fromkeys(name for each in listed for name in sorted(each)))
+        unequal = {row_key(name) for name in names}
+        if len(listed) < 2 or not 2 <= len(unequal) <= MOST_VALUES or {*names} <= {*self._listing.compared}:
+            return
+        asked = ToGroup(column=self._listing.plan.key, values=names, question=self._listing.plan.question)
+        outcome = await decide(SameValues(), asked, self._desk.tools.model, untold)
+        if self._desk.tools.model is not None and not outcome.degraded:
+            same = tuple(each for each in outcome.decided.values() if len(each) > 1)
+            await self._keep(compared=names, same_names=same)
+
+    async def _settle(self) -> int:
+        """Looks for the cells that no list states; rows that turn out to fail a condition make room for others. How
+        many rows there are in the end."""
+        while True:
+            rows = await self._place()
+            if self._fill_cells:
+                await self._fill()
+            if not await self._drop_failing():
+                return rows
+
+    async def _drop_failing(self) -> int:
+        """Takes the rows out of the table that are known to fail a condition; how many."""
+        plan, table = self._listing.plan, await self._table()
+        said = await spellings(plan, [row.cells for row in table.rows], self._desk.tools.model, untold)
+        of_row = {row_id: key for key, row_id in self._listing.placed.items()}
+        things = {thing.key: thing for thing in things_of(self._listing)}
+        failing: list[tuple[Row, SetAside]] = []
+        for row in table.rows:
+            thing = things.get(of_row.get(row.id, ""))
+            judged = verdict(row.cells, plan, said)
+            if thing is not None and judged.truth == "no match":
+                cited = [each for where in plan.conditions for each in row.cell(where.column).evidence]
+                failing.append((row, set_aside(thing, judged.reason, cited)))
+        if failing:
+            edits = [RemoveRow(row_id=row.id) for row, _ in failing]
+            note = f"{len(failing):,} {plural('row', len(failing))} set aside: a condition is not met"
+            await self._changes.edit(table.id, edits, note)
+            await self._keep(aside=(*self._listing.aside, *(each for _, each in failing)))
+        return len(failing)
+
+    async def _fill(self) -> None:
+        """By the engine: the cells that nobody has looked for."""
+        table = await self._table()
+        wanted = self._listing.plan.fields[1:]
+        only: set[CellAt] = {
+            (row.id, field.name) for row in table.rows for field in wanted if row.cell(field.name).needs_work
+        }
+        if not only:
+            return
+        of_row = {self._listing.placed.get(thing.key, 0): thing.pages[:OWN_PAGES] for thing in things_of(self._listing)}
+        filling = Fill(
+            self._store,
+            table,
+            wanted,
+            OwnPages(of_row),
+            tools=self._desk.tools,
+            only=only,
+            concurrency=self._desk.concurrency,
+            terms=self._desk.terms,
+            watch=self._told,
+        )
+        filled = await filling.run()
+        await self._changes.apply_unseen(filled.proposal_id)
+        if filled.cap:
+            raise OverBudget(f"The cap of {filled.cap} was reached; {filled.left:,} cells are left.")
+        if filled.problem:
+            raise RunError(filled.problem, kept="The rows that were found are kept.")
+
+    def _told(self, progress: Progress) -> None:
+        self._desk.watch(FindEvent(stage="filling", detail=progress.label, done=progress.done, total=progress.total))
+
+    async def _table(self) -> Table:
+        return await self._store.tables.load(self._listing.table_id)
+
+
+def set_aside(thing: Thing, reason: str, cited: Sequence[Evidence] = ()) -> SetAside:
+    evidence = tuple(dict.fromkeys((*cited, *(each.evidence for each in thing.sightings))))[:CITED]
+    return SetAside(key=thing.key, name=thing.name, reason=reason, evidence=evidence)
+
+
+def learned(row: Row, cells: dict[str, Cell]) -> list[Edit]:
+    """What further pages say of a row: values for empty cells, and evidence for those that came from lists too. What a
+    run found or a person wrote stays."""
+    edits: list[Edit] = []
+    for name, cell in cells.items():
+        present = row.cell(name)
+        from_lists = present.run_id is None and present.basis in ("stated", "converted")
+        news = (cell.value, cell.evidence, cell.conflict) != (present.value, present.evidence, present.conflict)
+        if (present.value is None and present.status != "ENRICHED") or (from_lists and news):
+            edits.append(SetCell(row_id=row.id, field=name, cell=cell, expected=present))
+    return edits
