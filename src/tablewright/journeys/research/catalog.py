@@ -9,7 +9,7 @@ from tablewright.decisions.take_notes import Taken
 from tablewright.engine.fill import Terms
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.find import Finder
-from tablewright.journeys.research.purse import Purse
+from tablewright.journeys.research.limits import Limits
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.listing import FindEvent, FoundRows, Listing, ReadStatus
@@ -72,10 +72,10 @@ class Catalog:
         listing = await self._finder.begin(said, fields=fields, rows=CANDIDATES * brief.target_items)
         return listing.table_id
 
-    async def find(self, table_id: str, purse: Purse) -> CatalogFound:
+    async def find(self, table_id: str, limits: Limits) -> CatalogFound:
         """As far as time allows; what was found until then is kept and goes on from there."""
         try:
-            async with asyncio.timeout(purse.seconds_left):
+            async with asyncio.timeout(limits.seconds_left):
                 rows = await self._finder.run(table_id)
         except TimeoutError:
             rows = await account(self._store, await self._store.listings.get(table_id))

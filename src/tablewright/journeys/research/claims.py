@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge, JudgedClaim
 from tablewright.decisions.decision import Tell, decide
-from tablewright.journeys.research.purse import Purse
+from tablewright.journeys.research.limits import Limits
 from tablewright.journeys.research.worker import Library
 from tablewright.models.concern import concerning
 from tablewright.strategies.tools import Tools
@@ -30,7 +30,7 @@ class Verification:
         tools: Tools,
         brief: Brief,
         library: Library,
-        purse: Purse,
+        limits: Limits,
         notes: Sequence[SourceNote],
         tell: Tell,
         told: Callable[[Claim, JudgedClaim], None],
@@ -38,7 +38,7 @@ class Verification:
         self._tools = tools
         self._brief = brief
         self._library = library
-        self._purse = purse
+        self._limits = limits
         self._notes = {note.number: note for note in notes}
         self._tell = tell
         self._told = told
@@ -50,8 +50,8 @@ class Verification:
         failed = "; ".join(dict.fromkeys(result.error for result in results if result.error))
 
         async def one(claim: Claim) -> JudgedClaim:
-            if self._purse.spent:
-                return JudgedClaim(reason=self._purse.spent)
+            if self._limits.spent:
+                return JudgedClaim(reason=self._limits.spent)
             own = self._library.pages.get(claim.source_url)
             pages = self._pages(claim, tasks)
             judged = await judge(self._tools, self._brief, claim, own, pages, self._tell, failed)

@@ -10,7 +10,7 @@ import msgspec
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.take_notes import MendNotes, Notes, NotesToMend, PagesToRead, Taken, TakeNotes
 from tablewright.errors import ModelError
-from tablewright.journeys.research.purse import Purse
+from tablewright.journeys.research.limits import Limits
 from tablewright.models.concern import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
@@ -36,15 +36,15 @@ class ReadPages(Noun, frozen=True, gc=True):
     remarks: tuple[str, ...] = ()
 
 
-async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], purse: Purse, tell: Tell) -> ReadPages:
+async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], limits: Limits, tell: Tell) -> ReadPages:
     """In the order of the pages, whichever is read first. Raises ModelError where a model read none of them."""
     room = tools.model.text_room if tools.model else 1
     turns = asyncio.Semaphore(REQUESTS_AT_ONCE)
 
     async def one(batch: tuple[Retrieved, ...]) -> tuple[Notes, str]:
         async with turns:
-            if purse.spent:
-                return Notes(), purse.spent
+            if limits.spent:
+                return Notes(), limits.spent
             asked = PagesToRead(brief=brief, pages=batch, room=room)
             with concerning([page.origin for page in batch if is_document(page.origin)]):
                 outcome = await decide(TakeNotes(), asked, tools.model, tell)
@@ -72,7 +72,7 @@ async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], pur
     working = [asyncio.create_task(one(batch)) for batch in batches]
     try:
         if working:
-            await asyncio.wait(working, timeout=purse.seconds_left)
+            await asyncio.wait(working, timeout=limits.seconds_left)
     finally:
         for each in working:
             each.cancel()
@@ -81,7 +81,7 @@ async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], pur
     unread, lost, problem = 0, 0, ""
     for batch, result in zip(batches, ended, strict=True):
         if isinstance(result, asyncio.CancelledError):
-            result = Notes(), purse.spent or "it was stopped"
+            result = Notes(), limits.spent or "it was stopped"
         elif isinstance(result, BaseException):
             raise result
         notes, failed = result
@@ -89,13 +89,15 @@ async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], pur
         lost += len(notes.unproved)
         if failed:
             unread, problem = unread + len(batch), failed
-    if unread == len(pages) and pages and not purse.spent:
+    if unread == len(pages) and pages and not limits.spent:
         raise ModelError(f"No page could be read: {problem}")
     remarks = []
     if unread:
-        remarks.append(f"{unread} {plural('page', unread)} that were found were not read: {problem}")
+        remarks.append(f"{unread} {plural('page', unread)} found but not read: {problem}")
     if lost:
-        remarks.append(f"{lost} {plural('note', lost)} could not be verified and were left out.")
+        remarks.append(
+            f"{lost} {plural('note', lost)} could not be verified and {'was' if lost == 1 else 'were'} left out."
+        )
     return ReadPages(taken=tuple(taken), remarks=tuple(remarks))
 
 

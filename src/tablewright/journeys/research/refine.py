@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
 from tablewright.errors import ModelError, SearchError, UsageError
+from tablewright.journeys.research.limits import Limits
 from tablewright.journeys.research.notes import read_pages
-from tablewright.journeys.research.purse import Purse
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.journeys.research.rounds import failures, numbered
 from tablewright.journeys.research.worker import Library, Workers
@@ -43,16 +43,16 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     outcome = await decide(BriefResearch(), asked, tools.model, tell)
     if outcome.degraded:
         raise ModelError(f"The question could not be planned: {outcome.degraded}", kept="Nothing was changed.")
-    purse = Purse(tools.budget, None)
+    limits = Limits(tools.budget, None)
     library = Library()
     await library.reopen(store, tools, [result for each in research.rounds for result in each.notes])
-    report = await _report(store, tools, purse, outcome.decided, list(library.pages.values()), tell)
+    report = await _report(store, tools, limits, outcome.decided, list(library.pages.values()), tell)
     searched = not report.references
     if searched:
         before = set(library.pages)
-        results = await _search(tools, library, purse, outcome.decided, tell)
+        results = await _search(tools, library, limits, outcome.decided, tell)
         new = [page for origin, page in library.pages.items() if origin not in before]
-        report = await _report(store, tools, purse, outcome.decided, new, tell, results)
+        report = await _report(store, tools, limits, outcome.decided, new, tell, results)
     answered = Answered(
         question=question,
         sentences=report.summary or tuple(each for section in report.sections for each in section.sentences),
@@ -64,14 +64,14 @@ async def refine(store: Store, tools: Tools, research: Research, question: str, 
     return answered
 
 
-async def _search(tools: Tools, library: Library, purse: Purse, brief: Brief, tell: Tell) -> list[Note]:
+async def _search(tools: Tools, library: Library, limits: Limits, brief: Brief, tell: Tell) -> list[Note]:
     tasks = [
         ResearchTask(id=f"f_{number}", kind="discover", search_query=query)
         for number, query in enumerate(brief.queries, start=1)
     ]
-    workers = Workers(tools, brief, library, purse, searched=lambda _: None, tell=tell)
+    workers = Workers(tools, brief, library, limits, searched=lambda _: None, tell=tell)
     results = await workers.run(tasks)
-    if len(failures(results)) == len(tasks) and not purse.spent:
+    if len(failures(results)) == len(tasks) and not limits.spent:
         raise SearchError(failures(results)[0], kept="The report is as it was.", advice="Ask again later.")
     return results
 
@@ -79,16 +79,16 @@ async def _search(tools: Tools, library: Library, purse: Purse, brief: Brief, te
 async def _report(
     store: Store,
     tools: Tools,
-    purse: Purse,
+    limits: Limits,
     brief: Brief,
     pages: Sequence[Retrieved],
     tell: Tell,
     results: Sequence[Note] = (),
 ) -> Report:
     """A small report on what these pages say."""
-    read = await read_pages(tools, brief, pages, purse, tell)
+    read = await read_pages(tools, brief, pages, limits, tell)
     memo = Memo(
         query=brief.question, report_type=brief.report_type, round_index=1, tasks_completed=0, tasks_remaining=0
     )
     only = Round(index=1, tasks=(), notes=tuple(results), memo=memo, source_notes=numbered(read.taken))
-    return await ReportWriter(store, tools.model, purse, tell).write(Research(id="", brief=brief, rounds=(only,)))
+    return await ReportWriter(store, tools.model, limits, tell).write(Research(id="", brief=brief, rounds=(only,)))

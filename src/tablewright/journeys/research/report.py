@@ -30,7 +30,7 @@ from tablewright.decisions.write_report import (
 )
 from tablewright.errors import ModelError
 from tablewright.journeys.research.catalog import CatalogFound, columns, others, ranked, stated
-from tablewright.journeys.research.purse import Purse
+from tablewright.journeys.research.limits import Limits
 from tablewright.journeys.research.references import References
 from tablewright.models.concern import concerning
 from tablewright.store.records import now
@@ -66,12 +66,12 @@ NOTE_OVERHEAD = 60
 
 
 class ReportWriter:
-    def __init__(self, store: Store, model: LanguageModel | None, purse: Purse, tell: Tell) -> None:
-        self.limit = purse.spent
+    def __init__(self, store: Store, model: LanguageModel | None, limits: Limits, tell: Tell) -> None:
+        self.limit = limits.spent
         """Which limit was reached, if one was."""
         self._references = References(store)
         self._model = model
-        self._purse = purse
+        self._limits = limits
         self._tell = tell
         self._left_out = 0
         self._notes: dict[int, SourceNote] = {}
@@ -139,17 +139,17 @@ class ReportWriter:
     # ── the draft ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _draft(self, asked: ReportToWrite) -> WrittenReport:
-        if not asked.notes or self._model is None or self._purse.money_spent:
+        if not asked.notes or self._model is None or self._limits.money_spent:
             return WriteReport().fallback(asked)
         documents = [note.evidence.origin for note in asked.notes if is_document(note.evidence.origin)]
         try:
-            async with asyncio.timeout(self._purse.seconds_to_write):
+            async with asyncio.timeout(self._limits.seconds_to_write):
                 with concerning(documents):
                     draft = await (self._whole(asked) if fits(asked.notes, asked.room) else self._in_parts(asked))
         except TimeoutError:
             draft = None
         if draft is None:
-            self.limit = self.limit or self._purse.spent or "there was no time left to write it"
+            self.limit = self.limit or self._limits.spent or "there was no time left to write it"
             return WriteReport().fallback(asked)
         self._by_model = True
         return draft

@@ -14,7 +14,7 @@ from tablewright.engine.fill import USUAL, Terms
 from tablewright.errors import ModelError, UsageError
 from tablewright.journeys.research import notes
 from tablewright.journeys.research.catalog import Catalog
-from tablewright.journeys.research.purse import Purse
+from tablewright.journeys.research.limits import Limits
 from tablewright.journeys.research.report import title_of
 from tablewright.journeys.research.rounds import FIRST_ROUND, Rounds, Watch
 from tablewright.store.records import printable
@@ -45,7 +45,7 @@ class Researcher:
         self._store = store
         self._tools = tools
         self._actor = actor
-        self._purse = Purse(tools.budget, minutes)
+        self._limits = Limits(tools.budget, minutes)
         self._terms = terms
         self._today = today
         self._watch = watch
@@ -91,7 +91,7 @@ class Researcher:
             return research
         await self._store.researches.mark(research_id, "running")
         try:
-            rounds = Rounds(self._store, self._tools, self._purse, research, self._actor, self._terms, self._watch)
+            rounds = Rounds(self._store, self._tools, self._limits, research, self._actor, self._terms, self._watch)
             return await rounds.run()
         except asyncio.CancelledError:
             await self._store.researches.mark(research_id, "cancelled")

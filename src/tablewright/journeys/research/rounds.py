@@ -21,9 +21,9 @@ from tablewright.errors import ModelError, RunError
 from tablewright.journeys.find.account import account
 from tablewright.journeys.research.catalog import Catalog, CatalogFound, candidates
 from tablewright.journeys.research.claims import Verification
+from tablewright.journeys.research.limits import Limits
 from tablewright.journeys.research.memo import build_memo, written
 from tablewright.journeys.research.notes import add_to_table, read_pages
-from tablewright.journeys.research.purse import Purse
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.journeys.research.worker import Library, Workers
 from tablewright.store.store import Store
@@ -62,7 +62,7 @@ class Rounds:
         self,
         store: Store,
         tools: Tools,
-        purse: Purse,
+        limits: Limits,
         research: Research,
         actor: str,
         terms: Terms,
@@ -70,7 +70,7 @@ class Rounds:
     ) -> None:
         self._store = store
         self._tools = tools
-        self._purse = purse
+        self._limits = limits
         self._research = research
         self._brief = research.brief
         self._actor = actor
@@ -78,15 +78,15 @@ class Rounds:
         self._round = 0
         self._library = Library()
         self._catalog = Catalog(store, tools, actor, terms, watch) if research.brief.report_type == "catalog" else None
-        self._workers = Workers(tools, self._brief, self._library, purse, searched=self._task_done, tell=self._note)
+        self._workers = Workers(tools, self._brief, self._library, limits, searched=self._task_done, tell=self._note)
 
     async def run(self) -> Research:
-        if not self._purse.spent:
+        if not self._limits.spent:
             self._research = msgspec.structs.replace(self._research, rounds=whole(self._research.rounds))
         await self._library.reopen(self._store, self._tools, self._results())
         self._tell("brief", detail=self._brief.asked or self._brief.reason)
         for index, work in ((1, self._discover), (2, self._fill_gaps), (3, self._verify)):
-            if index > len(self._research.rounds) and not self._purse.spent:
+            if index > len(self._research.rounds) and not self._limits.spent:
                 self._round = index
                 meter, started = Meter(), time.monotonic()
                 with metered(meter):
@@ -120,7 +120,7 @@ class Rounds:
     async def _list_things(self, catalog: Catalog) -> Round:
         """The things are found and filled as a table; what is known of them is the notes of this round."""
         self._tell("round", detail=self._brief.things or self._brief.question)
-        found = await catalog.find(self._research.table_id, self._purse)
+        found = await catalog.find(self._research.table_id, self._limits)
         await self._library.reopen(self._store, self._tools, [found.result])
         notes = numbered(found.taken)
         reflection = await self._reflect(notes, found.tasks)
@@ -143,7 +143,7 @@ class Rounds:
             memo=memo,
             source_notes=notes,
             remarks=(*([found.rows.said] if found.rows.said else []), *remarks),
-            stopped=self._purse.spent,
+            stopped=self._limits.spent,
         )
 
     async def _fill_gaps(self) -> Round:
@@ -169,7 +169,7 @@ class Rounds:
         results = await self._search(tasks)
         new = [page for origin, page in self._library.pages.items() if origin not in known]
         self._tell("reading", detail=f"{len(new)} {plural('page', len(new))}", total=len(new))
-        read = await read_pages(self._tools, self._brief, new, self._purse, self._note)
+        read = await read_pages(self._tools, self._brief, new, self._limits, self._note)
         notes = numbered(read.taken, len(self._notes()) + 1)
         reflection = await self._reflect(notes, tasks)
         return Round(
@@ -180,14 +180,14 @@ class Rounds:
             source_notes=notes,
             remarks=(*failures(results), *read.remarks),
             closed=tuple(f"{gap.description} (note {number})" for gap, number in reflection.closed),
-            stopped=self._purse.spent,
+            stopped=self._limits.spent,
         )
 
     async def _search(self, tasks: Sequence[ResearchTask]) -> list[Note]:
         """Raises where every search failed, or nothing that was found could be opened: that is not "not found"."""
         self._tell("round", detail=f"{len(tasks)} {plural('search', len(tasks))}", total=len(tasks))
         results = await self._workers.run(tasks)
-        if self._purse.spent or not tasks or tasks[0].kind == "verify":
+        if self._limits.spent or not tasks or tasks[0].kind == "verify":
             return results
         errors = [result.error for result in results if result.error]
         if len(errors) == len(tasks):
@@ -205,7 +205,7 @@ class Rounds:
         """On all notes; a later round that brought no new one leaves everything as it was."""
         before = self._research.rounds[-1].memo if self._research.rounds else None
         carried = Reflection() if before is None else carried_over(before)
-        if self._purse.spent or (before is not None and not new):
+        if self._limits.spent or (before is not None and not new):
             return carried
         asked = RoundToReflect(
             brief=self._brief,
@@ -260,7 +260,7 @@ class Rounds:
         ]
         results = await self._search(tasks) if tasks else []
         verification = Verification(
-            self._tools, self._brief, self._library, self._purse, self._notes(), self._note, self._judged
+            self._tools, self._brief, self._library, self._limits, self._notes(), self._note, self._judged
         )
         judged = await verification.judge(claims, tasks, results)
         notes = self._findings(judged)
@@ -283,7 +283,7 @@ class Rounds:
             source_notes=notes,
             remarks=tuple(failures(results)),
             checked=checked,
-            stopped=self._purse.spent or ("" if claims else self._no_claim),
+            stopped=self._limits.spent or ("" if claims else self._no_claim),
         )
 
     def _findings(self, judged: Sequence[JudgedClaim]) -> tuple[SourceNote, ...]:
@@ -305,7 +305,7 @@ class Rounds:
 
     async def _finish(self) -> Research:
         self._tell("writing")
-        writer = ReportWriter(self._store, self._tools.model, self._purse, self._note)
+        writer = ReportWriter(self._store, self._tools.model, self._limits, self._note)
         meter, started = Meter(), time.monotonic()
         with metered(meter):
             try:

@@ -14,7 +14,7 @@ from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.choose_sources import ChooseSources, SourcesToChoose
 from tablewright.decisions.decision import Tell, decide
 from tablewright.errors import OverBudget, SearchError
-from tablewright.journeys.research.purse import Purse
+from tablewright.journeys.research.limits import Limits
 from tablewright.models.concern import concerning
 from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.sources.source import Hit, Query
@@ -76,7 +76,7 @@ class Workers:
         tools: Tools,
         brief: Brief,
         library: Library,
-        purse: Purse,
+        limits: Limits,
         *,
         searched: Callable[[ResearchTask], None],
         tell: Tell,
@@ -86,7 +86,7 @@ class Workers:
         self._brief = brief
         self._web = web_of(tools)
         self._library = library
-        self._purse = purse
+        self._limits = limits
         self._searched = searched
         self._tell = tell
 
@@ -116,7 +116,7 @@ class Workers:
 
     @property
     def _stopped(self) -> str:
-        return self._purse.spent or "it was stopped"
+        return self._limits.spent or "it was stopped"
 
     async def _in_time(self, works: Sequence[Callable[[], Awaitable[Done]]]) -> list[Done | None]:
         """What each comes to, a few at once; None for what a limit cut off."""
@@ -124,12 +124,12 @@ class Workers:
 
         async def one(work: Callable[[], Awaitable[Done]]) -> Done | None:
             async with turns:
-                return None if self._purse.spent else await work()
+                return None if self._limits.spent else await work()
 
         working = [asyncio.create_task(one(work)) for work in works]
         try:
             if working:
-                await asyncio.wait(working, timeout=self._purse.seconds_left)
+                await asyncio.wait(working, timeout=self._limits.seconds_left)
         finally:
             for each in working:
                 each.cancel()
@@ -145,7 +145,7 @@ class Workers:
         """For each task the addresses to open. With a model it chooses from all results together; a page that was read
         is not offered again, but is there for the task that found it, too."""
         read = [[hit.origin for hit in hits if hit.origin in self._library.pages] for hits in found]
-        if self._tools.model is None or self._purse.spent:
+        if self._tools.model is None or self._limits.spent:
             return [chosen(hits) for hits in found]
         offers = {
             hit.origin: Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)

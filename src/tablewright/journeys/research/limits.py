@@ -12,7 +12,7 @@ ENDING = 0.15
 """The share of the time that is kept for writing the report."""
 
 
-class Purse:
+class Limits:
     def __init__(self, budget: Budget | None, minutes: float | None) -> None:
         self._budget = budget
         self._minutes = minutes
