@@ -110,7 +110,7 @@ class Tour:
         self.page.get_by_label("Product").fill("electric kettle")
         self.page.get_by_label("Budget with its currency").fill("50 GBP")
         self.page.get_by_label("Must have").fill("Capacity >= 1 l")
-        self.press("Begin")
+        self.page.get_by_role("button", name="Begin").click()
         self.press("Confirm Requirements")
         self.press("Enrich Now")
         expect(self.page.get_by_role("article")).to_have_count(5)

@@ -279,9 +279,12 @@ async def test_a_table_that_is_gone_is_said_and_the_conversation_starts_afresh(a
 
 async def test_an_unreachable_model_is_said_and_changes_nothing(tmp_path: Path) -> None:
     async with running_endpoint() as endpoint:
-        endpoint.otherwise = Reply(status=500)
+        endpoint.otherwise = Reply(status=401)
         settings = on_sample(tmp_path, model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k")
         async with chatting(settings) as chat:
             reply = await chat.say("I want a kettle")
             assert "I could not read your message" in reply.text
             assert chat.state.requirements.product_type == ""
+            reply = await chat.say("/form product: electric kettle", CONFIRM)
+            assert "Without the model, pages stand for products" in reply.text
+            assert "The columns are those of your wishes alone" in reply.text

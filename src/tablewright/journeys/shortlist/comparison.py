@@ -12,7 +12,6 @@ from msgspec import structs
 
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, Terms
-from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
 from tablewright.store.operations import CellAt
 from tablewright.store.records import now
@@ -128,17 +127,17 @@ class Comparison:
 
     # ── filling ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def fill(self, *, fields: Collection[str] = (), only: Collection[CellAt] | None = None) -> Filled | None:
+    async def fill(self, *, fields: Collection[str] = (), only: Collection[CellAt] | None = None) -> list[str]:
         """Each product from its own pages, and what they do not say from a search. With `only` these cells are looked
-        for again. None where there is nothing to do."""
+        for again. What the person should know about it: that something never answered."""
         table = await self.table()
         asked = asked_fields(table, fields)
         if not asked or (only is None and not pending(table, asked)):
-            return None
+            return []
         fill = self._fill(table, asked, only=only)
         filled = await fill.run_within(self._limits.seconds)
         await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
-        return filled
+        return [filled.problem] if filled.problem else []
 
     async def estimate(self, fields: Sequence[Field]) -> str:
         """What filling these columns is likely to take, in words."""

@@ -88,6 +88,7 @@ class _Search:
         self._hits: dict[str, Hit] = {}
         self._pages: dict[str, Retrieved] = {}
         self._offered: set[str] = set()
+        self._degraded: dict[str, None] = {}
         self._states = {value for wish in requirements.wishes if wish.column == OFFERED_AS for value in wish.values}
 
     async def plan(self, *, like: str, broader: bool) -> None:
@@ -102,13 +103,19 @@ class _Search:
             broader=broader,
         )
         self._tell(Step(type="thinking", detail="Planning the searches."))
-        queries: Sequence[str] = (await decide(PlanSearches(), asked, self._tools.model, self._tell)).decided
+        planned = await decide(PlanSearches(), asked, self._tools.model, self._tell)
+        queries: Sequence[str] = planned.decided
+        self._note(planned.degraded)
         for round in range(ROUNDS):
             await self._send(queries)
             pages = await self._open(PAGES if round == 0 else PAGES // 2)
             queries = await self._read(pages)
             if self._tools.model is None or not queries or self._is_enough:
                 break
+
+    def _note(self, degraded: str) -> None:
+        if degraded:
+            self._degraded[f"Without the model, pages stand for products: {degraded}"] = None
 
     @property
     def _is_enough(self) -> bool:
@@ -176,7 +183,9 @@ class _Search:
                 room=room,
                 addresses=frozenset(self._hits),
             )
-            found: FoundProducts = (await decide(FindProducts(), asked, self._tools.model, self._tell)).decided
+            outcome = await decide(FindProducts(), asked, self._tools.model, self._tell)
+            found: FoundProducts = outcome.decided
+            self._note(outcome.degraded)
             new = [each for each in found.products if row_key(each.name) not in self._known]
             self.products = merged(self.products, new, self._states)
             queries += found.queries
@@ -186,7 +195,7 @@ class _Search:
         await self._opened([each.official_url for each in products if each.official_url])
 
     def outcome(self, products: Sequence[Product], most: int) -> Explored:
-        notes = []
+        notes = list(self._degraded)
         failed = self._failed[0] if self._failed and not self._hits else ""
         if self._failed and not failed:
             count = len(self._failed)

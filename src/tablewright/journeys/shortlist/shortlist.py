@@ -37,7 +37,7 @@ from tablewright.journeys.shortlist.understood import missing, understood
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.feed import Progress
-from tablewright.table.model import Field, Step, Table, column_key
+from tablewright.table.model import Step, Table, column_key
 from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.shortlist import (
     BUTTONS,
@@ -190,11 +190,11 @@ class Shortlist:
             case _ if label == ENRICH and state.waiting == "fields":
                 comparison = await self._comparison(state)
                 await comparison.add_fields(state.proposed)
-                await comparison.fill()
-                return await self._present(structs.replace(state, proposed=()))
+                notes = await comparison.fill()
+                return await self._present(structs.replace(state, proposed=()), notes=notes)
             case _ if label == GO_ON and state.has_presented:
-                await (await self._comparison(state)).fill()
-                return await self._present(state)
+                notes = await (await self._comparison(state)).fill()
+                return await self._present(state, notes=notes)
         return await self._where_we_are(state, lines("That belongs to another step."))
 
     async def _where_we_are(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
@@ -261,12 +261,14 @@ class Shortlist:
         if not state.has_presented:
             return await self._research(state)
         comparison = await self._comparison(state)
+        notes = []
         if new := await comparison.add_fields(state.columns):
-            await comparison.fill(fields=new)
+            notes = await comparison.fill(fields=new)
         state = structs.replace(state, columns=())
         ranking = rank(await comparison.table(), state.requirements, self._rates)
         if len(ranking.ranked) >= TOP:
-            return await self._present(state, heading="Ranked again by what you want now; nothing new was searched.")
+            heading = "Ranked again by what you want now; nothing new was searched."
+            return await self._present(state, heading=heading, notes=notes)
         return await self._research(state)
 
     # ── research ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -295,9 +297,9 @@ class Shortlist:
         new = await comparison.add_products(found.products)
         if not state.has_presented:
             return await self._propose(state, found, len(known) + new)
-        await comparison.fill()
+        notes = (*found.notes, *await comparison.fill())
         heading = f"{new} more found." if new else "No further product was found; what is there was ranked again."
-        return await self._present(state, heading=heading, notes=found.notes)
+        return await self._present(state, heading=heading, notes=notes)
 
     def _nothing(self, state: ShortlistState, found: Explored) -> Taken:
         told = f"The search failed: {found.failed}" if found.failed else "No product was found."
@@ -320,9 +322,12 @@ class Shortlist:
             room=min(model.text_room, 16_000) if model is not None else 0,
         )
         self._tell(Step(type="thinking", detail="Choosing what to compare them by."))
-        fields: tuple[Field, ...] = (await decide(ProposeColumns(), asked, model, self._tell)).decided
-        state = structs.replace(state, proposed=fields, columns=(), waiting="fields")
-        return await self._proposed(state, lines(f"{count} {plural('candidate', count)} found.", *found.notes))
+        outcome = await decide(ProposeColumns(), asked, model, self._tell)
+        state = structs.replace(state, proposed=outcome.decided, columns=(), waiting="fields")
+        told = [f"{count} {plural('candidate', count)} found.", *found.notes]
+        if outcome.degraded:
+            told.append(f"The columns are those of your wishes alone: {outcome.degraded}")
+        return await self._proposed(state, lines(*told))
 
     async def _proposed(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
         names = ", ".join(field.name for field in state.proposed)
@@ -347,11 +352,10 @@ class Shortlist:
         if not turn.columns and not wanted:
             return state, reply_of(said)
         new = await comparison.add_fields((*turn.columns, *wanted))
-        if new:
-            await comparison.fill(fields=new)
+        notes = await comparison.fill(fields=new) if new else []
         state = self._refined(state, f"added {', '.join(new)}", message)
         names = ", ".join(new or [field.name for field in wanted])
-        return await self._present(state, said, heading=f"Now part of the comparison: {names}.")
+        return await self._present(state, said, heading=f"Now part of the comparison: {names}.", notes=notes)
 
     async def _more(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         if not state.has_presented:
