@@ -274,6 +274,8 @@ class ReportWriter:
         """A cell of a catalog, with what others say of it."""
         if cell.value is None:
             return ReportCell(note=(cell.reason or "not looked for").replace("_", " "))
+        if not cell.evidence and cell.shown_basis == "given":  # by the owner of the table
+            return ReportCell(text=cell_text(cell), note="given")
         citations = await self._references.cite_all(cell.evidence)
         if not citations:
             return ReportCell(note="its evidence is no longer stored")
