@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -27,7 +28,7 @@ from tablewright.table.shortlist import (
     Limits,
 )
 
-from ..models.endpoint import Reply, running_endpoint
+from ..models.endpoint import Reply, answer, running_endpoint
 from ..pages import Page, small_web
 from .chatting import FORM, Chat, chatting, counted, on_sample
 
@@ -275,6 +276,34 @@ async def test_a_table_that_is_gone_is_said_and_the_conversation_starts_afresh(a
     await advised.app._store.shortlists.save(gone)
     _, reply = await advised.app.shortlist_turn(state.id, "/all")
     assert "not there any more" in reply.text
+
+
+async def test_agreeing_presses_the_button_that_goes_on_and_nothing_where_there_is_none(tmp_path: Path) -> None:
+    said = {"text": "Gladly. What are you looking for?", "cells": [], "calculation": ""}
+    turn = {
+        "intent": "agree",
+        "product_type": "",
+        "region": "",
+        "wishes": [],
+        "columns": [],
+        "drop_columns": [],
+        "about_columns": [],
+        "products": [],
+        "like": 0,
+        "count": 0,
+        "path": "",
+        "ready": False,
+        "reply": [said],
+    }
+    async with small_web({}) as web, running_endpoint() as endpoint:
+        endpoint.otherwise = answer(turn)
+        asked = replace(
+            web.settings(tmp_path), model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k"
+        )
+        async with chatting(asked) as chat:
+            assert (await chat.say("yes")).text == said["text"]
+            await chat.say("/form product: zorbler")
+            assert "No product was found" in (await chat.say("yes")).text
 
 
 async def test_an_unreachable_model_is_said_and_changes_nothing(tmp_path: Path) -> None:

@@ -126,8 +126,8 @@ class Shortlist:
     async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         is_changed = not is_same(turn.requirements, state.requirements)
         match turn.intent:
-            case "agree":
-                return await self._pressed(state, CONFIRM if state.waiting == "requirements" else ENRICH)
+            case "agree" if state.buttons:
+                return await self._pressed(state, state.buttons[0])  # the first is what goes on
             case "take back":
                 return await self._taken_back(state, turn.said)
             case "start over":
