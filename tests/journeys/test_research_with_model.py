@@ -15,6 +15,7 @@ from tablewright.errors import ModelError
 from tablewright.journeys.research.memo import written
 from tablewright.models.tokens import estimate_tokens
 from tablewright.settings import Settings
+from tablewright.table.reports import render
 from tablewright.table.research import ResearchRequest
 
 from ..models.endpoint import Asked, Endpoint, refusal
@@ -198,6 +199,15 @@ async def test_a_writer_who_tells_both_sides_is_not_corrected(
     assert asked_for(endpoint, "RewrittenSentences") == []
     assert [each.text for each in found.report.summary] == [both["text"]]
     assert len(found.report.summary[0].citations) == 2
+
+
+async def test_a_figure_that_is_worked_out_shows_its_calculation(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    rest = sentence("All else is 70 % of the costs.", 1, calculation="100 - 30")
+    endpoint.otherwise = by_decision(ANSWERS | {"WrittenReport": report(summary=[rest])})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    assert "(calculated: 100 - 30)" in render(found.report, "md").decode()
 
 
 async def test_a_gap_is_closed_only_by_a_note_that_the_model_names(

@@ -251,10 +251,12 @@ class ResearchEvent(Noun, frozen=True):
 
 
 class Sentence(Noun, frozen=True):
-    """`citations` are numbers of references; a sentence without one states no fact."""
+    """`citations` are numbers of references; a sentence without one states no fact. `calculation` is what its computed
+    figures come from."""
 
     text: str
     citations: tuple[int, ...] = ()
+    calculation: str = ""
 
 
 class Section(Noun, frozen=True):

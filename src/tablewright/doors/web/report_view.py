@@ -115,7 +115,7 @@ def opener(references: Sequence[Reference]) -> Callable[[int], object]:
 def show_sentences(sentences: Sequence[Sentence], open_number: Callable[[int], object]) -> None:
     for sentence in sentences:
         with_numbers(f"{sentence.text} ", sentence.citations, open_number)
-        inline(" ")
+        inline(f" {wording.calculated(sentence.calculation)} " if sentence.calculation else " ")
 
 
 def show_table(table: ReportTable, open_number: Callable[[int], object]) -> None:

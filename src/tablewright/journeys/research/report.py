@@ -224,7 +224,8 @@ class ReportWriter:
             if not citations or (alone and headline and self._is_contradicted(alone)):
                 self._left_out += 1
                 continue
-            found.append(Sentence(text=each.text, citations=citations))
+            calculation = " ".join(each.calculation.split())
+            found.append(Sentence(text=each.text, citations=citations, calculation=calculation))
             if alone:
                 rival = self._notes[min(self._against[alone])]
                 found.append(Sentence(text=self._says(rival), citations=await self._cited([rival.number])))

@@ -99,7 +99,8 @@ def _cited_list(sentences: Iterable[Sentence], citations: Citations) -> str:
 
 
 def _sentence(sentence: Sentence, citations: Citations) -> str:
-    return escape(sentence.text) + citations.marks(sentence.citations, sentence.text)
+    worked = f" <i>{escape(wording.calculated(sentence.calculation))}</i>" if sentence.calculation else ""
+    return escape(sentence.text) + citations.marks(sentence.citations, sentence.text) + worked
 
 
 def _paragraph(text: str) -> str:

@@ -117,6 +117,8 @@ def _paragraph(sentences: tuple[Sentence, ...]) -> Paragraph:
 def _sentence(sentence: Sentence) -> Iterator[Run]:
     yield Run(text=sentence.text)
     yield from _citations(sentence.citations)
+    if sentence.calculation:
+        yield Run(text=wording.calculated(sentence.calculation), look="italic")
 
 
 def _citations(numbers: tuple[int, ...]) -> Iterator[Run]:

@@ -73,6 +73,11 @@ def nothing(report: Report) -> str:
     return NOTHING_FOUND if report.sources or report.rounds else NOTHING_READ
 
 
+def calculated(calculation: str) -> str:
+    """ "(calculated: 24 * 3.20)" """
+    return f"(calculated: {calculation})"
+
+
 def byline(report: Report) -> str:
     parts = [day(report.created_at)]
     if report.references:
