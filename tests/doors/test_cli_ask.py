@@ -144,6 +144,15 @@ def test_a_conversation_goes_on_and_its_table_is_written_where_it_was_asked_for(
     assert "nobody" in library("ask", "--conversation", "nobody", RECEIPTS, code=2).stderr
 
 
+def test_conversations_are_listed_and_reopened_in_a_chat(library: Shell) -> None:
+    first = library.json("ask", "how many receipts are there?")
+    (listed,) = library.json("ask", "--list")
+    assert (listed["conversation"], listed["title"]) == (first["conversation"], "how many receipts are there?")
+    screen, code = chatted(library, [""], "--conversation", first["conversation"])
+    assert code == 0
+    assert "55 receipts match." in screen
+
+
 def rows_of(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
 
@@ -178,12 +187,12 @@ def test_in_a_chat_questions_go_on_and_a_mistake_does_not_end_it(library: Shell)
     assert "55 receipts match" in screen.partition("Error: ")[2]
 
 
-def chatted(shell: Shell, lines: list[str]) -> tuple[str, int]:
+def chatted(shell: Shell, lines: list[str], *options: str) -> tuple[str, int]:
     """Types a line at each prompt, at a terminal."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(shell.folder)
-        os.execve(TABLEWRIGHT, [TABLEWRIGHT, "ask"], shell.environ)
+        os.execve(TABLEWRIGHT, [TABLEWRIGHT, "ask", *options], shell.environ)
     screen, seen, deadline = b"", 0, time.monotonic() + PATIENCE
     while True:
         if time.monotonic() > deadline:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tablewright.errors import NotFound
 from tablewright.store import schema
@@ -40,9 +42,12 @@ class Turn(Noun, frozen=True):
 
 
 class Conversation(Noun, frozen=True):
+    """`title` is its first question, as far as it is still there."""
+
     id: str
     started_at: str
     summary: str = ""
+    title: str = ""
     turns: tuple[Turn, ...] = ()
 
 
@@ -72,11 +77,13 @@ class Conversations:
                 raise missing(id)
             query = select(turns.c.turn).where(turns.c.conversation_id == id).order_by(turns.c.number)
             found = connection.execute(query).scalars()
+            told = decoded(found)
             return Conversation(
                 id=id,
                 started_at=head.started_at,
                 summary=head.summary,
-                turns=tuple(msgspec.json.decode(turn, type=Turn) for turn in found),
+                title=told[0].question if told else "",
+                turns=told,
             )
 
         return await self._database.read(work)
@@ -117,13 +124,21 @@ class Conversations:
 
     async def all(self) -> list[Conversation]:
         """The newest first, without their turns."""
+        heads, turns = schema.conversations, schema.turns
+        others = schema.turns.alias()
+        first = select(func.min(others.c.number)).where(others.c.conversation_id == heads.c.id).scalar_subquery()
+        joined = heads.outerjoin(turns, (turns.c.conversation_id == heads.c.id) & (turns.c.number == first))
+        query = select(heads, turns.c.turn).select_from(joined).order_by(heads.c.started_at.desc())
 
         def work(connection: Connection) -> list[Conversation]:
-            heads = schema.conversations
-            query = select(heads).where(visible(connection, "conversation")).order_by(heads.c.started_at.desc())
             return [
-                Conversation(id=head.id, started_at=head.started_at, summary=head.summary)
-                for head in connection.execute(query)
+                Conversation(
+                    id=head.id,
+                    started_at=head.started_at,
+                    summary=head.summary,
+                    title=msgspec.json.decode(head.turn, type=Turn).question if head.turn else "",
+                )
+                for head in connection.execute(query.where(visible(connection, "conversation")))
             ]
 
         return await self._database.read(work)
@@ -146,6 +161,10 @@ class Conversations:
             note(connection, "remove", f"conversation {id}")
 
         await self._database.write(work)
+
+
+def decoded(turns: Iterable[str]) -> tuple[Turn, ...]:
+    return tuple(msgspec.json.decode(turn, type=Turn) for turn in turns)
 
 
 def missing(id: str) -> NotFound:

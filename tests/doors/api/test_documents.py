@@ -76,6 +76,45 @@ def test_documents_can_be_removed_while_their_list_is_read(api: Api) -> None:
     assert api.get("/documents") == {"documents": [], "next": None}
 
 
+def test_documents_are_looked_up_by_conditions_and_their_kind_is_corrected(api: Api) -> None:
+    done = hand_in(api, ("receipt.txt", RECEIPT), ("note.txt", b"Nothing to see."))
+    note = next(each["id"] for each in done["documents"] if each["name"] == "note.txt")
+    known = {each["name"]: each for each in api.get("/documents/tables")["tables"]}
+    assert "Total" in {column["name"] for column in known["receipt"]["columns"]}
+    dear = "kind = receipt and Total > 400 EUR"
+    first = api.post("/ask", {"where": dear, "figure": "sum", "of": "Total"})
+    assert ("412.50 EUR" in first["answer"], first["count"]) == (True, 1)
+    listed = api.post("/ask", {"where": dear, "sort": "-Total", "conversation": first["conversation"]})
+    assert [row["title"] for row in listed["rows"]] == ["receipt"]
+    assert api.post("/ask", {"rest": True, "conversation": first["conversation"]})["rows"] == []
+    assert "one of them" in api.refused(400, "POST", "/ask", json={"question": "all?", "where": dear})["message"]
+    assert "Known are" in api.refused(400, "POST", "/ask", json={"where": "kind = receipt and colour = red"})["advice"]
+    (kept,) = api.get("/conversations")["conversations"]
+    assert (kept["conversation"], kept["title"]) == (first["conversation"], f"{dear}; sum of Total")
+
+    assert api.put(f"/documents/{note}/kind", {"kind": "memo"})["kind"] == "memo"
+    assert api.post("/ask", {"question": "how many memos are there?"})["count"] == 1
+
+
+def test_the_five_tools_are_used_one_by_one(api: Api) -> None:
+    done = hand_in(api, ("receipt.txt", RECEIPT), ("note.txt", b"Winter tires wear out."))
+    note = next(each["id"] for each in done["documents"] if each["name"] == "note.txt")
+    found = api.get("/retrieval/search_text", query="tires")["passages"]
+    assert {each["name"] for each in found} == {"receipt.txt", "note.txt"}
+    only = api.get("/retrieval/search_text", query="tires", documents=[note])["passages"]
+    assert [each["name"] for each in only] == ["note.txt"]
+    assert api.get("/retrieval/search_text", query="tires", categories=["long"])["passages"] == []
+    near = api.get("/retrieval/search_vector", query="rubber for wheels", limit=1)
+    assert near["completeness"] == "approximate"
+    matches = api.get("/retrieval/annotations_search", where="kind = receipt and Total > 400 EUR")
+    assert (matches["matched"], matches["matches"][0]["values"][0]["value"]) == (1, "412.50 EUR")
+    summed = api.get("/retrieval/annotations_aggregate", aggregate="sum", of="Total", where="kind = receipt")
+    assert summed["groups"][0]["figures"] == [{"value": "412.5", "unit": "EUR", "count": 1}]
+    exported = api.send("GET", "/retrieval/export_annotations_csv", params={"where": "kind = receipt", "show": "Total"})
+    assert "412.50 EUR" in exported.text
+    assert api.of("ann", "editor").get("/retrieval/search_text", query="tires")["passages"] == []
+
+
 def test_a_question_is_asked_once_for_one_key(api: Api) -> None:
     hand_in(api, ("receipt.txt", RECEIPT))
     key = {"Idempotency-Key": "q-1"}

@@ -32,6 +32,7 @@ READING = {
     "search_vector",
     "annotations_search",
     "list_document_tables",
+    "list_conversations",
     "annotations_aggregate",
     "export_annotations_csv",
 }
@@ -160,6 +161,8 @@ async def test_documents_are_added_asked_and_searched_in_five_ways(tmp_path: Pat
         assert asked["form"] == "kind = receipt and text contains tires"
         rest = await talk("ask", rest=True, conversation=asked["conversation"])
         assert (rest["conversation"], rest["rows"]) == (asked["conversation"], [])
+        (kept,) = (await talk("list_conversations"))["conversations"]
+        assert (kept["conversation"], kept["title"]) == (asked["conversation"], "all receipts that contain tires")
         known = {each["name"]: each for each in (await talk("list_document_tables"))["tables"]}
         assert "Total" in {column["name"] for column in known["receipt"]["columns"]}
         dear = "kind = receipt and Total > 100"

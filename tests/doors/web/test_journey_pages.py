@@ -128,6 +128,17 @@ async def test_a_question_is_shown_as_it_was_typed(place: Site, browser: NewPage
         assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
+async def test_an_earlier_conversation_is_opened_again(place: Site, browser: NewPage, tmp_path: Path) -> None:
+    async with place.open() as tablewright:
+        await with_a_document(tablewright, tmp_path)
+        reply = await tablewright.ask("How many documents are there?")
+    async with browser() as page:
+        await go(page, f"{place.url}/ask")
+        await page.get_by_role("link", name="How many documents are there?").first.click()
+        await page.wait_for_url(f"**/ask?conversation={reply.conversation}")
+        await expect(page.get_by_role("region", name="Earlier answer")).to_contain_text("match")
+
+
 async def with_a_document(tablewright: Tablewright, folder: Path) -> None:
     path = folder / "note.txt"
     path.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")

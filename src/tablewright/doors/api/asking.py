@@ -28,8 +28,11 @@ router = APIRouter(tags=["ask"])
 
 
 class ConversationHead(Noun, frozen=True):
+    """`title` is its first question."""
+
     conversation: str
     started_at: str
+    title: str
 
 
 class ConversationPage(Page, frozen=True):
@@ -111,7 +114,7 @@ async def list_conversations(visit: Visiting, limit: Limit = SOME, after: After 
     """The newest first."""
     found = await visit.tablewright.conversations()
     some, more = newest_first(found, after, limit, lambda each: (each.started_at, each.id))
-    heads = tuple(ConversationHead(conversation=each.id, started_at=each.started_at) for each in some)
+    heads = tuple(ConversationHead(conversation=each.id, started_at=each.started_at, title=each.title) for each in some)
     return Json(ConversationPage(conversations=heads, next=more))
 
 

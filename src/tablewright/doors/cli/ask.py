@@ -59,9 +59,10 @@ def ask(
     ] = "",
     limit: Annotated[int, typer.Option("--limit", min=0, help="With --where: the first so many.")] = 0,
     rest: Annotated[bool, typer.Option("--rest", help="With --conversation: the next rows of its last list.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the conversations, the newest first.")] = False,
     json: Json = False,
 ) -> None:
-    """Ask your documents: "all receipts that contain tires", "panels at most 1.2 m wide", "how do I reset it?".
+    """Ask your documents: "all receipts that contain tires", "which leases end this year?", "how do I reset it?".
 
     An answer that counts or lists has all that match, says what could not be decided or read, and cites each page.
     With a model follow-ups work on the last result: "only 2024", "and the largest?", "show the rest", "export it".
@@ -75,6 +76,9 @@ def ask(
     from tablewright.table.files import target_format
     from tablewright.table.form import form_of
 
+    if list_:
+        list_conversations(json=json)
+        return
     flags = {"model": model, "budget": budget}
     figures: dict[Aggregate, str] = {
         "count": "count" if count else "",
@@ -113,6 +117,9 @@ def ask(
 
     async def chat(tablewright: Tablewright) -> None:
         known = conversation
+        if known:
+            for turn in (await tablewright.conversation(known)).turns:
+                output.print_prose(f"> {turn.question}\n{turn.answer}", 20_000)
         output.say("Ask about your documents; an empty line ends.")
         while True:
             try:
@@ -137,6 +144,21 @@ def ask(
         output.print_json(reply)
     else:
         print_reply(reply, trace=trace)
+
+
+def list_conversations(*, json: bool) -> None:
+    from tablewright.doors.cli import output
+
+    async def work(tablewright: Tablewright) -> list[dict[str, str]]:
+        found = await tablewright.conversations()
+        return [{"conversation": each.id, "started_at": each.started_at, "title": each.title} for each in found]
+
+    found = with_app(work)
+    if json:
+        output.print_json(found)
+        return
+    lines = [[each["conversation"], each["started_at"][:16].replace("T", " "), each["title"]] for each in found]
+    output.stdout().print(output.grid("", ["Conversation", "Started", "First question"], lines))
 
 
 async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None = None) -> None:

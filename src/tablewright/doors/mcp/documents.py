@@ -106,6 +106,18 @@ class Asked(FromOutside):
     conversation: str = Key(description="Pass it to the next `ask` to go on.")
 
 
+class ConversationListed(BaseModel):
+    conversation: str = Key(description="Pass it to `ask` to go on with it.")
+    started_at: str
+    title: str = Key(description="Its first question.")
+
+
+class Conversations(FromOutside):
+    conversations: list[ConversationListed]
+    total: int
+    next_after: NextAfter
+
+
 class DocumentTools:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -116,6 +128,7 @@ class DocumentTools:
         add_tool(server, self._desk, self.list_document_tables, hints(reads=True))
         add_tool(server, self._desk, self.add_documents, hints(again=True))
         add_tool(server, self._desk, self.ask, hints(outside=True))
+        add_tool(server, self._desk, self.list_conversations, hints(reads=True))
 
     async def list_documents(
         self,
@@ -222,6 +235,17 @@ class DocumentTools:
             return await self._tablewright.ask(question, conversation=conversation, tell=step_by_step(watch))
 
         return asked(await self._desk.telling(call, answer), self._desk.hide)
+
+    async def list_conversations(
+        self, after: After = 0, limit: Annotated[int, Key(ge=1, le=MOST_LISTED, description="So many a page.")] = 50
+    ) -> Conversations:
+        """List the earlier conversations about the user's documents, the newest first."""
+        found = await self._tablewright.conversations()
+        listed = [
+            ConversationListed(conversation=each.id, started_at=each.started_at, title=each.title)
+            for each in found[after : after + limit]
+        ]
+        return Conversations(conversations=listed, total=len(found), next_after=next_after(after, limit, len(found)))
 
 
 def asked(reply: Reply, hide: Callable[[str], str]) -> Asked:

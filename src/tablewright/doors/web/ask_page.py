@@ -10,9 +10,9 @@ from nicegui import context, ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_citation, with_numbers
-from tablewright.doors.web.frame import empty_state, or_missing, visit, visit_now, visit_to_run
+from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import Undertaking, download, to_the_line, to_the_newest, undertakings
-from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, quiet, row, said, saying
+from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, quiet, row, safe, said, saying, when
 from tablewright.doors.web.remembered import Remembered
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.errors import UsageError
@@ -21,6 +21,7 @@ from tablewright.table.text import shortened
 
 REMEMBERED = 200
 """Conversations whose answers a reload of the page still shows."""
+LISTED = 20
 SURE = {"exact": "high", "approximate": "medium", "incomplete": "low"}
 TRY = ("How many documents are there?", "List all receipts with their totals", "What do the manuals say about safety?")
 
@@ -30,6 +31,8 @@ class Talk:
 
     def __init__(self) -> None:
         self.replies: list[Reply] = []
+        self.earlier: tuple[tuple[str, str], ...] = ()
+        """Questions and answers before these, as they are kept: their words only."""
         self.asked = ""
         """The question that is being answered, or could not be."""
         self.answering: Undertaking | None = None
@@ -71,7 +74,10 @@ def tabs(here: str) -> None:
 async def ask_page(conversation: str = "") -> None:
     seen = visit()
     if conversation:
-        await seen.tablewright.conversation(conversation)
+        told = await seen.tablewright.conversation(conversation)
+        talk = talk_of(seen, conversation)
+        if not (talk.replies or talk.earlier or talk.is_busy):
+            talk.earlier = tuple((turn.question, turn.answer) for turn in told.turns)
     with journey("Ask your documents", here="/documents"):
         tabs("/ask")
         if not await seen.tablewright.documents(readable=True):
@@ -85,6 +91,19 @@ async def ask_page(conversation: str = "") -> None:
         if conversation and await may_share():
             share_button("conversation", conversation)
         Conversation(seen, conversation).show()
+        if not conversation:
+            await earlier_conversations(seen)
+
+
+async def earlier_conversations(seen: Visit) -> None:
+    found = [each for each in await seen.tablewright.conversations() if each.title][:LISTED]
+    if found:
+        with card("Earlier conversations"):
+            heading("Earlier conversations")
+            for each in found:
+                with row():
+                    ui.link(safe(shortened(each.title, 120)), f"/ask?conversation={each.id}")
+                    quiet(when(each.started_at))
 
 
 class Conversation:
@@ -108,8 +127,10 @@ class Conversation:
 
     def show_turns(self) -> None:
         talk = self.talk
-        if self.id and not (talk.replies or talk.asked):
-            quiet("The conversation goes on; its earlier answers are not shown any more.")
+        for question, answer in talk.earlier:
+            said(question, "tw-mine")
+            with card("Earlier answer").classes("tw-theirs"):
+                said(answer)
         if not (self.id or talk.replies or talk.asked):
             with row():
                 quiet("For example:")

@@ -26,7 +26,7 @@ from tablewright.journeys.ask.tables import answer_from_tables
 from tablewright.journeys.ask.texts import answer_from_texts
 from tablewright.journeys.ask.things import Inventory, RowTable, inventory, row_tables
 from tablewright.journeys.ask.turn import Asking, Desk
-from tablewright.journeys.ask.where import known_groups
+from tablewright.journeys.ask.where import known_groups, looked_up
 from tablewright.journeys.ask.without_model import answer_without_model, from_form
 from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.models.concern import concerning
@@ -107,7 +107,8 @@ class Asker:
     async def query(self, form: Form, conversation_id: str = "") -> Reply:
         """Conditions over what is known of the documents, without a model."""
         things = await self.inventory(await self._store.documents.all())
-        return await from_form(await self._begin(str(form), conversation_id), form, things)
+        looked = await looked_up(self._store, self._desk.corpus, form, things)  # raises before a conversation begins
+        return await from_form(await self._begin(str(form), conversation_id), form, looked)
 
     async def more(self, conversation_id: str) -> Reply:
         """The next rows of the last result."""

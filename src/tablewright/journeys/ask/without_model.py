@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tablewright.corpus.search import CorpusHit
-from tablewright.decisions.plan_question import texts_for
+from tablewright.decisions.plan_question import QuestionPlan, texts_for
 from tablewright.errors import UsageError
 from tablewright.journeys.ask.answering import Sources
 from tablewright.journeys.ask.kept import go_on
-from tablewright.journeys.ask.query import Spellings
+from tablewright.journeys.ask.query import Scope, Spellings
 from tablewright.journeys.ask.question_form import Understood, read_question
 from tablewright.journeys.ask.tables import reply_of
 from tablewright.journeys.ask.things import Inventory
@@ -43,15 +43,16 @@ async def answer_without_model(asking: Asking, things: Inventory) -> Reply:
     if understood.left:
         return await passages(asking, understood)
     try:
-        return await from_form(asking, understood.form, things)
+        looked = await looked_up(asking.desk.store, asking.desk.corpus, understood.form, things)
     except UsageError:  # such as a comparison that the values of the column do not take
         return await passages(asking, understood)
+    return await from_form(asking, understood.form, looked)
 
 
-async def from_form(asking: Asking, form: Form, things: Inventory) -> Reply:
-    """Every condition is applied by code to what is known; a column that nobody states is an error."""
+async def from_form(asking: Asking, form: Form, looked: tuple[QuestionPlan, Scope]) -> Reply:
+    """Every condition is applied by code to what is known."""
     asking.form = form
-    asking.plan, scope = await looked_up(asking.desk.store, asking.desk.corpus, form, things)
+    asking.plan, scope = looked
     asking.desk = replace(asking.desk, model=None)
     reply = await reply_of(asking, scope, Spellings())
     assert reply is not None
