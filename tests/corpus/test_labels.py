@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from tablewright.corpus.labels import match_labels
+from tablewright.corpus.stated import LabelUse
 from tablewright.corpus.vocabulary import holds, writings
-from tablewright.store.properties import LabelUse
 
 
 def use(label: str, context: str = "", base: str = "") -> LabelUse:
-    return LabelUse(label=label, context=context, base=base, shape="fact", documents=1, uses=1, samples=())
+    return LabelUse(label=label, context=context, base=base)
 
 
 def labels(asked: str, uses: Sequence[LabelUse], base: str = "") -> list[str]:

@@ -106,7 +106,7 @@ async def test_a_file_that_is_read_again_takes_the_place_of_the_older_and_keeps_
     assert [document.id for document in await store.documents.all()] == ["d-a.txt", "d-b.txt"]
     assert await store.documents.with_words("old") == []
     assert [part.segment.text for part in await store.documents.with_words("new")] == ["new words"]
-    assert await store.documents.labels() == []
+    assert await store.documents.properties() == []
     assert (await store.documents.retrieved("d-a.txt")).text == "new words"
     assert await store.pages.text(content_hash("old words")) == "old words", "cells may quote the older version"
 
@@ -132,17 +132,6 @@ async def test_a_name_that_is_not_there_or_not_unique_is_refused_with_advice(sto
     assert [document.id for document in await store.documents.find(["d-two/report.txt", "gone"])] == [
         "d-two/report.txt"
     ]
-
-
-async def test_labels_are_counted_by_their_documents(store: Store) -> None:
-    first = read("a.txt", "a", facts=(fact("Width", "951 mm", base="m"), fact("Width", "2 m", base="m")))
-    second = read("b.txt", "b", facts=(fact("Width", "1 m", base="m"), fact("Width", "9", context="Box")))
-    await store.documents.add_many([first, second])
-    used = {(use.label, use.context, use.base): use for use in await store.documents.labels()}
-    assert used["Width", "", "m"].documents == 2
-    assert used["Width", "", "m"].uses == 3
-    assert set(used["Width", "", "m"].samples) <= {"951 mm", "2 m", "1 m"}
-    assert used["Width", "Box", ""].uses == 1
 
 
 async def test_properties_are_found_by_label_and_document(store: Store) -> None:

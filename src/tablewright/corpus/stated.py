@@ -12,7 +12,7 @@ from tablewright.corpus.annotate.lines import Line, lines_in
 from tablewright.corpus.annotate.pairs import Pair, blanks_in, starts_label
 from tablewright.corpus.labels import match_labels
 from tablewright.corpus.vocabulary import stem, tokens
-from tablewright.store.properties import LabelUse, PropertyAt
+from tablewright.store.properties import PropertyAt
 from tablewright.table.answers import is_not_found
 from tablewright.table.coerce import coerce
 from tablewright.table.corpus import Typed
@@ -113,13 +113,21 @@ def _listed(first: PropertyAt, facts: Sequence[PropertyAt]) -> str:
     return json.dumps([" ".join(at.property.value.raw.split()) for at in here], ensure_ascii=False)
 
 
+class LabelUse(Noun, frozen=True):
+    """A label as a document uses it: under which heading, with which base unit."""
+
+    label: str
+    context: str
+    base: str
+
+
 def uses_of(facts: Sequence[PropertyAt]) -> list[LabelUse]:
     found = dict.fromkeys((at.property.label, at.property.context, at.property.value.base) for at in facts)
     return [_use(label, context, base) for label, context, base in found]
 
 
 def _use(label: str, context: str, base: str = "") -> LabelUse:
-    return LabelUse(label=label, context=context, base=base, shape="fact", documents=1, uses=1, samples=())
+    return LabelUse(label=label, context=context, base=base)
 
 
 # ── the names a field goes by ────────────────────────────────────────────────────────────────────────────────────────

@@ -29,11 +29,9 @@ from tablewright.store.forget import checkpoint, clean_up, forget_parts, forget_
 from tablewright.store.pages import keep_text
 from tablewright.store.parts import document_no, in_batches, number_of, part_id, parts_of
 from tablewright.store.properties import (
-    LabelUse,
     PropertyAt,
     annotations_of,
     keep_annotations,
-    labels_in_use,
     properties_at,
 )
 from tablewright.store.quotas import MEGABYTE, charge
@@ -389,9 +387,6 @@ class Documents:
         documents = schema.documents
         found = await self._seen(select(documents.c.id, documents.c.facts, documents.c.rows))
         return {record.id: record.facts + record.rows for record in found}
-
-    async def labels(self) -> list[LabelUse]:
-        return await self._database.read(labels_in_use)
 
     async def properties(
         self, of: Collection[tuple[str, str]] | None = None, *, documents: Collection[str] | None = None

@@ -6,28 +6,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, distinct, func, insert, select
+from sqlalchemy import Connection, insert, select
 from sqlalchemy import Row as Record
 
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many
-from tablewright.store.parts import MOST, document_no, part_id, parts_of
+from tablewright.store.parts import document_no, part_id, parts_of
 from tablewright.store.records import printable
-from tablewright.store.sharing import sees_all, visible
 from tablewright.table.corpus import Annotation, Property, Shape, Typed
 from tablewright.table.model import Noun
-
-
-class LabelUse(Noun, frozen=True):
-    """How often a label is used, with its context, unit and shape, and a few of its values as they are written."""
-
-    label: str
-    context: str
-    base: str
-    shape: Shape
-    documents: int
-    uses: int
-    samples: tuple[str, ...]
 
 
 class PropertyAt(Noun, frozen=True):
@@ -130,38 +117,6 @@ def annotations_of(connection: Connection, no: int) -> list[Annotation]:
             table=record.grid,
         )
         for record in found
-    ]
-
-
-def labels_in_use(connection: Connection) -> list[LabelUse]:
-    annotated, properties = schema.annotated, schema.properties
-    key = (properties.c.label, properties.c.context, properties.c.base, annotated.c.shape)
-    query = (
-        select(
-            *key,
-            func.count(distinct(annotated.c.id // MOST)).label("documents"),
-            func.count().label("uses"),
-            func.min(properties.c.raw).label("least"),
-            func.max(properties.c.raw).label("most"),
-        )
-        .join(annotated, annotated.c.id == properties.c.annotation_id)
-        .group_by(*key)
-        .order_by(*key)
-    )
-    if not sees_all(connection):
-        own = select(schema.documents.c.no).where(visible(connection, "document"))
-        query = query.where((annotated.c.id // MOST).in_(own))
-    return [
-        LabelUse(
-            label=record.label,
-            context=record.context,
-            base=record.base,
-            shape=record.shape,
-            documents=record.documents,
-            uses=record.uses,
-            samples=tuple(dict.fromkeys((record.least, record.most))),
-        )
-        for record in connection.execute(query)
     ]
 
 
