@@ -126,10 +126,10 @@ NO_ALIASES = Aliases({})
 
 _BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]?")
 _NUMBER_OF = re.compile(r"^\s*(?:the\s+)?(?:total\s+)?(?:number|no\.?|nr\.?|count)\s+of\s+", re.IGNORECASE)
-_CHOICE = re.compile(r"\s*/\s*|\s+(?:&|and|or)\s+", re.IGNORECASE)
+_CHOICE = re.compile(r"\s{0,4}/\s{0,4}|\s{1,4}(?:&|and|or)\s{1,4}", re.IGNORECASE)
 _ALL_OF = re.compile(r"\b(?:all|any|every)\s+\S+", re.IGNORECASE)
 """What narrows nothing: "Total, all aircraft"."""
-_UNIT_BEHIND = re.compile(r"(?:,|\s+in|/)\s+(\S{1,8})$")
+_UNIT_BEHIND = re.compile(r"(?:,|\s{1,4}in|/)\s{1,4}(\S{1,8})$")
 
 
 @lru_cache(maxsize=4)

@@ -185,7 +185,7 @@ def _shown(number: float) -> str:
 
 # ── a part of a place ────────────────────────────────────────────────────────────────────────────────────────────────
 
-_PLACE = re.compile(r"(?P<city>[^\W\d][^,;:()\d]*?)\s*,\s*(?P<region>[^\W\d][^,;:()\d]*?)\s*(?:\([^()]*\)|\.)?")
+_PLACE = re.compile(r"(?P<city>[^\W\d][^,;:()\d]*+),\s*+(?P<region>[^\W\d][^,;:()\d]*+)(?:\([^()]*\))?")
 _CITY = frozenset(("city", "town"))
 _REGION = frozenset(("state", "province", "region"))
 _COUNTRY = frozenset(("country", "nation"))
@@ -202,11 +202,12 @@ def _part_of_place(field: Field, facts: Sequence[PropertyAt]) -> Stated | None:
         place = _PLACE.fullmatch(raw.strip())
         if fit < STATED or place is None:
             continue
-        abroad = place["region"] in COUNTRIES
+        region = place["region"].strip().removesuffix(".")
+        abroad = region in COUNTRIES
         if asked <= _CITY:
-            part = place["city"]
+            part = place["city"].strip()
         elif not asked.isdisjoint(_COUNTRY if abroad else _REGION):
-            part = place["region"]
+            part = region
         else:
             continue
         return Stated(value=part, start=at.start, end=at.end, score=round(STATED * fit * 0.95, 4))

@@ -26,7 +26,9 @@ SHORTEST, LONGEST = 6, 60
 SENTENCES = 150
 """Sentences of a chunk that are weighed, spread over it."""
 
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？](?!\s|$)[^.!?。！？\n]*|\n(?!\s*\n)[^.!?。！？\n]+)*[.!?。！？]*")
+_SENTENCE = re.compile(
+    r"[^.!?。！？\n]+(?:[.!?。！？](?!\s|$)[^.!?。！？\n]*|\n(?![^\S\n]*+\n)[^.!?。！？\n]+)*[.!?。！？]*"
+)
 
 
 class Sentence(Noun, frozen=True):

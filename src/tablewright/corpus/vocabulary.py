@@ -131,7 +131,7 @@ def squeezed(text: str) -> str:
     return "".join(char for char in _REGISTRATION.sub("", folded) if char.isalnum()) or folded.strip()
 
 
-_REGISTRATION = re.compile(r"\s*\((?=[^()]*\d{4})[\w\s./:-]{4,24}\)\W*$")
+_REGISTRATION = re.compile(r"(?<!\s)\s*+\((?=[^()]*\d{4})[\w\s./:-]{4,24}\)\W*$")
 
 
 # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,8 +18,8 @@ _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?
 """1 052,60"""
 _RUN = re.compile(r"\d(?:[\d\s.,'’()/-]*\d)?")
 """Digits with what may stand between them."""
-_NUMBERING = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
-_LETTERS_BEFORE = re.compile(r"[^\W\d_]+-?$")
+_NUMBERING = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
+_LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]++-?$")
 _LETTERS_AFTER = re.compile(r"[^\W\d_]+")
 ORDINALS = frozenset({"st", "nd", "rd", "th"})
 LEAST_DIGITS = 7

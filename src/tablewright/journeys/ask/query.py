@@ -138,7 +138,9 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
     aggregated = None
     if plan.aggregate:
         aggregated = annotations_aggregate(found, plan.aggregate, question.of, question.group_by)
-        aggregated = best_groups(aggregated, plan) if is_grouped and plan.limit > 0 else aggregated
+        if is_grouped and plan.limit > 0:
+            aggregated = best_groups(aggregated, plan)
+            found = of_groups(found, aggregated)
     return found, aggregated
 
 
@@ -286,6 +288,20 @@ def best_groups(aggregated: Aggregated, plan: QuestionPlan) -> Aggregated:
     last = figure(ordered[min(plan.limit, len(ordered)) - 1]) if ordered else None
     kept = [group for place, group in enumerate(ordered) if place < plan.limit or figure(group) == last]
     return msgspec.structs.replace(aggregated, groups=tuple(kept))
+
+
+def of_groups(found: Found, aggregated: Aggregated) -> Found:
+    """Only the things that belong to these groups."""
+    kept = {group.key.casefold() for group in aggregated.groups}
+    matches = tuple(
+        thing
+        for thing in found.matches
+        if any(
+            " ".join(each.value.raw.split()).casefold() in kept for each in thing.all_of(found.question.group_by)[:1]
+        )
+    )
+    rejected = found.rejected + len(found.matches) - len(matches)
+    return msgspec.structs.replace(found, matches=matches, rejected=rejected)
 
 
 def rank(value: Typed) -> tuple[int, float, str]:

@@ -21,8 +21,8 @@ from tablewright.table.model import Noun
 Words: TypeAlias = tuple[str, ...]
 T = TypeVar("T")
 
-_WORD = re.compile(r"\"[^\"]+\"|“[^”]+”|[<>]=?|!?=|[^\s\"“”<>=!?]+")
-_BRACKETS = re.compile(r"\s*\([^)]*\)")
+_WORD = re.compile(r"\"[^\"]{1,200}\"|“[^“”]{1,200}”|[<>]=?|!?=|[^\s\"“”<>=!?]+")
+_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)")
 LONGEST_VALUE = 4
 """Words of a number, amount or date: "3 May 2021", "1 000 EUR"."""
 MARKS = ".,;:?!"
