@@ -14,9 +14,9 @@ from tablewright.table.untrusted import LEFT_OUT, clean, gives_orders
 BAR = " | "
 SHOWN = 1_500
 """Characters of a line that are shown: more is prose, of which the beginning tells what it is about."""
-_RULE = re.compile(r"\s*\|[\s|:-]*-[\s|:-]*")
+_RULE = re.compile(r"\s*+\|(?=[\s|:]*+-)[\s|:-]*+")
 """What Markdown puts below the header of a table."""
-_FOOTNOTE = re.compile(r"\s*\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")
+_FOOTNOTE = re.compile(r"\s{0,4}\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")
 
 
 class Line(Noun, frozen=True):
