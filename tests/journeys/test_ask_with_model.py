@@ -144,6 +144,18 @@ async def test_kinds_that_a_question_names_are_searched_first_and_the_reply_says
     assert reply.attempts[0].asked.endswith("in receipts")
 
 
+async def test_a_document_that_the_plan_names_is_searched_alone(library: Library, endpoint: Endpoint) -> None:
+    asked = "Who was the captain, according to the story?"
+    async with library.with_model(endpoint).open() as tablewright:
+        story = next(each for each in await tablewright.documents() if each.name == "story.txt")
+        limited = plan(asked, queries=["captain of the schooner"], of=[story.name])
+        endpoint.otherwise = reader({asked: limited}, who_the_captain_was)
+        reply = await asked_of(tablewright, asked)
+    assert reply.relaxed == ()
+    assert reply.attempts[0].asked.endswith(f"in {story.name}")
+    assert {cited.document_id for cited in reply.citations} == {story.id}
+
+
 async def test_documents_that_contradict_each_other_are_shown_as_that(
     library: Library, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -41,8 +41,10 @@ is meant, or where the question refers to something that was never named. `say` 
 the readings.
 
 For "text", `queries`: 2 to 5 searches in words that the documents themselves would use, each for another part or \
-wording of the question; in the documents' language. `of`: the kinds to search, only where the question says so ("what \
-do the manuals say"); else none. Give `queries` for "table" too: they are used where the table leaves the question open.
+wording of the question; in the documents' language; short, and naming the section, statement or table that would \
+say it. `of`: the kinds to search where the question says so ("what do the manuals say"), or the names of the \
+documents that must say it, as where one report is of the firm that is asked about; else none. Give `queries` for \
+"table" too: they are used where the table leaves the question open.
 
 For "table":
 - `of`: the kinds, or the numbers of tables inside documents (T1), whose members are meant. Prefer a table inside \

@@ -21,12 +21,14 @@ NOT_SAID = "The documents do not say."
 
 
 async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
-    """Where the question names kinds, they are searched first, and all documents only if they do not say it."""
+    """Where the question names kinds or documents, they are searched first, and all only if they do not say it."""
     desk, plan = asking.desk, asking.plan
     assert desk.model is not None
     queries = [query for query in plan.queries if query.strip()] or [plan.question]
-    kinds = [name for name in plan.of if name in things.kinds] if plan.action == "text" else []
-    within = {each.id for name in kinds for each in things.kinds[name]} or None
+    named = {each.name: [each] for members in things.kinds.values() for each in members} | dict(things.kinds)
+    meant = [name for name in plan.of if name in named] if plan.action == "text" else []
+    called = [plural(name, 2) if name in things.kinds else name for name in meant]
+    within = {each.id for name in meant for each in named[name]} or None
     searched: list[str] = []
     said, passages = TextAnswer(), list[Passage]()
     documents: set[str] = set()
@@ -38,7 +40,7 @@ async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
         passages, found = await find_passages(desk.corpus, searched, desk.model.text_room, within, kept=quoted)
         asking.segments += found
         documents |= {each.document_id for each in passages}
-        where = f" in {', '.join(plural(kind, 2) for kind in kinds)}" if within else ""
+        where = f" in {', '.join(called)}" if within else ""
         asking.tried.append(
             Tried(
                 tool="search_text + search_vector(segment)",
