@@ -72,6 +72,7 @@ def test_every_passage_of_a_text_is_located(text: str, data: st.DataObject) -> N
         ("number", "kg", "1.18", "weighs 1,180 g"),
         ("number", "l", "1.7 l", "holds 1.7 litres"),
         ("number", "kg", "607.8", "Net weight: 1,340 lb"),
+        ("number", "kg", "1.05", "Weight\n1.05 kg"),
         ("number", "MΩ", "650 kΩ", "Insulation resistance | 650 | kΩ"),
         ("number", "MΩ", "0.65", "Insulation resistance | 650 | kΩ"),
         ("number", "", "2 million", "sold 2,000,000 of them"),

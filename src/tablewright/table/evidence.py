@@ -106,6 +106,7 @@ def follows(value: str, quote: str, field: Field) -> str:
     wanted = coerce(value, field).value
     if wanted is None:
         return ""
+    quote = " ".join(quote.split())  # a label and its value may stand on two lines
     match field.type:
         case "number":
             return _number_follows(wanted, quote, field)

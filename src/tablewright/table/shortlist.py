@@ -32,7 +32,9 @@ BUTTONS = frozenset({CONFIRM, EDIT, ENRICH, MODIFY, GO_ON, TRY_AGAIN, FRESH})
 KEY, MAKER, PAGE, OFFERED_AS, PRICE = "Product", "Maker", "Official page", "Offered as", "Price"
 FOUND_AT = "Page"
 """Without a model: where the candidate was found, whoever's page that is."""
-PRICE_FIELD = Field(name=PRICE, type="money", question="What does {Product} cost, new?")
+PRICE_FIELD = Field(
+    name=PRICE, type="money", question="What does {Product} cost, as the row offers it? New, unless it says otherwise."
+)
 MEETS = Field(
     name="Meets requirements",
     type="boolean",
