@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
@@ -74,4 +75,12 @@ class ProposeColumns:
 
     def fallback(self, asked: ColumnsToPropose) -> tuple[Field, ...]:
         """The price, and what the wishes need."""
-        return (PRICE_FIELD, *(field for field in asked.fields if field.name != PRICE_FIELD.name))
+        price = price_field(asked.requirements.region)
+        return (price, *(field for field in asked.fields if field.name != price.name))
+
+
+def price_field(region: str) -> Field:
+    """Of a product that costs something else in each country, the price where it is to be bought."""
+    if not region:
+        return PRICE_FIELD
+    return structs.replace(PRICE_FIELD, question=f"{PRICE_FIELD.question} Of several, a price for buyers in {region}.")
