@@ -19,6 +19,7 @@ from tablewright.decisions.figures import unproved, work_out
         ("It was signed on 2021-05-03.", "dated 03/05/2021"),
         ("It came on 4 March 2026: the note says so.", "Date: 04.03.2026"),
         ("Only 4 of them came.", "four of them came"),
+        ("It has 2 plants.", "900 of them in the two plants"),
         ("There are no figures here.", ""),
         ("It began in 2019.", "since 12 March 2019"),
         ("Section 2.4.1 says so.", "see section 2.4.1"),

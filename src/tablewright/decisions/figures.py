@@ -68,7 +68,8 @@ def values_in(text: str) -> set[float]:
         for value in (number.value, number.high)
         if value is not None
     }
-    return read | {value for each in written for value in readings(each)}
+    words = {float(number.value) for between in _FIGURE.split(text) for number in read_numbers(between[:PIECE])}
+    return read | words | {value for each in written for value in readings(each)}
 
 
 def close(one: float, other: float, within: float = CLOSE) -> bool:

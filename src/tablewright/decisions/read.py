@@ -17,6 +17,7 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import fitted
+from tablewright.decisions.figures import unproved
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SameRow, Span
@@ -341,9 +342,8 @@ def unjudgeable(
     if strict:
         return f"{value!r} is not in the quote “{quote}”, and only what is stated may be given."
     texts = " ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
-    known = {number.value for number in read_numbers(texts)}
-    if made_up := [number for number in read_numbers(value) if number.value not in known]:
-        return f"the figure {made_up[0].value} in {shortened(value, 80)!r} is in none of the quotes."
+    if made_up := unproved(value, [texts]):
+        return f"the figure {made_up[0]} in {shortened(value, 80)!r} is in none of the quotes."
     return ""
 
 
