@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from tablewright.engine.recheck import Rechecked
     from tablewright.jobs.whole import Doing, Work
 
+
+Event = TypeVar("Event", ResearchEvent, FindEvent)
 
 ACTOR = "actor"
 """In what a run is to do: in whose name."""
@@ -172,11 +174,6 @@ class Works:
     ) -> Research:
         from tablewright.journeys.research.research import Researcher
 
-        def told(event: ResearchEvent) -> None:
-            watch(event)
-            said = f"{event.stage}: {event.detail}" if event.detail else event.stage
-            doing.tell(Progress(stage="working", done=event.done, total=event.total, detail=said))
-
         store = await self._seen(run)
         researcher = Researcher(
             store,
@@ -184,18 +181,13 @@ class Works:
             actor=self._actor_of(run),
             minutes=run.spec["minutes"],
             terms=terms_of(self._settings),
-            watch=told,
+            watch=telling(doing, watch),
         )
         with self._apart(run.usage):
             return await researcher.run(run.spec["research"])
 
     async def find(self, run: Run, doing: Doing, watch: Callable[[FindEvent], None] = lambda _: None) -> FoundRows:
         from tablewright.journeys.find.find import Finder
-
-        def told(event: FindEvent) -> None:
-            watch(event)
-            said = f"{event.stage}: {event.detail}" if event.detail else event.stage
-            doing.tell(Progress(stage="working", done=event.done, total=event.total, detail=said))
 
         store = await self._seen(run)
         finder = Finder(
@@ -204,7 +196,7 @@ class Works:
             actor=self._actor_of(run),
             terms=terms_of(self._settings),
             concurrency=self._settings.rows_at_once,
-            watch=told,
+            watch=telling(doing, watch),
         )
         with self._apart(run.usage):
             return await finder.run(run.table_id, fill=run.spec["fill"], more=run.spec["more"], rows=run.spec["rows"])
@@ -226,3 +218,14 @@ def research_spec(actor: str, research: Research, minutes: float | None) -> dict
 
 def ingest_spec(paths: list[Path], workers: int) -> dict[str, Any]:
     return {"paths": [str(path.absolute()) for path in paths], "workers": workers, "host": platform.node()}
+
+
+def telling(doing: Doing, watch: Callable[[Event], None]) -> Callable[[Event], None]:
+    """What happens, told to whoever watches and written to the run's feed."""
+
+    def told(event: Event) -> None:
+        watch(event)
+        said = f"{event.stage}: {event.detail}" if event.detail else event.stage
+        doing.tell(Progress(stage="working", done=event.done, total=event.total, detail=said))
+
+    return told

@@ -118,9 +118,12 @@ async def test_one_that_cannot_be_read_is_kept_with_its_reason(store: Store) -> 
     assert [document.name for document in await store.documents.all(readable=True)] == ["a.txt"]
     with pytest.raises(NotFound, match="encrypted"):
         await store.documents.retrieved("d-x")
-    counts = await store.documents.counts()
-    assert (counts.documents, counts.unreadable, counts.segments) == (2, 1, 1)
-    assert counts.kinds == {"note": 1}
+    kept = await store.documents.all()
+    assert [(each.name, each.kind, bool(each.problem)) for each in kept] == [
+        ("a.txt", "note", False),
+        ("x.pdf", "", True),
+    ]
+    assert len(await store.documents.segments_of("d-a.txt")) == 1
 
 
 async def test_a_name_that_is_not_there_or_not_unique_is_refused_with_advice(store: Store) -> None:
@@ -158,7 +161,7 @@ async def test_facts_that_are_found_later_stand_behind_the_others(store: Store) 
     properties = {each.annotation_id: each for each in await store.documents.properties()}
     near = [properties[id] for id, _ in (await search()).found]
     assert [(each.document_id, each.property.label) for each in near] == [("d-a.txt", "Mass"), ("d-b.txt", "Mass")]
-    assert (await store.documents.counts()).facts == 5
+    assert sum((await store.documents.facts()).values()) == 5
 
 
 async def test_every_segment_with_the_words_is_found_in_whatever_form(store: Store) -> None:

@@ -7,7 +7,6 @@ memory knows when to look again; whoever writes waits for it, so writers take tu
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -72,20 +71,6 @@ class SummaryAt(Noun, frozen=True):
     id: int
     document_id: str
     summary: Summary
-
-
-class Counts(Noun, frozen=True):
-    """How much there is; `annotated` documents have at least one fact or row."""
-
-    documents: int = 0
-    unreadable: int = 0
-    annotated: int = 0
-    segments: int = 0
-    facts: int = 0
-    rows: int = 0
-    kinds: dict[str, int] = msgspec.field(default_factory=dict)
-    categories: dict[str, int] = msgspec.field(default_factory=dict)
-    media: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -363,24 +348,6 @@ class Documents:
             return [as_summary(record, roster) for record in connection.execute(query.order_by(summaries.c.id))]
 
         return await self._with_roster(work)
-
-    async def counts(self) -> Counts:
-        documents = schema.documents
-        columns = (documents.c.segments, documents.c.facts, documents.c.rows, documents.c.document)
-        found = await self._seen(select(*columns))
-        all_of_them = [_document.decode(record.document) for record in found]
-        readable = [document for document in all_of_them if not document.problem]
-        return Counts(
-            documents=len(all_of_them),
-            unreadable=len(all_of_them) - len(readable),
-            annotated=sum(bool(record.facts or record.rows) for record in found),
-            segments=sum(record.segments for record in found),
-            facts=sum(record.facts for record in found),
-            rows=sum(record.rows for record in found),
-            kinds=dict(Counter(document.kind for document in readable).most_common()),
-            categories=dict(Counter(each for document in readable for each in document.categories).most_common()),
-            media=dict(Counter(document.media for document in readable).most_common()),
-        )
 
     async def facts(self) -> dict[str, int]:
         """How many facts and rows were read from each document, by its id."""

@@ -9,11 +9,10 @@ from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.shortlist.conditions import WishedColumn, as_field, wrong_with
-from tablewright.decisions.shortlist.shown import columns_text, requirements_text
+from tablewright.decisions.shortlist.shown import columns_text, pages_text, requirements_text
 from tablewright.table.model import Field, Noun, column_key
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import PRICE_FIELD, Requirements
-from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
@@ -50,11 +49,7 @@ class ProposeColumns:
 
     def prompt(self, asked: ColumnsToPropose) -> Prompt:
         sources = asked.sources[:EXAMPLES]
-        each = asked.room // max(1, len(sources))
-        texts = "\n\n".join(
-            block(number, source.text[:each], f"{shortened(source.title, 90)} | {source.origin}")
-            for number, source in enumerate(sources, start=1)
-        )
+        texts = pages_text(sources, asked.room)
         there = columns_text((PRICE_FIELD, *asked.fields))
         return Prompt(
             instructions=INSTRUCTIONS.replace("{most}", str(MOST)),

@@ -7,9 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from tablewright.table.currencies import CODES
 from tablewright.table.model import Field, column_key
-from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, PRICE, Wish, WishKind, WishOperator
+from tablewright.table.shortlist import KEY, MAKER, OFFERED_AS, PAGE, Wish, WishKind, WishOperator
 from tablewright.table.typed import typed
 from tablewright.table.units import parse_unit
 
@@ -123,13 +122,4 @@ def wrong_figure(wish: StatedWish, value: str, field: Field) -> str:
         return f"{value!r} in the wish {wish.words!r} needs a currency, such as {value.strip()} GBP."
     if field.type == "number" and field.unit and read.currency:
         return f"{value!r} in the wish {wish.words!r} is money, and {field.name} is in {field.unit}."
-    return ""
-
-
-def price_currency(wishes: Sequence[Wish]) -> str:
-    """The currency in which the user thinks."""
-    for wish in wishes:
-        for value in wish.values if column_key(wish.column) == column_key(PRICE) else ():
-            if (currency := typed(value).currency) in CODES:
-                return currency
     return ""

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
+from tablewright.decisions.shortlist.shown import pages_text
 from tablewright.extraction.about import Subject, mentions
 from tablewright.table.evidence import evidence_for, locate
 from tablewright.table.model import Money, Noun
@@ -15,7 +16,7 @@ from tablewright.table.money_text import read_amounts
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import Listing, OfferedAs
 from tablewright.table.text import shortened
-from tablewright.table.untrusted import WARNING, block, is_tainted, question_block
+from tablewright.table.untrusted import WARNING, is_tainted, question_block
 
 INSTRUCTIONS = f"""\
 You read web pages and list where one product can be bought: offers of exactly this model, complete, by shops, \
@@ -51,11 +52,7 @@ class ReadOffers:
     name = "offers"
 
     def prompt(self, asked: OffersToRead) -> Prompt:
-        each = asked.room // max(1, len(asked.sources))
-        texts = "\n\n".join(
-            block(number, source.text[:each], f"{shortened(source.title, 90)} | {source.origin}")
-            for number, source in enumerate(asked.sources, start=1)
-        )
+        texts = pages_text(asked.sources, asked.room)
         wanted = f"{asked.product}\nRegion of the buyer: {asked.region or 'not said'}"
         return Prompt(
             instructions=INSTRUCTIONS,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.shortlist.shown import requirements_text
+from tablewright.decisions.shortlist.shown import pages_text, requirements_text
 from tablewright.table.evidence import evidence_for, locate
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.retrieved import Retrieved
@@ -82,11 +82,7 @@ class FindProducts:
     name = "products"
 
     def prompt(self, asked: PagesToRead) -> Prompt:
-        each = asked.room // max(1, len(asked.sources))
-        texts = "\n\n".join(
-            block(number, page_text(source, each), f"{shortened(source.title, 90)} | {source.origin}")
-            for number, source in enumerate(asked.sources, start=1)
-        )
+        texts = pages_text(asked.sources, asked.room, page_text)
         known = "\n".join(asked.known)
         there = f"Known already:\n{block(0, known, 'products')}\n\n" if known else ""
         return Prompt(

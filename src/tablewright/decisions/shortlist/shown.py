@@ -3,12 +3,13 @@ and the check of what is said of products."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
 from tablewright.decisions.figures import unproved, work_out
 from tablewright.table.model import Field, Noun, RowId, column_key
+from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import KEY, MAKER, CellRef, ChatMessage, Requirements, Said
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import block, clean, gives_orders
@@ -18,6 +19,19 @@ LONGEST_REPLY = 700
 """Characters of an earlier reply of the adviser; what the user said is shown whole."""
 CONVERSATION = 12_000
 UNKNOWN = "?"
+
+
+def pages_text(
+    sources: Sequence[Retrieved],
+    room: int,
+    part: Callable[[Retrieved, int], str] = lambda source, room: source.text[:room],
+) -> str:
+    """The pages in numbered blocks; `part` is what is shown of one that has so many characters of the room."""
+    each = room // max(1, len(sources))
+    return "\n\n".join(
+        block(number, part(source, each), f"{shortened(source.title, 90)} | {source.origin}")
+        for number, source in enumerate(sources, start=1)
+    )
 
 
 class ComparedRow(Noun, frozen=True):
