@@ -41,8 +41,8 @@ PLAIN = [
     "Call the shop or visit www.acme.example.",
     "You must return the goods within 30 days and report any damage to the seller.",
     "You should record the meter before the visit; if it is broken, report it to the office instead.",
-    "This applies to all models. Assistants must wear gloves, and the paying agent shall not be liable.",
-    "The court may override any rule of national law. See the initial instructions on page 3.",
+    "This applies to all models. Assistants must wear gloves, and the shipping agent shall not be liable.",
+    "Members may override a rule of the club by vote. See the initial instructions on page 3.",
 ]
 
 

@@ -244,7 +244,7 @@ ROUNDED = 0.01
 
 
 def _rounds_to(exact: int | float, written: int | float) -> bool:
-    """Whether it is written as it comes out, or rounded to the digits it has: 1,340 lb are 607.8 kg."""
+    """Whether it is written as it comes out, or rounded to the digits it has: 2,000 lb are 907.2 kg."""
     _, _, decimals = f"{written:f}".rstrip("0").partition(".")
     return abs(exact - written) <= min(0.5 * 10 ** -len(decimals), ROUNDED * abs(exact)) or _close(exact, written)
 
