@@ -15,9 +15,8 @@ INSTRUCTIONS = f"""\
 You sort somebody's documents into kinds. For each numbered text, which is the beginning of a document, give its kind: \
 what people in an office call such a paper, one or two lower-case English words in the singular ("invoice", "purchase \
 order", "lab report", "lease", "meeting minutes", "email", "price list"). The format does not matter: an invoice that \
-is a spreadsheet or a scan is an invoice, and a letter or email that itself orders goods is a purchase order. Use a \
-kind that is in use already where it fits; the same sort of paper always gets the same kind. A document of its own \
-sort gets its own kind.
+is a spreadsheet or a scan is an invoice. Use a kind that is in use already where it fits; the same sort of paper \
+always gets the same kind. A document of its own sort gets its own kind.
 
 {WARNING}"""
 SHOWN = 900

@@ -61,15 +61,15 @@ document states it at all. No condition that only repeats the kind. Every restri
 the conditions.
 - `aggregate` and `aggregate_column`: "" for a list; "count" for how many; or sum, average, min, max of a number, \
 amount or date. `group_by`: a column, for one figure a group. `order_by` (a column), `descending`, `limit`: for "the \
-three most expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which supplier \
-most often" is a count by supplier, `descending`, `limit` 1.
+three most expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which month \
+had the most" is a count by month, `descending`, `limit` 1.
 - `unit_column`: where the currency or unit of the figures stands in a column of its own, that column; else "".
 - `sentence`: the answer in one sentence of the user's language, which code completes: {{count}} stands for how many \
 match, {{figure}} for the sum, average or extreme, where there is no `group_by`; no other figure that is not in the \
 question. "{{count}} invoices of March are over 500 EUR." Code adds a line for each group, for each member of a short \
 list, and for who has the extreme.
 - `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows, that conditions \
-and aggregates cannot express, such as matching orders with deliveries, or price times stock; a second reader is then \
+and aggregates cannot express, such as matching payments with bills, or hours times rate; a second reader is then \
 shown the rows that the conditions leave. A yes or no that a list or a count settles needs none.
 
 {WARNING}"""
