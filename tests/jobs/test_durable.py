@@ -18,21 +18,25 @@ from tablewright.table.model import Cell, Field, given
 from tablewright.table.usage import Usage
 
 from .conftest import ASKED, ROWS, MakePlace
-from .place import Outcome, Place, ended, is_row, kill, wait_for
+from .place import Command, Outcome, Place, ended, is_row, kill, wait_for
 from .world import World
 
 ONE_BY_ONE = {"TABLEWRIGHT_CONCURRENCY": "2"}
 """Slowly enough that there is a middle in which something can happen."""
+ANSWERS = 16
+"""So many of the model's answers, and a run of all rows has begun and is far from its end."""
 
 
 def rows_done(place: Place, run_id: str) -> int:
     return int(place.json("runs", "show", run_id)["done"])
 
 
-def begun(place: Place, world: World, requests: int = 40) -> str:
-    """The run that is under way, once it has made so many requests."""
-    wait_for(lambda: world.asked() >= requests)
-    return place.run_id()
+def begun(place: Place, world: World) -> tuple[Command, str]:
+    """A run that stands still in its middle, and the command that began it, until the model is let answer again."""
+    world.let(ANSWERS)
+    command = place.enrich(ASKED)
+    wait_for(lambda: world.is_held() or command.poll() is not None)
+    return command, place.run_id()
 
 
 def assert_same(outcome: Outcome, alone: Outcome) -> None:
@@ -44,16 +48,16 @@ def assert_same(outcome: Outcome, alone: Outcome) -> None:
 
 def test_a_run_that_is_killed_goes_on_where_it_was(at: MakePlace, world: World, alone: Outcome) -> None:
     place = at(**ONE_BY_ONE)
-    command = place.enrich(ASKED)
-    run_id = begun(place, world)
+    command, run_id = begun(place, world)
     kill(command)
     assert place.json("runs", "show", run_id)["status"] == "interrupted"
     first = rows_done(place, run_id)
-    asked = world.asked()
+    world.let(ANSWERS)
     command = place.start("runs", "resume", run_id, "--json")
-    wait_for(lambda: world.asked() >= asked + 40)
+    wait_for(world.is_held)
     kill(command)
     assert first <= rows_done(place, run_id) < ROWS
+    world.let()
     place.json("runs", "resume", run_id)
     assert_same(place.outcome(run_id), alone)
     counts = world.counts()
@@ -68,10 +72,10 @@ def test_of_two_workers_one_is_killed_and_the_other_does_the_rest(
 ) -> None:
     place = at(postgres_url, **ONE_BY_ONE)
     workers = [place.worker(), place.worker()]
-    command = place.enrich(ASKED)
-    run_id = begun(place, world, 80)
+    command, run_id = begun(place, world)
     assert place.json("runs", "show", run_id)["owner"].startswith("queue/")
     kill(workers[0])
+    world.let()
     assert ended(command) == 0, command.err
     assert json.loads(command.out)["status"] == "done"
     assert_same(place.outcome(run_id), alone)
@@ -79,9 +83,9 @@ def test_of_two_workers_one_is_killed_and_the_other_does_the_rest(
 
 def test_a_worker_takes_over_from_a_command_that_was_killed(at: MakePlace, world: World, alone: Outcome) -> None:
     place = at(**ONE_BY_ONE)
-    command = place.enrich(ASKED)
-    run_id = begun(place, world)
+    command, run_id = begun(place, world)
     kill(command)
+    world.let()
     place.worker()
     wait_for(lambda: place.status(run_id) == "done", every=0.1)
     assert_same(place.outcome(run_id), alone)
@@ -92,9 +96,9 @@ def test_a_worker_that_is_told_to_end_finishes_its_rows_and_another_the_run(
 ) -> None:
     place = at(**ONE_BY_ONE)
     worker = place.worker()
-    place.enrich(ASKED)
-    run_id = begun(place, world)
+    _, run_id = begun(place, world)
     os.kill(worker.pid, signal.SIGTERM)
+    world.let()
     assert ended(worker) == 0, worker.err
     done = rows_done(place, run_id)
     assert 0 < done < ROWS
@@ -109,18 +113,17 @@ def test_a_worker_that_is_told_to_end_finishes_its_rows_and_another_the_run(
 def test_a_run_whose_workers_have_all_died_goes_on_in_a_command(at: MakePlace, world: World, alone: Outcome) -> None:
     place = at(**ONE_BY_ONE)
     worker = place.worker()
-    place.enrich(ASKED)
-    run_id = begun(place, world)
+    _, run_id = begun(place, world)
     kill(worker)
     assert place.json("runs", "show", run_id)["status"] == "interrupted"
+    world.let()
     place.json("runs", "resume", run_id)
     assert_same(place.outcome(run_id), alone)
 
 
 def test_a_run_is_stopped_from_another_process_and_goes_on_later(at: MakePlace, world: World, alone: Outcome) -> None:
     place = at(**ONE_BY_ONE)
-    command = place.enrich(ASKED)
-    run_id = begun(place, world)
+    command, run_id = begun(place, world)
     stopped = place.json("runs", "cancel", run_id)
     asked = world.asked()
     assert stopped["status"] == "cancelled"
@@ -130,6 +133,7 @@ def test_a_run_is_stopped_from_another_process_and_goes_on_later(at: MakePlace, 
     kept = place.outcome(run_id)
     assert len(kept.told) == stopped["done"]
     assert kept.cells.items() <= alone.cells.items()
+    world.let()
     place.json("runs", "resume", run_id)
     assert_same(place.outcome(run_id), alone)
     again = place.start("runs", "resume", run_id, "--json")
@@ -139,12 +143,12 @@ def test_a_run_is_stopped_from_another_process_and_goes_on_later(at: MakePlace, 
 
 def test_another_process_sees_every_row_once_and_in_order(at: MakePlace, world: World) -> None:
     place = at(**ONE_BY_ONE)
-    command = place.enrich(ASKED)
-    run_id = begun(place, world)
+    command, run_id = begun(place, world)
     watching = place.start("runs", "watch", run_id, "--json")
     wait_for(lambda: watching.out.count("\n") > 3)
     middle = json.loads(watching.out.splitlines()[2])["number"]
     later = place.start("runs", "watch", run_id, "--after", str(middle), "--json")
+    world.let()
     assert [ended(each) for each in (command, watching, later)] == [0, 0, 0]
     events = [json.loads(line) for line in watching.out.splitlines()]
     assert [event["number"] for event in events] == list(range(1, len(events) + 1))

