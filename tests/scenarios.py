@@ -99,7 +99,7 @@ class Stage:
             asked = [parse_field(text) for text in fields]
             run = await tablewright.plan_enrich(imported.table.id, asked, strategy, params=params)
             filled = await run.run()
-            rows = await tablewright.rows(imported.table.id)
+            rows = [row async for row in tablewright.rows(imported.table.id)]
             names = {row.id: str(next(iter(row.cells.values())).value) for row in rows}
             found: dict[str, Any] = {}
             for operation in await tablewright.operations(filled.proposal_id):

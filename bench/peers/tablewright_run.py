@@ -92,7 +92,7 @@ async def main(job: Job) -> None:
             with measured.timed():
                 filled = await fill.run()
         operations = await tablewright.operations(filled.proposal_id, limit=job.rows + 1)
-        names = {row.id: cell_text(row.cell("Company")) for row in await tablewright.rows(table.id, limit=job.rows)}
+        names = {row.id: cell_text(row.cell("Company")) for row in await tablewright.page(table.id, limit=job.rows)}
     measured.report(job, {names[one.row_id]: one.cell.value for one in operations if one.cell.evidence})
 
 

@@ -1,24 +1,150 @@
-"""Tablewright fills tables with facts that carry their evidence. `Tablewright` is the library's front door."""
+"""Tablewright fills tables with facts that carry their evidence.
+
+    import tablewright as tw
+
+    table = tw.enrich(rows, {"Founded": "What year was {Company} founded?"})
+    table.to_pandas()
+    table.evidence()
+
+Verbs: `enrich`, `find`, `ask`, `research`, `extract`, `transform`; the same to be awaited in `tablewright.aio`.
+Underneath is `Tablewright.open()`, which keeps tables, runs and history.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
+    from tablewright.doors.library import aio
+    from tablewright.doors.library.aio import Stopped
+    from tablewright.doors.library.results import AskResult, Instance, ResearchResult, TableResult
+    from tablewright.doors.library.verbs import ask, enrich, extract, find, research, transform
+    from tablewright.errors import (
+        BadAnswer,
+        BadField,
+        BadFile,
+        BadFormula,
+        BadSetting,
+        Cancelled,
+        EditConflict,
+        Forbidden,
+        ModelError,
+        ModelRefused,
+        ModelUnavailable,
+        NotFound,
+        OverBudget,
+        OverQuota,
+        Paused,
+        RunError,
+        SearchError,
+        StoreError,
+        Superseded,
+        TablewrightError,
+        Unreachable,
+        Unreadable,
+        UsageError,
+    )
     from tablewright.settings import Settings, load_settings
+    from tablewright.sources.search.provider import SearchProvider
+    from tablewright.sources.source import Hit, Query
+    from tablewright.strategies.strategy import Answer, Parameter, Strategy, Task, Tell
+    from tablewright.strategies.tools import Tools
+    from tablewright.table.fieldspec import parse_field
+    from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
 
-__all__ = ["Settings", "Tablewright", "load_settings"]
+_ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled EditConflict Forbidden ModelError ModelRefused
+ModelUnavailable NotFound OverBudget OverQuota Paused RunError SearchError StoreError Superseded TablewrightError
+Unreachable Unreadable UsageError"""
+
+_HOMES = {
+    "tablewright.app": "Tablewright",
+    "tablewright.doors.library": "aio",
+    "tablewright.doors.library.aio": "Stopped",
+    "tablewright.doors.library.results": "AskResult Instance ResearchResult TableResult",
+    "tablewright.doors.library.verbs": "ask enrich extract find research transform",
+    "tablewright.errors": _ERRORS,
+    "tablewright.settings": "Settings load_settings",
+    "tablewright.sources.search.provider": "SearchProvider",
+    "tablewright.sources.source": "Hit Query",
+    "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell",
+    "tablewright.strategies.tools": "Tools",
+    "tablewright.table.fieldspec": "parse_field",
+    "tablewright.table.model": "Cell Evidence Field Finding Money Row Step Table",
+}
+"""Where each public name is. It is loaded when it is asked for: `tablewright --help` needs none of it."""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "Answer",
+    "AskResult",
+    "BadAnswer",
+    "BadField",
+    "BadFile",
+    "BadFormula",
+    "BadSetting",
+    "Cancelled",
+    "Cell",
+    "EditConflict",
+    "Evidence",
+    "Field",
+    "Finding",
+    "Forbidden",
+    "Hit",
+    "Instance",
+    "ModelError",
+    "ModelRefused",
+    "ModelUnavailable",
+    "Money",
+    "NotFound",
+    "OverBudget",
+    "OverQuota",
+    "Parameter",
+    "Paused",
+    "Query",
+    "ResearchResult",
+    "Row",
+    "RunError",
+    "SearchError",
+    "SearchProvider",
+    "Settings",
+    "Step",
+    "Stopped",
+    "StoreError",
+    "Strategy",
+    "Superseded",
+    "Table",
+    "TableResult",
+    "Tablewright",
+    "TablewrightError",
+    "Task",
+    "Tell",
+    "Tools",
+    "Unreachable",
+    "Unreadable",
+    "UsageError",
+    "aio",
+    "ask",
+    "enrich",
+    "extract",
+    "find",
+    "load_settings",
+    "parse_field",
+    "research",
+    "transform",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Loaded when asked for: `tablewright --help` needs none of it and answers in a fraction of the time."""
-    if name == "Tablewright":
-        from tablewright.app import Tablewright
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tablewright' has no attribute {name!r}")
+    if name == "aio":
+        return import_module("tablewright.doors.library.aio")
+    return getattr(import_module(home), name)
 
-        return Tablewright
-    if name in ("Settings", "load_settings"):
-        from tablewright import settings
 
-        return getattr(settings, name)
-    raise AttributeError(f"module 'tablewright' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME_OF})

@@ -1,19 +1,21 @@
 """The composition root and the library's front door: reads the settings, chooses the parts, joins them.
 
 async with Tablewright.open() as tablewright:
-    imported = await tablewright.import_file(Path("sales.csv"))
+    imported = await tablewright.import_file("sales.csv")
 """
 
 from __future__ import annotations
 
 import asyncio
 import getpass
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -22,7 +24,7 @@ from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import EditConflict, UsageError
+from tablewright.errors import EditConflict, NotFound, UsageError
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.files import (
@@ -32,6 +34,8 @@ from tablewright.journeys.files import (
     add_new_rows,
     export_file,
     import_file,
+    import_rows,
+    import_table,
     recognise,
 )
 from tablewright.journeys.refresh import Round
@@ -77,7 +81,9 @@ from tablewright.table.wording import within_bounds
 from tablewright.works import Works, find_spec, ingest_spec, recheck_spec, research_spec
 
 if TYPE_CHECKING:
-    from tablewright.assembly import Toolbox
+    from pydantic_ai.models import Model
+
+    from tablewright.assembly import Given, Toolbox
     from tablewright.corpus.aggregate import Aggregated
     from tablewright.corpus.found import Found as FactsFound
     from tablewright.corpus.found import Thing
@@ -96,6 +102,7 @@ if TYPE_CHECKING:
     from tablewright.journeys.documents import DocumentReport
     from tablewright.journeys.find.find import Finder
     from tablewright.journeys.research.research import Researcher
+    from tablewright.sources.search.provider import SearchProvider
     from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
     from tablewright.table.usage import Usage
@@ -153,10 +160,14 @@ __all__ = [
     "retry_policy",
 ]
 
+AnyPath: TypeAlias = str | os.PathLike[str]
+
 DEFAULT_OPTIONS = FileOptions()
 SERVER, ALL_USUAL = "server", "all as they come"
 """In the audit log: what the settings are of, and where none is set."""
 READY_SECONDS = 5.0
+WINDOW = 1_000
+"""Rows that are read at once."""
 LONGEST_KIND = 40
 PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
@@ -167,6 +178,7 @@ class Tablewright:
         self.settings = settings
         self._stack = stack
         self._toolbox: Toolbox | None = None
+        self._given: Given | None = None
         self.on_missing_model: Callable[[], None] = lambda: None
         """Called once, when somebody would ask a model and none is configured."""
         self._row_tables: dict[int, list[RowTable]] = {}
@@ -186,16 +198,31 @@ class Tablewright:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, settings: Settings | None = None, actor: str = "", *, door: str = "library"
+        cls,
+        settings: Settings | None = None,
+        actor: str = "",
+        *,
+        door: str = "library",
+        search: SearchProvider | None = None,
+        model: Model | None = None,
     ) -> AsyncIterator[Tablewright]:
-        """`door` is how whoever acts has come in: it stands in the audit log beside their name."""
+        """`search` and `model` are objects in place of those that the settings name. `door` is how whoever acts has
+        come in: it stands in the audit log beside their name."""
         settings = settings or load_settings()
+        if search is not None:
+            settings = replace(settings, search=search.name)
+        if model is not None:
+            settings = replace(settings, model=f"{model.system}:{model.model_name}")
         if not settings.database_url:
             make_home(settings.home_folder)
         async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
             store.database.patience = PATIENCE
             store.database.acting = Acting(actor=actor or whoami(), door=door)
             tablewright = cls(settings, store, actor or whoami(), stack)
+            if search is not None or model is not None:
+                from tablewright.assembly import Given
+
+                tablewright._given = Given(search=search, model=model)
             try:
                 yield tablewright
             finally:
@@ -229,12 +256,21 @@ class Tablewright:
 
     async def import_file(
         self,
-        path: Path,
+        path: AnyPath,
         options: FileOptions = DEFAULT_OPTIONS,
         progress: Callable[[int, int], None] | None = None,
     ) -> Imported:
+        path = Path(path)
         await self._charge_files([path])
         return await import_file(self._store, path, options, actor=self._actor, progress=progress)
+
+    async def import_rows(self, rows: Iterable[Mapping[str, Any]], options: FileOptions = DEFAULT_OPTIONS) -> Imported:
+        """A table of what a program has in memory; the types of its columns are found out as for a JSON file."""
+        return await import_rows(self._store, rows, options, actor=self._actor)
+
+    async def import_table(self, table: Table) -> Table:
+        """A copy of a table in memory, with its evidence as it is stated there."""
+        return await import_table(self._store, table, actor=self._actor)
 
     async def _charge_files(self, paths: Sequence[Path]) -> None:
         """What somebody hands in through a server counts towards their limit, whatever becomes of it."""
@@ -253,13 +289,13 @@ class Tablewright:
     async def export_file(
         self,
         table_id: str,
-        path: Path,
+        path: AnyPath,
         *,
         evidence: bool = False,
         cost: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> int:
-        table = await self.table(table_id)
+        table, path = await self.table(table_id), Path(path)
         count = await export_file(self._store, table.id, path, evidence=evidence, cost=cost, progress=progress)
         await self._store.audit.note(
             "export", f"table {table.id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
@@ -277,7 +313,16 @@ class Tablewright:
         """With all its rows, in memory."""
         return await self._store.tables.load((await self.table(name_or_id)).id)
 
-    async def rows(self, table_id: str, *, after: RowId = 0, limit: int = 100) -> Sequence[Row]:
+    async def rows(self, table_id: str) -> AsyncIterator[Row]:
+        """All of them, in their order, however many: `async for row in tablewright.rows(table_id)`."""
+        after = 0
+        while page := await self.page(table_id, after=after, limit=WINDOW):
+            for row in page:
+                yield row
+            after = page[-1].id
+
+    async def page(self, table_id: str, *, after: RowId = 0, limit: int = 100) -> Sequence[Row]:
+        """The rows that come after one of them, at most so many."""
         return (await self._store.tables.window(table_id, after=after, limit=limit)).rows
 
     async def rows_by_id(self, table_id: str, row_ids: Sequence[RowId]) -> dict[RowId, Row]:
@@ -300,6 +345,10 @@ class Tablewright:
 
     async def column(self, table_id: str, field: str, take: Callable[[RowId, Cell], None]) -> None:
         """Hands the cells of a column to `take`, in the order of the rows, in a reader's thread."""
+        table = await self.table(table_id)
+        if table.field(field) is None:
+            known = ", ".join(each.name for each in table.fields)
+            raise NotFound(f"The table has no column {field!r}.", advice=f"Its columns: {known}.")
 
         def each(rows: Sequence[Row]) -> None:
             for row in rows:
@@ -355,8 +404,9 @@ class Tablewright:
         self,
         table_id: str,
         fields: Sequence[Field],
-        strategy: str,
+        strategy: str | Strategy = "",
         *,
+        usual: str = "",
         params: Mapping[str, str] | None = None,
         row_ids: Sequence[RowId] | None = None,
         again: bool = False,
@@ -370,14 +420,15 @@ class Tablewright:
         `await fill.estimate()` says before what it is likely to take. With `again` it also looks for what earlier runs
         did not find.
 
-        Without `strategy` a formula is computed and a question answered from the web, or from the documents where
-        `sources`, or the setting of that name, is only these."""
+        Without `strategy` a formula is computed and a question answered by the `usual` one: from the web, or from the
+        documents where `sources`, or the setting of that name, is only these. A strategy that is an object, not a
+        name, is known to this process alone: run it here, not as `durable`."""
         return await enrich.plan(
             self._store,
             table_id,
             fields,
             strategy,
-            usual="documents" if (sources or self.settings.sources).strip() == "docs" else "pipeline",
+            usual=usual or ("documents" if (sources or self.settings.sources).strip() == "docs" else "pipeline"),
             params=params,
             open_tools=self._open_tools,
             row_ids=row_ids,
@@ -478,11 +529,12 @@ class Tablewright:
     # ── your documents ───────────────────────────────────────────────────────────────────────────────────────────────
 
     async def add_documents(
-        self, paths: Sequence[Path], *, workers: int = 0, watch: Callable[[Reading], None] = lambda _: None
+        self, paths: Sequence[AnyPath], *, workers: int = 0, watch: Callable[[Reading], None] = lambda _: None
     ) -> Ingested:
         """Files and folders; only what is new or has changed is read."""
-        await self._charge_files(paths)
-        spec = ingest_spec(list(paths), workers)
+        files = [Path(path) for path in paths]
+        await self._charge_files(files)
+        spec = ingest_spec(files, workers)
         return await self.jobs.perform("ingest", "", spec, partial(self._works.ingest, watch=watch))
 
     async def documents(self, *, kind: str = "", readable: bool | None = None) -> list[Document]:
@@ -579,10 +631,11 @@ class Tablewright:
         """With the rows of its answers."""
         await self._store.conversations.remove(conversation_id)
 
-    async def export_result(self, result_id: str, path: Path, *, folders: bool = False) -> int:
+    async def export_result(self, result_id: str, path: AnyPath, *, folders: bool = False) -> int:
         """All rows of a reply; how many. `folders`: with where each document lies, not only its name."""
         from tablewright.journeys import documents
 
+        path = Path(path)
         count = await documents.export_result(self._store, result_id, path, folders=folders)
         await self._store.audit.note(
             "export", f"result {result_id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
@@ -727,10 +780,11 @@ class Tablewright:
 
         return research_report(await self.research(research_id))
 
-    async def write_report(self, research_id: str, path: Path) -> None:
+    async def write_report(self, research_id: str, path: AnyPath) -> None:
         """As .md, .html, .docx or .json."""
         from tablewright.journeys.research.files import write_report
 
+        path = Path(path)
         await write_report(await self.research(research_id), path)
         await self._store.audit.note("export", f"research {research_id}", f"its report as {path.suffix}")
 
@@ -857,10 +911,11 @@ class Tablewright:
 
     @property
     def _tools(self) -> Toolbox:
-        from tablewright.assembly import Toolbox
+        from tablewright.assembly import NOTHING_GIVEN, Toolbox
 
         if self._toolbox is None:
-            self._toolbox = Toolbox(self.settings, self._store, self._stack, self.on_missing_model)
+            given = self._given or NOTHING_GIVEN
+            self._toolbox = Toolbox(self.settings, self._store, self._stack, self.on_missing_model, given)
         return self._toolbox
 
     @staticmethod

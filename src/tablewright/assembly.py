@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,7 +20,7 @@ from tablewright.settings import Settings, number, yes_or_no
 from tablewright.sources.fetch.fetcher import Fetcher, FetchPolicy
 from tablewright.sources.joined import Joined
 from tablewright.sources.kept import Kept
-from tablewright.sources.search.provider import NoSearch, find_provider
+from tablewright.sources.search.provider import NoSearch, SearchProvider, find_provider
 from tablewright.sources.search.searching import Searching
 from tablewright.sources.source import Source
 from tablewright.sources.web import Web
@@ -30,6 +30,8 @@ from tablewright.strategies.tools import Need, Tools
 from tablewright.table.usage import Usage
 
 if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
     from tablewright.models.budget import Budget
     from tablewright.models.governor import Limits
     from tablewright.models.model import LanguageModel
@@ -42,6 +44,17 @@ PLACES = {("web",), ("docs",), ("web", "docs"), ("docs", "web")}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What a program hands over as objects, in place of what the settings name."""
+
+    search: SearchProvider | None = None
+    model: Model | None = None
+
+
+NOTHING_GIVEN = Given()
+
+
 class Toolbox:
     """The tools of one app: each is opened when it is first needed, and closed with the app."""
 
@@ -51,12 +64,14 @@ class Toolbox:
         store: Store,
         stack: AsyncExitStack,
         on_missing_model: Callable[[], None] = lambda: None,
+        given: Given = NOTHING_GIVEN,
     ) -> None:
         """`on_missing_model` is called once, when somebody would ask a model and none is configured."""
         self._settings = settings
         self._on_missing_model: Callable[[], None] | None = on_missing_model
         self._store = store
         self._stack = stack
+        self._given = given
         self._web: Web | None = None
         self._pages: Web | None = None
         self._embedder: Embedder | None = None
@@ -73,7 +88,7 @@ class Toolbox:
         """With the documents of `seen`, the store as somebody sees it; else with all that there are."""
         places = places_of(self._settings)
         if "model" in needs and self._model is None:
-            self._model = await self._open_model(self._settings)
+            self._model = await self._open_model(self._settings, self._given.model)
             if self._settings.model_strong.strip() and self._strong is None:
                 self._strong = await self._open_model(strong_settings(self._settings))
         if "model" in needs and self._model is None and self._on_missing_model is not None:
@@ -97,7 +112,9 @@ class Toolbox:
         if places == ("docs",):
             return (await self.open_corpus(seen)).source
         if self._web is None:
-            self._web = await self._stack.enter_async_context(open_web(self._settings, self._store, self.budget))
+            self._web = await self._stack.enter_async_context(
+                open_web(self._settings, self._store, self.budget, given=self._given.search)
+            )
         if places == ("web",):
             return self._web
         documents = (await self.open_corpus(seen)).source
@@ -120,14 +137,14 @@ class Toolbox:
             self._pages = await self._stack.enter_async_context(opened)
         return self._pages
 
-    async def _open_model(self, settings: Settings) -> LanguageModel | None:
-        if settings.model.strip() == BUILTIN and not settings.model_fallback.strip():
+    async def _open_model(self, settings: Settings, given: Model | None = None) -> LanguageModel | None:
+        if given is None and settings.model.strip() == BUILTIN and not settings.model_fallback.strip():
             return None
         from tablewright.models.build import build, limits_from
 
         self._limits = self._limits or limits_from(settings, self._store.shared_limits)
         offline = yes_or_no(settings.offline, "offline")
-        model = build(settings, self._store.cache, self.budget, limits=self._limits, replay_only=offline)
+        model = build(settings, self._store.cache, self.budget, limits=self._limits, replay_only=offline, given=given)
         return await self._stack.enter_async_context(model) if model is not None else None
 
     def apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
@@ -183,17 +200,23 @@ def strong_settings(settings: Settings) -> Settings:
 
 @asynccontextmanager
 async def open_web(
-    settings: Settings, store: Store, budget: Budget | None = None, *, searches: bool = True
+    settings: Settings,
+    store: Store,
+    budget: Budget | None = None,
+    *,
+    searches: bool = True,
+    given: SearchProvider | None = None,
 ) -> AsyncIterator[Web]:
-    """With the setting `search = sample` it is the small fictional web, served from this process over real HTTP."""
+    """With the setting `search = sample` it is the small fictional web, served from this process over real HTTP.
+    `given` is the search provider where it is not the one that the settings name."""
     async with AsyncExitStack() as stack:
         search, engine, names = settings.search, settings.search, {}
-        if search == SAMPLE:
+        if search == SAMPLE and given is None:
             sample = await stack.enter_async_context(SampleWeb())
             search, engine, names = f"searxng:{sample.search_url}", f"{SAMPLE} {sample.edition}", sample.names
         client = await stack.enter_async_context(httpx2.AsyncClient())
         key = settings.search_api_key
-        provider = find_provider(search, api_key=key, client=client) if searches else NoSearch()
+        provider = given or (find_provider(search, api_key=key, client=client) if searches else NoSearch())
         policy = fetch_policy(settings, names)
         fetcher = await stack.enter_async_context(Fetcher(policy, slots=store.shared_limits))
         kept = Kept(

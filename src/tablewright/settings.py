@@ -32,7 +32,7 @@ SECRET = frozenset(
 OIDC = frozenset(
     {"oidc_issuer", "oidc_client_id", "oidc_name", "oidc_scopes", "oidc_accounts", "oidc_role", "oidc_roles"}
 )
-OWN = SECRET | OIDC | {"home", "trusted_hosts", "token_days", "log_format", "log_level", "telemetry"}
+OWN = SECRET | OIDC | {"home", "plugins", "trusted_hosts", "token_days", "log_format", "log_level", "telemetry"}
 """Settings of a process that it shares with no other."""
 SENT_TO = {
     "model_base_url": "model_api_key",
@@ -41,6 +41,11 @@ SENT_TO = {
     "oidc_issuer": "oidc_client_secret",
 }
 """Settings with an address, and the key that is sent there."""
+NOT_IN_A_FOLDER = {
+    "trusted_hosts": "a folder cannot vouch for itself",
+    "plugins": "a folder cannot have its own code run",
+}
+"""Settings that the file of a folder cannot have, and why."""
 KEYS_OF = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
 """Providers' own variables that are used where `model_api_key` is not set, also with `model_base_url`."""
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")
@@ -176,6 +181,11 @@ class Settings:
         "Hosts that the `tablewright.toml` of a folder may send your keys to, separated by commas. Not read from that "
         "file.",
     )
+    plugins: str = setting(
+        "",
+        "Folders with files of your own that add strategies, search providers, models or parsers, separated like those "
+        "of PATH. Only from the environment.",
+    )
     concurrency: str = setting("", "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.")
 
     @property
@@ -309,9 +319,9 @@ def read_file(file: Path, names: list[str]) -> dict[str, str]:
     for name, value in values.items():
         if name not in names:
             raise BadSetting(f"{file} has an unknown setting {name!r}.", advice=f"Known: {', '.join(names)}.")
-        if name == "trusted_hosts":
+        if name in NOT_IN_A_FOLDER:
             raise BadSetting(
-                f"{name} cannot stand in {file}: a folder cannot vouch for itself.",
+                f"{name} cannot stand in {file}: {NOT_IN_A_FOLDER[name]}.",
                 advice=f"Set {PREFIX}{name.upper()} in the environment.",
             )
         if not isinstance(value, str):

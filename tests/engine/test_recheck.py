@@ -52,7 +52,7 @@ async def filled(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Tablewright]]:
 
 
 async def cells(tablewright: Tablewright) -> list[Cell]:
-    return [row.cell("Founded") for row in await tablewright.rows("companies")]
+    return [row.cell("Founded") async for row in tablewright.rows("companies")]
 
 
 async def recheck(tablewright: Tablewright, **how: bool | list[int]) -> Rechecked:

@@ -39,7 +39,7 @@ async def tablewright(tmp_path: Path) -> AsyncIterator[Tablewright]:
 
 
 async def cells(tablewright: Tablewright, name: str, table: str = "sales") -> list[Cell]:
-    return [row.cell(name) for row in await tablewright.rows(table)]
+    return [row.cell(name) async for row in tablewright.rows(table)]
 
 
 async def values(tablewright: Tablewright, name: str, table: str = "sales") -> list[Value]:

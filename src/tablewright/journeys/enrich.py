@@ -21,7 +21,7 @@ from tablewright.store.runs import Run
 from tablewright.store.slices import Todo
 from tablewright.store.store import Store
 from tablewright.strategies.formula import Formula
-from tablewright.strategies.strategy import Task, checked_params, find_strategy
+from tablewright.strategies.strategy import Strategy, Task, checked_params, find_strategy
 from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.dedupe import key_of
 from tablewright.table.document import document
@@ -40,7 +40,7 @@ async def plan(
     store: Store,
     table_id: str,
     fields: Sequence[Field],
-    strategy: str,
+    strategy: str | Strategy,
     *,
     usual: str = "pipeline",
     params: Mapping[str, str] | None = None,
@@ -56,8 +56,8 @@ async def plan(
 ) -> Fill:
     """A run that is ready to start; what can never work is refused here, before anything is spent.
 
-    `usual` is the strategy for questions where none is named. With `again` what earlier runs did not find is looked for
-    once more, in other places than before, beside what nobody has looked for yet."""
+    `strategy` is a name or an object; `usual` is the one for questions where none is named. With `again` what earlier
+    runs did not find is looked for once more, in other places than before, beside what nobody has looked for yet."""
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
@@ -67,7 +67,8 @@ async def plan(
     doubled = {column_key(field.name) for field in wanted}
     if len(doubled) < len(wanted):
         raise BadField("A column was asked for twice.")
-    chosen = find_strategy(strategy or natural_strategy(wanted, usual))
+    named = strategy if isinstance(strategy, Strategy) else strategy or natural_strategy(wanted, usual)
+    chosen = find_strategy(named) if isinstance(named, str) else named
     task = Task(table=table, fields=tuple(wanted), params=checked_params(chosen, params or {}))
     tools = await open_tools(chosen.needs(task))
     chosen.prepare(task, tools)

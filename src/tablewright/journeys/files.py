@@ -8,10 +8,10 @@ import os
 import platform
 import tempfile
 from ast import literal_eval
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from msgspec import structs
 
@@ -24,6 +24,7 @@ from tablewright.store.store import Store
 from tablewright.table.coerce import coerce
 from tablewright.table.edits import AddRow
 from tablewright.table.files import Incoming, open_writer, read_table, target_format
+from tablewright.table.files.objects import as_imported, from_mappings
 from tablewright.table.files.spool import from_spool, is_plain_text, read_to_spool
 from tablewright.table.model import Cell, Field, Noun, Row, Table, column_key, given
 from tablewright.table.rowkey import row_key
@@ -93,6 +94,30 @@ async def import_file(
         )
     await store.imports.keep(table.id, file)
     return Imported(table=table, rows=incoming.row_count, warnings=incoming.warnings)
+
+
+async def import_rows(
+    store: Store, rows: Iterable[Mapping[str, Any]], options: FileOptions, *, actor: str = ""
+) -> Imported:
+    name = options.name or "rows"
+    incoming = await asyncio.to_thread(from_mappings, name, list(rows))
+    table = await store.tables.create(
+        name,
+        incoming.fields,
+        incoming.rows(),
+        key_field=choose_key_field(incoming, options.key_field),
+        actor=actor,
+        note="made from rows in memory",
+    )
+    return Imported(table=table, rows=incoming.row_count, warnings=incoming.warnings)
+
+
+async def import_table(store: Store, table: Table, *, actor: str = "") -> Table:
+    names = [field.name for field in table.fields]
+    rows = [[as_imported(row.cell(name)) for name in names] for row in table.rows]
+    return await store.tables.create(
+        table.name, table.fields, rows, key_field=table.key_field, actor=actor, note="copied from a table in memory"
+    )
 
 
 class KnownFile(Noun, frozen=True):

@@ -35,13 +35,15 @@ def build(
     *,
     limits: Limits | None = None,
     replay_only: bool = False,
+    given: Model | None = None,
 ) -> LanguageModel | None:
     """None when no model is configured. Raises BadSetting for what can never work; nothing is contacted or loaded yet.
 
     Use it as `async with model:` to close its connections, and a local model, at the end. Give several models of one
-    process the same `limits` (`limits_from(values)`) to share requests and tokens a minute.
+    process the same `limits` (`limits_from(values)`) to share requests and tokens a minute. `given` is a model that the
+    caller has made, in place of the one that the settings name.
     """
-    spec = parse(values.model)
+    spec = parse(values.model) if given is None else ModelSpec(provider=given.system, argument=given.model_name)
     if spec is None:
         return None
     if cache is None and replay_only:
@@ -50,7 +52,7 @@ def build(
     access = access_from(values)
     second = parse(values.model_fallback)
     if second is None:
-        model = layered(spec, access, cache, budget, limits, replay_only)
+        model = layered(spec, access, cache, budget, limits, replay_only, given=given)
         return LanguageModel(
             model,
             name=str(spec),
@@ -61,7 +63,7 @@ def build(
         access_of_second = Access(timeout=access.timeout, models_folder=access.models_folder)
     else:
         access_of_second = access
-    first_model = layered(spec, access, cache, budget, limits, replay_only, rests=True)
+    first_model = layered(spec, access, cache, budget, limits, replay_only, rests=True, given=given)
     second_model = layered(second, access_of_second, cache, budget, limits, replay_only)
     cached = first_model if isinstance(first_model, Cached) else None
     return LanguageModel(
@@ -93,10 +95,11 @@ def layered(
     limits: Limits,
     replay_only: bool,
     rests: bool = False,
+    given: Model | None = None,
 ) -> Model:
     # Who serves other people's models may promise tools that the model does not keep.
     model: Model = Fitted(
-        create(spec, access), json_tools=bool(access.base_url) or spec.provider in ("local", "ollama")
+        given or create(spec, access), json_tools=bool(access.base_url) or spec.provider in ("local", "ollama")
     )
     model = Metered(Retrying(Governed(model, limits.of(spec.provider))))
     if rests:

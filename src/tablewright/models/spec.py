@@ -7,11 +7,11 @@ takes what stands after the colon and an `Access`, and returns a pydantic-ai `Mo
 from __future__ import annotations
 
 import os
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tablewright.errors import BadSetting
+from tablewright.plugins import names, plugins
 from tablewright.table.model import Noun
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def parse(text: str) -> ModelSpec | None:
 
 
 def providers() -> list[str]:
-    return sorted({entry.name for entry in entry_points(group=GROUP)})
+    return names(GROUP)
 
 
 def access_from(values: ModelValues) -> Access:
@@ -113,7 +113,7 @@ def window_from(values: ModelValues) -> int | None:
 
 
 def create(spec: ModelSpec, access: Access) -> Model:
-    for entry in entry_points(group=GROUP, name=spec.provider):
+    for entry in plugins(GROUP, spec.provider):
         try:
             factory: Factory = entry.load()
         except ImportError as error:

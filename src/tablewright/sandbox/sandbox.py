@@ -31,7 +31,7 @@ _MOST_CALLS = 1_000
 
 NEEDED = frozenset(
     "PATH HOME LANG LANGUAGE TMPDIR TEMP TMP SYSTEMROOT VIRTUAL_ENV LD_LIBRARY_PATH DYLD_LIBRARY_PATH "
-    "TESSDATA_PREFIX".split()
+    "TESSDATA_PREFIX TABLEWRIGHT_PLUGINS".split()
 )
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class Sandbox:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a process needs to start and to find its libraries; no setting and no key."""
+    """What a process needs to start and to find its libraries; no key, and no setting but where plugins are."""
     return {name: value for name, value in environment.items() if name in NEEDED or name.startswith(("LC_", "PYTHON"))}
 
 

@@ -1,16 +1,16 @@
 """The form every strategy has: how one row is answered.
 
-A strategy returns findings and never writes. Built-ins and other packages enter by the same door, the entry-point group
-`tablewright.strategies`: a subclass of `Strategy` that takes no arguments.
+A strategy returns findings and never writes. Built-ins, other packages and plugin files enter by the same door, the
+group `tablewright.strategies`: a subclass of `Strategy` that takes no arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
 from typing import Literal, Protocol, TypeAlias
 
 from tablewright.errors import UsageError
+from tablewright.plugins import Plugin, names, plugins
 from tablewright.strategies.tools import Need, Tools
 from tablewright.table.model import Field, Finding, Noun, Row, Step, Table, column_key
 from tablewright.table.template import replace_columns
@@ -138,7 +138,7 @@ def announced(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
     """All that are installed, by name: the strategy, or why it cannot be loaded. With `kind` only those of that kind;
     of what cannot be loaded nobody knows it."""
     found: dict[str, Strategy | UsageError] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+    for entry in sorted(plugins(GROUP), key=lambda entry: entry.name):
         if entry.name in found:
             continue  # two packages of one name: the first counts, here as in find_strategy
         try:
@@ -151,13 +151,12 @@ def announced(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
 
 
 def find_strategy(name: str) -> Strategy:
-    for entry in entry_points(group=GROUP, name=name):
+    for entry in plugins(GROUP, name):
         return load(entry)
-    known = ", ".join(sorted({entry.name for entry in entry_points(group=GROUP)}))
-    raise UsageError(f"There is no strategy {name!r}.", advice=f"Installed: {known or 'none'}.")
+    raise UsageError(f"There is no strategy {name!r}.", advice=f"Installed: {', '.join(names(GROUP)) or 'none'}.")
 
 
-def load(entry: EntryPoint) -> Strategy:
+def load(entry: Plugin) -> Strategy:
     try:
         strategy = entry.load()()
     except Exception as error:  # somebody else's package; whatever it raises, ours goes on

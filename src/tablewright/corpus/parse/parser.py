@@ -10,11 +10,11 @@ import io
 import re
 import zipfile
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Protocol
 
 from tablewright.corpus.parse.parsed import Parsed
 from tablewright.errors import TablewrightError, Unreadable
+from tablewright.plugins import names, plugins
 from tablewright.sources.read import Unreadable as NothingToRead
 from tablewright.sources.read.decode import decode
 
@@ -137,15 +137,15 @@ def _looks_binary(head: bytes) -> bool:
 @cache
 def endings() -> frozenset[str]:
     """Of the files that can be read, by the names that their parsers are announced under."""
-    return frozenset(entry_points(group=GROUP).names)
+    return frozenset(names(GROUP))
 
 
 @cache
 def find_parser(kind: str) -> Parser:
-    found = entry_points(group=GROUP, name=kind)
+    found = plugins(GROUP, kind)
     if not found:
         raise Unreadable(f"No parser for {kind} files is installed.")
-    entry = next(iter(found))
+    entry = found[0]
     try:
         parser: Parser = entry.load()
     except Exception as error:  # somebody else's package; whatever it raises, the other files go on

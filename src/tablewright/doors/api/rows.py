@@ -78,7 +78,7 @@ async def list_rows(
     found: list[Row] = []
     looked_through = 0
     while len(found) < limit and looked_through < LOOKED_THROUGH:
-        window = await visit.tablewright.rows(table.id, after=after, limit=WINDOW if status else limit)
+        window = await visit.tablewright.page(table.id, after=after, limit=WINDOW if status else limit)
         if not window:
             return await large(lambda: RowPage(rows=as_shown(table, found), next=None))
         for row in window:
@@ -88,7 +88,7 @@ async def list_rows(
                 found.append(row)
                 if len(found) == limit:
                     break
-    more = bool(await visit.tablewright.rows(table.id, after=after, limit=1))
+    more = bool(await visit.tablewright.page(table.id, after=after, limit=1))
     return await large(lambda: RowPage(rows=as_shown(table, found), next=after if more else None))
 
 

@@ -422,7 +422,7 @@ async def print_result(tablewright: Tablewright, table_id: str) -> None:
     from tablewright.doors.cli import output
 
     table = await tablewright.table(table_id)
-    rows = await tablewright.rows(table_id, limit=PREVIEW)
+    rows = await tablewright.page(table_id, limit=PREVIEW)
     count = await tablewright.count(table_id)
     output.print_rows(f"{table.name} ({count:,} rows)", table, rows)
     if count > len(rows):

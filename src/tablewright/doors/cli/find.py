@@ -153,7 +153,7 @@ async def print_found(tablewright: Tablewright, found: FoundRows, out: Path | No
 
     table = await tablewright.table(found.table_id)
     if found.rows:
-        rows = await tablewright.rows(found.table_id, limit=SHOWN)
+        rows = await tablewright.page(found.table_id, limit=SHOWN)
         output.print_rows(f"{table.name} ({output.many(found.rows, 'row')})", table, rows)
         if found.rows > len(rows):
             output.say(f"… {found.rows - len(rows):,} more rows.")

@@ -111,7 +111,7 @@ def show(
         else:
             if field is not None:
                 raise UsageError("--field needs --row.", advice="Say which cell: --row 3 --field Price.")
-            shown = list(await tablewright.rows(head.id, limit=rows)) if rows else []
+            shown = list(await tablewright.page(head.id, limit=rows)) if rows else []
         if row is not None and field is not None:
             chosen = head.field(field)
             if chosen is None:

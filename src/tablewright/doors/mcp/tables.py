@@ -201,7 +201,7 @@ class TableTools:
         has a value, FAILED: looked for and not found, with the reason, FLAGGED: doubted), how sure it is (confidence
         from 0 to 1) and its first sources."""
         head = await self._tablewright.table(table)
-        rows = await self._tablewright.rows(head.id, after=after, limit=limit + 1)
+        rows = await self._tablewright.page(head.id, after=after, limit=limit + 1)
         return TablePage(
             table_id=head.id,
             name=head.name,

@@ -39,7 +39,7 @@ class LivingTable:
             return
         tablewright = visit().tablewright
         table = await tablewright.table(self.id)
-        rows = await tablewright.rows(table.id, limit=MOST_ROWS)
+        rows = await tablewright.page(table.id, limit=MOST_ROWS)
         shape = (table.fields, tuple(each.id for each in rows))
         if shape != self._shape:
             count = await tablewright.count(table.id)

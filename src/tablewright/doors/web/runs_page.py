@@ -171,7 +171,7 @@ class RunList:
     async def show_figures(self, table_id: str) -> None:
         now = await visit_now()
         table = await now.table(table_id)
-        rows = await now.tablewright.rows(table.id, limit=MOST_ROWS)
+        rows = await now.tablewright.page(table.id, limit=MOST_ROWS)
         if not rows:
             quiet("This table has no rows yet.")
             return

@@ -95,7 +95,7 @@ async def rows_below(visit: Visit, table: Table, wanted: Wanted, pasted: Pasted,
     if not pasted.row_ids:
         return []
     if wanted.is_plain and not pasted.is_sorted:
-        return [row.id for row in await visit.tablewright.rows(table.id, after=pasted.row_ids[0] - 1, limit=count)]
+        return [row.id for row in await visit.tablewright.page(table.id, after=pasted.row_ids[0] - 1, limit=count)]
     return list(pasted.row_ids[:count]) if len(pasted.row_ids) >= count else []
 
 

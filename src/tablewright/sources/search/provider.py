@@ -1,18 +1,18 @@
 """The form every search provider has, and how one is found by the setting `search`.
 
-Built-ins and other packages enter by the same door, the entry-point group `tablewright.search`: a class that is made as
-`cls(argument, api_key, client)`. In "searxng:http://localhost:8888" the entry is `searxng`, the argument the address.
+Built-ins, other packages and plugin files enter by the same door, the group `tablewright.search`: a class that is made
+as `cls(argument, api_key, client)`. In "searxng:http://localhost:8888" the entry is `searxng`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
 import httpx2
 
 from tablewright.errors import BadSetting, SearchError
+from tablewright.plugins import Plugin, names, plugins
 from tablewright.sources.source import Hit, Query
 
 GROUP = "tablewright.search"
@@ -38,17 +38,17 @@ class NoSearch:
 def find_provider(setting: str, *, api_key: str, client: httpx2.AsyncClient) -> SearchProvider:
     """Raises BadSetting where the name is unknown, or the key or the address is missing."""
     name, _, argument = setting.strip().partition(":")
-    found = entry_points(group=GROUP, name=name.strip().lower())
+    found = plugins(GROUP, name.strip().lower())
     if not found:
-        known = ", ".join(sorted(entry_points(group=GROUP).names))
         raise BadSetting(
-            f"There is no search provider {name!r}.", advice=f"Set TABLEWRIGHT_SEARCH to one of: {known or 'none'}."
+            f"There is no search provider {name!r}.",
+            advice=f"Set TABLEWRIGHT_SEARCH to one of: {', '.join(names(GROUP)) or 'none'}.",
         )
-    made: SearchProvider = _load(next(iter(found)))(argument.strip(), api_key.strip(), client)
+    made: SearchProvider = _load(found[0])(argument.strip(), api_key.strip(), client)
     return made
 
 
-def _load(entry: EntryPoint) -> Any:
+def _load(entry: Plugin) -> Any:
     try:
         return entry.load()
     except (ImportError, AttributeError) as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,21 +28,28 @@ def read_json(text: Text) -> Incoming:
     if head is not None:
         return _own_table(text, head)
     if first == "[":
-        return _from_objects(text, lambda: _array(text), "object")
+        return _from_objects(text.path.name, lambda: _array(text), "object", text.warnings)
     if first == "{":
-        return _from_objects(text, lambda: _lines(text), "line")
+        return _from_objects(text.path.name, lambda: _lines(text), "line", text.warnings)
     if not first:
         raise BadFile(f"{text.path.name} is empty.")
     raise BadFile(f"{text.path.name} is not JSON: it begins with {first!r}, not with [ or {{.")
 
 
-def _from_objects(text: Text, objects: Callable[[], Iterator[tuple[int, dict[str, Any]]]], line: str) -> Incoming:
+def from_mappings(name: str, rows: Sequence[Mapping[str, Any]]) -> Incoming:
+    """What a program has in memory."""
+    return _from_objects(name, lambda: enumerate(rows, start=1), "row")
+
+
+def _from_objects(
+    file: str, objects: Callable[[], Iterable[tuple[int, Mapping[str, Any]]]], line: str, warnings: Sequence[str] = ()
+) -> Incoming:
     keys: dict[str, None] = {}
     for at, thing in objects():
         keys.update(dict.fromkeys(thing))
         if len(keys) > MAX_COLUMNS:
             raise BadFile(
-                f"{text.path.name} has more than {MAX_COLUMNS:,} different keys by {line} {at:,}; "
+                f"{file} has more than {MAX_COLUMNS:,} different keys by {line} {at:,}; "
                 f"a table can have at most {MAX_COLUMNS:,} columns."
             )
     names = list(keys)
@@ -63,8 +71,8 @@ def _from_objects(text: Text, objects: Callable[[], Iterator[tuple[int, dict[str
         yield Batch(records=list(records), lines=lines)
 
     grid = Grid(
-        file=text.path.name,
-        name=text.path.stem,
+        file=file,
+        name=Path(file).stem,
         batches=batches,
         column=NativeColumn,
         header_text=header_text,
@@ -73,7 +81,7 @@ def _from_objects(text: Text, objects: Callable[[], Iterator[tuple[int, dict[str
         line=line,
         named=True,
     )
-    return survey(grid, header=True, warnings=text.warnings)
+    return survey(grid, header=True, warnings=tuple(warnings))
 
 
 def _array(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:

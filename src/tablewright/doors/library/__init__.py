@@ -1,0 +1,1 @@
+"""The library's verbs: `tablewright.enrich`, `find`, `ask`, `research`, `extract` and `transform`."""

@@ -1,0 +1,85 @@
+"""Rows as programs have them: a list of dictionaries, a DataFrame of pandas or polars, an Arrow table, a path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from datetime import date, time
+from decimal import Decimal
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from tablewright.errors import UsageError
+from tablewright.table.files.native_column import is_empty
+from tablewright.table.model import Money
+
+ADVICE = "Give a path, a DataFrame, or a list of dictionaries."
+KEPT = (str, bool, int, float, Decimal, date, time, bytes, Money, type(None))
+
+
+@runtime_checkable
+class PandasFrame(Protocol):
+    def to_dict(self, orient: Any = ..., *, index: bool = ...) -> Any: ...
+    @property
+    def iloc(self) -> Any: ...
+
+
+@runtime_checkable
+class PolarsFrame(Protocol):
+    def to_dicts(self) -> list[dict[str, Any]]: ...
+
+
+@runtime_checkable
+class ArrowTable(Protocol):
+    def to_pylist(self) -> list[dict[str, Any]]: ...
+
+
+Frame: TypeAlias = PandasFrame | PolarsFrame | ArrowTable
+Data: TypeAlias = "str | os.PathLike[str] | Frame | Iterable[Mapping[str, Any]]"
+
+
+def rows_of(data: Any) -> list[dict[str, Any]]:
+    """Without those that are empty, which a table has no rows for."""
+    return [row for row in all_rows(data) if not is_blank(row)]
+
+
+def all_rows(data: Any) -> list[dict[str, Any]]:
+    if isinstance(data, PandasFrame):
+        records: Iterable[Any] = data.to_dict(orient="records")
+    elif isinstance(data, PolarsFrame):
+        records = data.to_dicts()
+    elif isinstance(data, ArrowTable):
+        records = data.to_pylist()
+    elif isinstance(data, Iterable) and not isinstance(data, Mapping | bytes):
+        records = data
+    else:
+        raise UsageError(f"Rows cannot be taken from a {type(data).__name__}.", advice=ADVICE)
+    return [plain_row(record, at) for at, record in enumerate(records, start=1)]
+
+
+def plain_row(record: Any, at: int) -> dict[str, Any]:
+    if hasattr(record, "model_dump"):
+        record = record.model_dump(mode="json")
+    if not isinstance(record, Mapping):
+        raise UsageError(f"Row {at:,} is a {type(record).__name__}, not a dictionary.", advice=ADVICE)
+    return {str(name): plain(value) for name, value in record.items()}
+
+
+def plain(value: Any) -> Any:
+    """A Python value for one of numpy or pandas; None for their ways to say that there is none."""
+    if type(value) in KEPT:
+        return value
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if hasattr(value, "to_pydatetime"):
+        return value.to_pydatetime()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())  # a scalar or an array of numpy
+    return value
+
+
+def is_blank(row: Mapping[str, Any]) -> bool:
+    return all(is_empty(value) for value in row.values())

@@ -1,0 +1,123 @@
+"""The columns that are asked for, however a program says them: texts, dictionaries, fields, or a pydantic class."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, Union, get_args, get_origin
+
+import msgspec
+
+from tablewright.errors import BadField
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Field, FieldType, Money
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
+
+OneField: TypeAlias = "str | Field | Mapping[str, Any]"
+Fields: TypeAlias = "OneField | Iterable[OneField] | type[BaseModel]"
+"""`"Founded:number=What year was {Company} founded?"`, `{"Founded": "What year …?"}`, `Field(…)`, several of these in a
+list, or a pydantic class."""
+
+TYPES: dict[type, FieldType] = {
+    str: "text",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    Decimal: "number",
+    date: "date",
+    datetime: "date",
+    Money: "money",
+    list: "list",
+    tuple: "list",
+    set: "list",
+    frozenset: "list",
+}
+
+
+def fields_from(asked: Fields) -> list[Field]:
+    if isinstance(asked, Field):
+        return [asked]
+    if isinstance(asked, str):
+        return [parse_field(asked)]
+    if is_model_class(asked):
+        return [from_annotation(name, info) for name, info in asked.model_fields.items()]
+    if isinstance(asked, Mapping):
+        return [named(name, said) for name, said in asked.items()]
+    if isinstance(asked, Iterable):
+        return [field for one in asked for field in one_of_several(one)]
+    raise BadField(
+        f"Columns cannot be said by a {type(asked).__name__}.",
+        advice='Use {"Founded": "What year was {Company} founded?"}, texts, fields or a pydantic class.',
+    )
+
+
+def one_of_several(asked: OneField) -> list[Field]:
+    """In a list a dictionary is one column, with its name; alone it has columns by name."""
+    return [converted(asked)] if isinstance(asked, Mapping) and "name" in asked else fields_from(asked)
+
+
+def named(name: str, said: Any) -> Field:
+    if isinstance(said, Field):
+        return msgspec.structs.replace(said, name=name)
+    if isinstance(said, Mapping):
+        return converted({"name": name, **said})
+    if isinstance(said, str):
+        return parse_field(f"{name}={said}")
+    raise BadField(
+        f"The column {name} is said by a {type(said).__name__}.", advice="Use its question, or a dictionary."
+    )
+
+
+def converted(said: Mapping[str, Any]) -> Field:
+    unknown = said.keys() - set(Field.__struct_fields__)
+    if unknown:
+        raise BadField(
+            f"A column has no {min(unknown)!r}.", advice=f"It may have: {', '.join(Field.__struct_fields__)}."
+        )
+    try:
+        return msgspec.convert(dict(said), Field, strict=True)
+    except msgspec.ValidationError as error:
+        raise BadField(f"The column {said.get('name')} cannot be understood: {error}.") from None
+
+
+def is_model_class(asked: Any) -> TypeGuard[type[BaseModel]]:
+    return isinstance(asked, type) and hasattr(asked, "model_fields") and hasattr(asked, "model_validate")
+
+
+def from_annotation(name: str, info: FieldInfo) -> Field:
+    """The type says the column's type, an enum or a literal its options, the description what to look for.
+    `json_schema_extra` may have its question and its unit."""
+    extra = info.json_schema_extra if isinstance(info.json_schema_extra, Mapping) else {}
+    kind, options = type_of(info.annotation)
+    return Field(
+        name=info.alias or name,
+        type=kind,
+        question=str(extra.get("question", "")),
+        description=info.description or "",
+        unit=str(extra.get("unit", "")),
+        options=options,
+        required=info.is_required(),
+    )
+
+
+def type_of(annotation: Any) -> tuple[FieldType, tuple[str, ...]]:
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        found = {type_of(each) for each in get_args(annotation) if each is not type(None)}
+        return found.pop() if len(found) == 1 else ("text", ())
+    if origin is Literal:
+        return "select", tuple(str(each) for each in get_args(annotation))
+    plain = origin or annotation
+    if not isinstance(plain, type):
+        return "text", ()
+    if issubclass(plain, Enum):
+        return "select", tuple(str(each.value) for each in plain)
+    if plain.__name__.endswith("Url"):
+        return "url", ()
+    return next((TYPES[base] for base in plain.__mro__ if base in TYPES), "text"), ()

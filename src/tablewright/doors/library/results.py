@@ -1,0 +1,239 @@
+"""What the verbs give back: a table whose cells carry their evidence, an answer, a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from tablewright.doors.library import display, frames
+from tablewright.errors import NotFound
+from tablewright.table.document import document
+from tablewright.table.model import Cell, Evidence, Field, Row, Table, Value
+from tablewright.table.reply import Citation, Reply
+from tablewright.table.research import CheckedClaim, Research, SourceNote
+from tablewright.table.text import cell_text
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+    from pydantic import BaseModel
+
+M = TypeVar("M", bound="BaseModel")
+
+
+@dataclass(frozen=True)
+class Instance(Generic[M]):
+    """A row as an object of the caller's class; None where it cannot be one, and `problem` says why."""
+
+    value: M | None
+    evidence: Mapping[str, tuple[Evidence, ...]]
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TableResult:
+    """A table in memory. `table` has every cell whole; `report` is the run as a JSON document."""
+
+    table: Table
+    asked: tuple[str, ...] = ()
+    """The columns that were filled."""
+    status: str = "done"
+    notes: tuple[str, ...] = ()
+    """What one should know beside the values, in whole sentences."""
+    report: Mapping[str, Any] = field(default_factory=dict)
+    source: Any = None
+    """The DataFrame that it was made from, if any: `to_pandas` and `to_polars` add their columns to it."""
+
+    def __len__(self) -> int:
+        return len(self.table.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Value]]:
+        return iter(self.rows)
+
+    @property
+    def columns(self) -> list[str]:
+        return [each.name for each in self.table.shown_fields]
+
+    @property
+    def rows(self) -> list[dict[str, Value]]:
+        """The values alone, by column."""
+        return [{name: row.cell(name).value for name in self.columns} for row in self.table.rows]
+
+    def cell(self, row: int, column: str) -> Cell:
+        """Of the row at that position, from 0 on, with all that is known of it."""
+        return self.table.rows[row].cell(self._field(column).name)
+
+    def column(self, name: str) -> list[Value]:
+        wanted = self._field(name).name
+        return [row.cell(wanted).value for row in self.table.rows]
+
+    def evidence(self) -> list[dict[str, Any]]:
+        """A row for each source of each value that was filled; a cell that stayed empty has one that says why."""
+        return [
+            source
+            for position, row in enumerate(self.table.rows)
+            for name in (self.asked or self.columns)
+            for source in self._sources(position, row, name)
+        ]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        return frames.to_pandas(self.table, self.asked, self.source)
+
+    def to_polars(self) -> polars.DataFrame:
+        return frames.to_polars(self.table, self.asked, self.source)
+
+    def to_arrow(self) -> pyarrow.Table:
+        return frames.to_arrow(self.table)
+
+    def instances(self, model: type[M]) -> list[Instance[M]]:
+        """Each row as an object of a pydantic class, with the evidence of its fields beside it."""
+        return [self._instance(model, row) for row in self.table.rows]
+
+    def _repr_html_(self) -> str:
+        return display.table_html(self.table, self.notes)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self):,} rows, {', '.join(self.columns)}, {self.status}>"
+
+    def _field(self, name: str) -> Field:
+        found = self.table.field(name)
+        if found is None:
+            raise NotFound(f"There is no column {name!r}.", advice=f"The columns are: {', '.join(self.columns)}.")
+        return found
+
+    def _sources(self, position: int, row: Row, name: str) -> Iterator[dict[str, Any]]:
+        cell = row.cell(name)
+        about = {
+            "row": position,
+            "key": cell_text(row.cell(self.table.key_field)),
+            "column": name,
+            "value": document(cell.value),
+            "status": cell.status,
+            "reason": cell.reason,
+            "basis": cell.shown_basis,
+            "confidence": cell.confidence,
+        }
+        for each in cell.evidence or (Evidence(origin=""),):
+            yield about | {
+                "source": each.origin,
+                "title": each.title,
+                "page": each.page,
+                "quote": each.quote,
+                "stance": each.stance if each.origin else "",
+                "retrieved_at": each.retrieved_at,
+            }
+
+    def _instance(self, model: type[M], row: Row) -> Instance[M]:
+        names = {name: info.alias or name for name, info in model.model_fields.items()}
+        cells = {name: row.cell(self._field(column).name) for name, column in names.items()}
+        values = {names[name]: document(cell.value) for name, cell in cells.items() if cell.value is not None}
+        proof = {name: cell.evidence for name, cell in cells.items()}
+        try:
+            return Instance(model.model_validate(values), proof)
+        except ValueError as error:  # pydantic's own is one, with every field that does not fit
+            empty = [f"{name}: {cell.reason or 'empty'}" for name, cell in cells.items() if cell.value is None]
+            return Instance(None, proof, "; ".join(empty) or str(error))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AskResult:
+    """An answer from documents. `reply` has all of it: how complete it is, why, and what was tried."""
+
+    reply: Reply
+
+    @property
+    def answer(self) -> str:
+        return self.reply.answer
+
+    @property
+    def citations(self) -> Sequence[Citation]:
+        return self.reply.citations
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """What a question for a list found."""
+        return [dict(zip(self.reply.columns, row.values, strict=False)) for row in self.reply.rows]
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The whole reply as a JSON document."""
+        return dict(document(self.reply))
+
+    def evidence(self) -> list[dict[str, Any]]:
+        """A row for each citation."""
+        return [
+            {"number": each.number, "title": each.title, "source": each.path, "page": each.page, "quote": each.quote}
+            for each in self.citations
+        ]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        return frames.import_pandas().DataFrame(self.rows, columns=list(self.reply.columns))
+
+    def to_polars(self) -> polars.DataFrame:
+        made: polars.DataFrame = frames.import_polars().DataFrame(
+            self.rows, schema=dict.fromkeys(self.reply.columns, str)
+        )
+        return made
+
+    def to_arrow(self) -> pyarrow.Table:
+        arrow = frames.import_arrow()
+        return arrow.Table.from_pylist(self.rows, arrow.schema([(name, arrow.string()) for name in self.reply.columns]))
+
+    def __str__(self) -> str:
+        return self.answer
+
+    def __repr__(self) -> str:
+        return f"<AskResult: {self.reply.completeness}, {len(self.citations)} citations>"
+
+    def _repr_html_(self) -> str:
+        return display.reply_html(self.reply)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ResearchResult:
+    """A report with references. `found` is the table of its notes, or of its items."""
+
+    research: Research
+    report: Mapping[str, Any]
+    """All of it as a JSON document."""
+    markdown: str
+    found: TableResult
+
+    @property
+    def claims(self) -> Sequence[CheckedClaim]:
+        """The claims that were checked against independent sources, each with its verdict."""
+        return self.research.report.claims if self.research.report else ()
+
+    @property
+    def source_notes(self) -> list[SourceNote]:
+        """What the sources say, each statement with the words that say it."""
+        return [note for each in self.research.rounds for note in each.source_notes]
+
+    def evidence(self) -> list[dict[str, Any]]:
+        """A row for each reference that the report cites."""
+        references = self.research.report.references if self.research.report else ()
+        return [
+            {"number": each.number, "title": each.title, "source": each.url, "page": each.page, "quote": quote}
+            for each in references
+            for quote in each.quotes or ("",)
+        ]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        return self.found.to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        return self.found.to_polars()
+
+    def to_arrow(self) -> pyarrow.Table:
+        return self.found.to_arrow()
+
+    def __str__(self) -> str:
+        return self.markdown
+
+    def __repr__(self) -> str:
+        return f"<ResearchResult: {self.research.status}, {len(self.evidence())} quotes, {len(self.claims)} claims>"
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown

@@ -1,0 +1,159 @@
+"""What one call of a verb works with: Tablewright on a home of its own, the caller's rows, a progress bar."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+
+from tablewright.app import FileOptions, Tablewright
+from tablewright.doors.library.data import Data, rows_of
+from tablewright.doors.library.results import TableResult
+from tablewright.errors import BadFile, BadSetting
+from tablewright.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+    from tablewright.sources.search.provider import SearchProvider
+
+
+class Options(TypedDict, total=False):
+    """What every verb takes. Without `home` or `settings` nothing is kept: the call has a folder of its own, which goes
+    with it. All else is a setting, as in docs/settings.md; what is not said here is taken from the environment."""
+
+    model: str | Model
+    search: str | SearchProvider
+    home: str | os.PathLike[str]
+    settings: Settings
+    progress: bool
+    model_strong: str
+    model_fallback: str
+    model_base_url: str
+    model_api_key: str
+    model_window: int
+    model_timeout: float
+    search_api_key: str
+    sources: str
+    evidence: str
+    cascade: bool
+    attempts: int
+    threshold: float
+    budget: float
+    budget_tokens: int
+    concurrency: int
+    offline: bool
+    fetch_allow: str
+    fetch_delay: float
+    embedder: str
+
+
+class News(Protocol):
+    """What runs tell on the way."""
+
+    @property
+    def done(self) -> int: ...
+    @property
+    def total(self) -> int: ...
+
+
+class Session:
+    def __init__(self, tablewright: Tablewright, bar: Bar) -> None:
+        self.tablewright = tablewright
+        self.bar = bar
+
+    async def bring_in(self, data: Data | TableResult, key: str) -> str:
+        """The id of the table that the data is: of a file, of what is in memory, or one that the home has."""
+        if isinstance(data, TableResult):
+            return (await self.tablewright.import_table(data.table)).id
+        options = FileOptions(key_field=key)
+        if not isinstance(data, str | os.PathLike):
+            return (await self.tablewright.import_rows(rows_of(data), options)).table.id
+        if Path(data).is_file():
+            return (await self.tablewright.import_file(data, options)).table.id
+        if Path(data).suffix or os.sep in str(data):
+            raise BadFile(f"There is no file {data}.")
+        return (await self.tablewright.table(str(data))).id
+
+    async def result(self, table_id: str, **more: Any) -> TableResult:
+        return TableResult(table=await self.tablewright.load(table_id), **more)
+
+
+class Bar:
+    """Where nobody looks, nothing is drawn."""
+
+    def __init__(self, shown: bool) -> None:
+        self._shown = shown
+        self._draw: Any = None
+
+    @contextmanager
+    def drawn(self, what: str) -> Iterator[None]:
+        if not self._shown:
+            yield
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(what, total=None)
+            self._draw = lambda news: progress.update(task, completed=news.done, total=news.total or None)
+            yield
+        self._draw = None
+
+    def watch(self, news: News) -> None:
+        if self._draw is not None:
+            self._draw(news)
+
+
+@asynccontextmanager
+async def opened(options: Options) -> AsyncIterator[Session]:
+    model, search = options.get("model"), options.get("search")
+    with ExitStack() as stack:
+        settings = settings_from(options, stack)
+        async with Tablewright.open(
+            settings,
+            search=None if isinstance(search, str) else search,
+            model=None if isinstance(model, str) else model,
+        ) as tablewright:
+            yield Session(tablewright, Bar(options.get("progress", is_watched())))
+
+
+def settings_from(options: Options, stack: ExitStack) -> Settings:
+    said = {
+        name: said_as(value)
+        for name, value in options.items()
+        if name not in ("home", "settings", "progress") and isinstance(value, str | int | float | os.PathLike)
+    }
+    known = [each.name for each in fields(Settings)]
+    for name in options:
+        if name not in (*known, "settings", "progress"):
+            near = difflib.get_close_matches(name, known, n=1)
+            raise BadSetting(f"There is no option {name!r}.", advice=f"Did you mean {near[0]}?" if near else "")
+    given = options.get("settings")
+    settings = replace(given, **said) if given is not None else load_settings(said)
+    if "home" in options:
+        return replace(settings, home=os.fspath(options["home"]), database_url="")
+    if given is not None:
+        return settings
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tablewright-", ignore_cleanup_errors=True)))
+    with suppress(OSError):  # models that were pulled are found, as far as the system has links
+        (folder / "models").symlink_to(settings.home_folder / "models", target_is_directory=True)
+    return replace(settings, home=str(folder), database_url="")
+
+
+def said_as(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def is_watched() -> bool:
+    """Whether somebody sees a progress bar: at a terminal, or in a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -1,0 +1,66 @@
+"""The verbs as plain functions. They also work where an event loop runs already, as in a notebook: then the work is
+done in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from tablewright.doors.library import aio
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def waiting(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    @wraps(verb)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(verb(*args, **kwargs))
+        return in_a_thread(verb(*args, **kwargs))
+
+    return call
+
+
+def in_a_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Whoever breaks off the wait stops the work, and waits until it has ended."""
+    runner = asyncio.Runner()
+    done: list[T | BaseException] = []
+    task: list[asyncio.Task[T]] = []
+
+    async def watched() -> T:
+        task.append(asyncio.ensure_future(work))
+        return await task[0]
+
+    def run() -> None:
+        with runner:
+            try:
+                done.append(runner.run(watched()))
+            except BaseException as error:  # handed to whoever waits, whatever it is
+                done.append(error)
+
+    thread = threading.Thread(target=run, name="tablewright", daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        if task:
+            task[0].get_loop().call_soon_threadsafe(task[0].cancel)
+        thread.join()
+        raise
+    if isinstance(done[0], BaseException):
+        raise done[0]
+    return done[0]
+
+
+ask = waiting(aio.ask)
+enrich = waiting(aio.enrich)
+extract = waiting(aio.extract)
+find = waiting(aio.find)
+research = waiting(aio.research)
+transform = waiting(aio.transform)

@@ -1,0 +1,90 @@
+"""What others add: installed packages, by their entry points, and the files of the folders in TABLEWRIGHT_PLUGINS.
+
+A file says what it adds in variables that are named like the groups of entry points, each a dictionary by name:
+
+    strategies = {"register": Register}
+    search = {"library": Library}
+    models = {"ours": make_model}
+    parsers = {"log": parse_log}
+
+Files are code that is run, so the folders come from the environment alone, never from the settings file of a folder.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from tablewright.errors import BadSetting
+
+VARIABLE = "TABLEWRIGHT_PLUGINS"
+
+
+@dataclass(frozen=True)
+class FilePlugin:
+    """What a file adds; it looks like an entry point."""
+
+    name: str
+    value: str
+    """Where it comes from."""
+    added: Any
+
+    def load(self) -> Any:
+        return self.added
+
+
+Plugin: TypeAlias = EntryPoint | FilePlugin
+
+
+def plugins(group: str, name: str | None = None) -> list[Plugin]:
+    """Of a group such as `tablewright.search`, or those of one name in it: those of files first."""
+    installed = entry_points(group=group) if name is None else entry_points(group=group, name=name)
+    files = [each for each in _of_files(group) if name is None or each.name == name]
+    return [*files, *installed]
+
+
+def names(group: str) -> list[str]:
+    return sorted({plugin.name for plugin in plugins(group)})
+
+
+def _of_files(group: str) -> Iterator[FilePlugin]:
+    for folder in os.environ.get(VARIABLE, "").split(os.pathsep):
+        if not folder.strip():
+            continue
+        path = Path(folder.strip()).expanduser()
+        if not path.is_dir():
+            raise BadSetting(f"{VARIABLE} names the folder {path}, and there is none.")
+        for file in sorted(path.glob("*.py")):
+            added = getattr(_loaded(file.resolve()), group.rpartition(".")[2], {})
+            if not isinstance(added, Mapping):
+                raise BadSetting(f"{file} does not say what it adds: {group.rpartition('.')[2]} must be a dictionary.")
+            for name, thing in added.items():
+                yield FilePlugin(name=name, value=str(file), added=thing)
+
+
+@cache
+def _loaded(file: Path) -> ModuleType:
+    """Imported once; later changes of the file count from the next start on."""
+    name = f"tablewright_plugin_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # what looks up the module of its classes, such as pydantic, finds it
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # somebody else's code; whatever it raises is told with its file
+        del sys.modules[name]
+        raise BadSetting(
+            f"The plugin {file} cannot be loaded ({type(error).__name__}: {error}).",
+            advice="Correct it, or take it out of the folder.",
+        ) from error
+    return module

@@ -1,0 +1,85 @@
+"""Columns, however a program says them."""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import Enum
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel, HttpUrl
+from pydantic import Field as Described
+
+from tablewright import BadField, Field, Money
+from tablewright.doors.library.fields import fields_from
+
+FOUNDED = Field(name="Founded", type="number", question="What year?")
+
+
+class Size(Enum):
+    small = "S"
+    large = "L"
+
+
+class Company(BaseModel):
+    name: str = Described(alias="Company")
+    founded: int | None = Described(None, description="The year it was founded")
+    listed: bool = False
+    weight: float = Described(0, json_schema_extra={"unit": "kg", "question": "How heavy is {Company}?"})
+    opened: date | None = None
+    site: HttpUrl | None = None
+    tags: list[str] = []
+    size: Size | None = None
+    region: Literal["EU", "US"] | None = None
+    price: Money | None = None
+    either: int | str | None = None
+
+    model_config = {"arbitrary_types_allowed": True}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Founded:number=What year?",
+        FOUNDED,
+        {"Founded:number": "What year?"},
+        {"Founded": {"type": "number", "question": "What year?"}},
+        {"Founded": FOUNDED},
+        ["Founded:number=What year?"],
+        [{"name": "Founded", "type": "number", "question": "What year?"}],
+    ],
+)
+def test_one_column_can_be_said_in_many_ways(said: object) -> None:
+    assert fields_from(said) == [FOUNDED]  # type: ignore[arg-type]
+
+
+def test_columns_may_be_called_name_or_type() -> None:
+    assert [field.name for field in fields_from({"name": "Who is it?", "born": "When?"})] == ["name", "born"]
+
+
+def test_a_pydantic_class_gives_names_types_options_and_what_to_look_for() -> None:
+    found = {field.name: field for field in fields_from(Company)}
+    kinds = {name: field.type for name, field in found.items()}
+    assert kinds == {
+        "Company": "text",
+        "founded": "number",
+        "listed": "boolean",
+        "weight": "number",
+        "opened": "date",
+        "site": "url",
+        "tags": "list",
+        "size": "select",
+        "region": "select",
+        "price": "money",
+        "either": "text",
+    }
+    assert (found["size"].options, found["region"].options) == (("S", "L"), ("EU", "US"))
+    assert found["founded"].description == "The year it was founded"
+    assert (found["weight"].unit, found["weight"].question) == ("kg", "How heavy is {Company}?")
+    assert [name for name, field in found.items() if field.required] == ["Company"]
+
+
+@pytest.mark.parametrize("said", [7, {"Founded": 7}, {"Founded": {"typ": "number"}}, {"Founded": {"type": "year"}}])
+def test_what_is_no_column_is_refused(said: object) -> None:
+    with pytest.raises(BadField):
+        fields_from(said)  # type: ignore[arg-type]

@@ -1,0 +1,68 @@
+"""Files in the folders of TABLEWRIGHT_PLUGINS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tablewright.corpus.parse.parser import find_parser
+from tablewright.errors import BadSetting
+from tablewright.models.spec import Access, ModelSpec, create
+from tablewright.settings import load_settings
+from tablewright.sources.search.provider import find_provider
+from tablewright.strategies.strategy import announced, find_strategy
+
+PLUGIN = """
+from tablewright import Strategy
+
+
+class Shout(Strategy):
+    name, display_name = "shout", "Shout"
+
+
+class Shelf:
+    def __init__(self, argument, api_key, client):
+        self.name = f"shelf {argument}"
+
+
+strategies = {"shout": Shout}
+search = {"shelf": Shelf}
+models = {"echo": lambda argument, access: argument}
+parsers = {"shouted": lambda content, name: content}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TABLEWRIGHT_PLUGINS", str(tmp_path))
+    return tmp_path
+
+
+async def test_a_file_adds_a_strategy_a_search_provider_a_model_and_a_parser(folder: Path) -> None:
+    (folder / "ours.py").write_text(PLUGIN)
+    assert find_strategy("shout").display_name == "Shout"
+    assert {"shout", "lookup"} <= announced().keys()
+    async with httpx2.AsyncClient() as client:
+        assert find_provider("shelf:three", api_key="", client=client).name == "shelf three"
+    assert create(ModelSpec(provider="echo", argument="hello"), Access()) == "hello"
+    assert find_parser("shouted")(b"HEY", "a.shouted") == b"HEY"
+
+
+def test_a_file_that_cannot_be_loaded_is_named(folder: Path) -> None:
+    (folder / "broken.py").write_text("1 / 0\n")
+    with pytest.raises(BadSetting, match=r"broken\.py cannot be loaded \(ZeroDivisionError"):
+        find_strategy("lookup")
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TABLEWRIGHT_PLUGINS", str(tmp_path / "none"))
+    with pytest.raises(BadSetting, match="there is none"):
+        announced()
+
+
+def test_the_settings_of_a_folder_cannot_bring_code(tmp_path: Path) -> None:
+    (tmp_path / "tablewright.toml").write_text('plugins = "evil"\n')
+    with pytest.raises(BadSetting, match="cannot have its own code run"):
+        load_settings(environ={}, file=tmp_path / "tablewright.toml")
