@@ -148,6 +148,7 @@ __all__ = [
     "Round",
     "Run",
     "Schedule",
+    "SearchProvider",
     "Selection",
     "StaleCell",
     "Strategy",

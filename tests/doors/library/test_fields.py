@@ -74,7 +74,7 @@ def test_a_pydantic_class_gives_names_types_options_and_what_to_look_for() -> No
         "either": "text",
     }
     assert (found["size"].options, found["region"].options) == (("S", "L"), ("EU", "US"))
-    assert found["founded"].description == "The year it was founded"
+    assert found["founded"].question == "The year it was founded"
     assert (found["weight"].unit, found["weight"].question) == ("kg", "How heavy is {Company}?")
     assert [name for name, field in found.items() if field.required] == ["Company"]
 

@@ -27,7 +27,7 @@ from tablewright.table.model import Field
 from tablewright.table.research import DEFAULT_TASKS, ResearchRequest
 
 if TYPE_CHECKING:
-    from tablewright.strategies.strategy import Strategy
+    from tablewright.app import Strategy
 
 __all__ = ["ask", "enrich", "extract", "find", "research", "transform"]
 

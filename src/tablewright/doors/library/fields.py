@@ -92,14 +92,14 @@ def is_model_class(asked: Any) -> TypeGuard[type[BaseModel]]:
 
 def from_annotation(name: str, info: FieldInfo) -> Field:
     """The type says the column's type, an enum or a literal its options, the description what to look for.
-    `json_schema_extra` may have its question and its unit."""
+    `json_schema_extra` may have a unit, and a question where the description is something else."""
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, Mapping) else {}
     kind, options = type_of(info.annotation)
     return Field(
         name=info.alias or name,
         type=kind,
-        question=str(extra.get("question", "")),
-        description=info.description or "",
+        question=str(extra.get("question") or info.description or ""),
+        description=info.description or "" if extra.get("question") else "",
         unit=str(extra.get("unit", "")),
         options=options,
         required=info.is_required(),

@@ -21,7 +21,7 @@ from tablewright.settings import Settings, load_settings
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from tablewright.sources.search.provider import SearchProvider
+    from tablewright.app import SearchProvider
 
 
 class Options(TypedDict, total=False):
