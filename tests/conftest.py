@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from sqlalchemy import create_engine, make_url
+from sqlalchemy.exc import DBAPIError
 
 from tablewright.store.store import Store
 from tests.homes import DATABASE, migrate, new_home
@@ -56,12 +57,21 @@ def run_sql(address: str, *statements: str) -> None:
 @contextmanager
 def postgres_database(server: str, template: str = "template0") -> Iterator[str]:
     """A database of its own, dropped afterwards."""
+    url = create_database(server, template)
+    try:
+        yield url
+    finally:
+        drop_database(server, url)
+
+
+def create_database(server: str, template: str) -> str:
     name = f"test_{uuid.uuid4().hex[:12]}"
     run_sql(server, f"CREATE DATABASE {name} TEMPLATE {template}")
-    try:
-        yield make_url(server).set(database=name).render_as_string(hide_password=False)
-    finally:
-        run_sql(server, f"DROP DATABASE {name} WITH (FORCE)")
+    return make_url(server).set(database=name).render_as_string(hide_password=False)
+
+
+def drop_database(server: str, url: str) -> None:
+    run_sql(server, f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")
@@ -69,13 +79,49 @@ def postgres_template(postgres_server: str) -> Iterator[str]:
     """The name of a database that has our tables already: a copy of it is made much faster than they are."""
     with postgres_database(postgres_server) as url:
         migrate(url)
+        run_sql(url, REMEMBER)
         yield str(make_url(url).database)
 
 
+REMEMBER = """DO $$ DECLARE name text; BEGIN
+    CREATE SCHEMA fresh;
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+        EXECUTE 'CREATE TABLE fresh.' || quote_ident(name) || ' AS TABLE public.' || quote_ident(name);
+    END LOOP;
+END $$"""
+EMPTY = """DO $$ DECLARE name text; BEGIN
+    IF EXISTS (SELECT FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema$|public$|fresh$)') THEN
+        RAISE 'a queue was made in it, and a worker may still look there';
+    END IF;
+    SET LOCAL session_replication_role = replica;
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+        EXECUTE 'DELETE FROM public.' || quote_ident(name);
+        EXECUTE 'INSERT INTO public.' || quote_ident(name) || ' SELECT * FROM fresh.' || quote_ident(name);
+    END LOOP;
+    FOR name IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' LOOP
+        EXECUTE 'ALTER SEQUENCE public.' || quote_ident(name) || ' RESTART';
+    END LOOP;
+END $$"""
+END_OTHERS = """SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+
+
+@pytest.fixture(scope="session")
+def spare_databases() -> list[str]:
+    """Used before and as good as new: making one costs far more than emptying it."""
+    return []
+
+
 @pytest.fixture
-def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
-    with postgres_database(postgres_server, postgres_template) as url:
-        yield url
+def postgres_url(postgres_server: str, postgres_template: str, spare_databases: list[str]) -> Iterator[str]:
+    url = spare_databases.pop() if spare_databases else create_database(postgres_server, postgres_template)
+    yield url
+    try:
+        run_sql(url, END_OTHERS, EMPTY)
+    except DBAPIError:
+        drop_database(postgres_server, url)
+    else:
+        spare_databases.append(url)
 
 
 @pytest.fixture
