@@ -530,12 +530,17 @@ class Tablewright:
     # ── your documents ───────────────────────────────────────────────────────────────────────────────────────────────
 
     async def add_documents(
-        self, paths: Sequence[AnyPath], *, workers: int = 0, watch: Callable[[Reading], None] = lambda _: None
+        self,
+        paths: Sequence[AnyPath],
+        *,
+        kind: str = "",
+        workers: int = 0,
+        watch: Callable[[Reading], None] = lambda _: None,
     ) -> Ingested:
-        """Files and folders; only what is new or has changed is read."""
+        """Files and folders; only what is new or has changed is read. `kind` says what all of them are."""
         files = [Path(path) for path in paths]
         await self._charge_files(files)
-        spec = ingest_spec(files, workers)
+        spec = ingest_spec(files, workers, kind_of(kind) if kind else "")
         return await self.jobs.perform("ingest", "", spec, partial(self._works.ingest, watch=watch))
 
     async def documents(self, *, kind: str = "", readable: bool | None = None) -> list[Document]:
@@ -600,11 +605,8 @@ class Tablewright:
 
     async def set_document_kind(self, names: Sequence[str], kind: str) -> None:
         """What these documents are, said by a person; it stays when they are read again."""
-        kind = " ".join(kind.lower().split())
-        if not kind or len(kind) > LONGEST_KIND:
-            raise UsageError(f"A kind has 1 to {LONGEST_KIND} characters.", advice="One or two words: lab report.")
         found = [await self._store.documents.get(name) for name in names]
-        await self._store.kinds.set_kinds({document.id: kind for document in found}, "person")
+        await self._store.kinds.set_kinds(dict.fromkeys((document.id for document in found), kind_of(kind)), "person")
 
     async def _open_asker(self, tell: Callable[[Step], None] = lambda _: None) -> Asker:
         from tablewright.journeys.ask.ask import Asker
@@ -1028,3 +1030,10 @@ def whoami() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return "somebody"
+
+
+def kind_of(text: str) -> str:
+    kind = " ".join(text.lower().split())
+    if not kind or len(kind) > LONGEST_KIND:
+        raise UsageError(f"A kind has 1 to {LONGEST_KIND} characters.", advice="One or two words: lab report.")
+    return kind

@@ -83,13 +83,14 @@ class Works:
         store = await self._seen(run)
         corpus = await self._tools().open_corpus(store)
         paths = [Path(path) for path in run.spec["paths"]]
-        done = await Ingest(store, corpus.embedder, workers=run.spec["workers"]).add(paths, told)
+        done = await Ingest(store, corpus.embedder, workers=run.spec["workers"]).add(
+            paths, told, kind=run.spec.get("kind", "")
+        )
         doing.spec = {}  # who removes a document later finds its name nowhere
         return msgspec.structs.replace(done, classified=await self._classify(store, run))
 
     async def _classify(self, store: Store, run: Run) -> int:
-        """What the new documents are, from the model if there is one. Without it, or over the budget, their own words
-        say it until somebody asks."""
+        """What the new documents are, from the model if there is one and it is within the budget."""
         from tablewright.assembly import BUILTIN
         from tablewright.journeys.ask.kinds import AT_INGEST, classify
 
@@ -216,8 +217,9 @@ def research_spec(actor: str, research: Research, minutes: float | None) -> dict
     return {"research": research.id, "minutes": minutes, "question": research.brief.question, ACTOR: actor}
 
 
-def ingest_spec(paths: list[Path], workers: int) -> dict[str, Any]:
-    return {"paths": [str(path.absolute()) for path in paths], "workers": workers, "host": platform.node()}
+def ingest_spec(paths: list[Path], workers: int, kind: str) -> dict[str, Any]:
+    places = [str(path.absolute()) for path in paths]
+    return {"paths": places, "workers": workers, "kind": kind, "host": platform.node()}
 
 
 def telling(doing: Doing, watch: Callable[[Event], None]) -> Callable[[Event], None]:

@@ -13,9 +13,6 @@ import pytest
 from tests.patterns.collecting import Found, all_patterns
 from tests.patterns.pumping import LONG, give_up, growth
 
-IN_A_WORKER = "corpus/annotate/"
-"""Documents are annotated in a worker process with a limit of time, so its patterns may come back to each place."""
-
 
 @pytest.fixture(scope="module")
 def patterns() -> list[Found]:
@@ -37,7 +34,7 @@ def patience() -> Iterator[None]:
 def busy(patterns: list[Found]) -> str:
     told = []
     for found in patterns:
-        if not found.place.startswith(IN_A_WORKER) and (worst := growth(found.pattern, found.methods)):
+        if worst := growth(found.pattern, found.methods):
             told.append(f"{found.place} takes {worst[0]:.0f} times as long over {LONG} characters of {worst[1]!r}")
     return "\n".join(told)
 

@@ -18,12 +18,10 @@ from tablewright.table.retrieved import Retrieved
 
 class Answers(Noun, frozen=True):
     """The values that documents state for a field; where there are none, the label that one of them leaves blank.
-
-    `looked`: where it would stand is known and was looked at. `forms` are the numbers of the pages that are forms."""
+    `forms` are the numbers of the pages that are forms."""
 
     candidates: tuple[Candidate, ...] = ()
     blank: str = ""
-    looked: bool = False
     forms: frozenset[int] = frozenset()
 
 
@@ -70,7 +68,6 @@ class Corpus:
             found[field.name] = Answers(
                 candidates=candidates,
                 blank="" if candidates else blank,
-                looked=any(answer.looked for _, answer in answered),
                 forms=forms,
             )
         return found

@@ -33,6 +33,6 @@ def digest(parsed: Parsed) -> Digest:
         segments=segments,
         summaries=summaries_of(parsed, segments),
         annotations=annotations,
-        kind=kind_of(parsed, annotations),
+        kind=kind_of(parsed),
         categories=categories_of(parsed, annotations),
     )

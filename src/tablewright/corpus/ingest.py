@@ -70,8 +70,9 @@ class Ingest:
         self._workers = workers
         self._limits = limits
 
-    async def add(self, paths: Sequence[Path], watch: Watch = lambda _: None) -> Ingested:
-        """All files of the paths that are new or have changed. A file that fails costs nobody else anything."""
+    async def add(self, paths: Sequence[Path], watch: Watch = lambda _: None, *, kind: str = "") -> Ingested:
+        """All files of the paths that are new or have changed; all of them are of the `kind`, if somebody says one. A
+        file that fails costs nobody else anything."""
         started = time.monotonic()
         files = await asyncio.to_thread(lambda: list(dict.fromkeys(find_files(paths))))
         watch(Reading(done=0, total=len(files)))
@@ -92,6 +93,10 @@ class Ingest:
                 await self._write(batch)
                 batch, flushed = [], time.monotonic()
         await self._write(batch)
+        if kind:
+            known = await self._store.documents.known()
+            ids = [known[name][0] for path in files if (name := str(path)) in known]
+            await self._store.kinds.set_kinds(dict.fromkeys(ids, kind), "person")
         return tally.total(time.monotonic() - started)
 
     async def _compare(self, files: Sequence[Path]) -> tuple[dict[Path, Fresh], Tally]:

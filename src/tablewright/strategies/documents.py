@@ -12,7 +12,7 @@ from msgspec import structs
 
 from tablewright.corpus.annotate.lines import day_first_in
 from tablewright.corpus.corpus import Answers, Corpus
-from tablewright.corpus.vocabulary import JOINTS, SILENT, stem, tokens
+from tablewright.corpus.labels import words_of
 from tablewright.decisions.decision import fall_back
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
 from tablewright.errors import UsageError
@@ -168,8 +168,7 @@ async def without_model(
 
 
 class ReadBesideFacts(ReadRow):
-    """The built-in reader, held back where a document has a place of its own for what is asked: a sentence of a form
-    must say all the words of the field, and what was looked for where agreements say it is not guessed elsewhere."""
+    """The built-in reader, held back in forms: a sentence there must have all the words of the field."""
 
     def __init__(self, answers: Mapping[str, Answers], own: Sequence[Retrieved]) -> None:
         self._answers = answers
@@ -188,13 +187,10 @@ class ReadBesideFacts(ReadRow):
         return RowReading(found=found)
 
     def _counts(self, name: str, candidate: Candidate, source: Retrieved) -> bool:
-        answers = self._answers[name]
-        if answers.looked or candidate.how != "sentence":
-            return not answers.looked
-        if not any(self._own[number].origin == source.origin for number in answers.forms):
+        forms = {self._own[number].origin for number in self._answers[name].forms}
+        if candidate.how != "sentence" or source.origin not in forms:
             return True
-        said = {stem(word) for word in tokens(source.text[candidate.start : candidate.end])}
-        return said.issuperset(stem(word) for word in tokens(name) if word not in JOINTS | SILENT)
+        return words_of(name) <= words_of(source.text[candidate.start : candidate.end])
 
 
 def in_order(candidate: Candidate, text: str) -> Candidate:

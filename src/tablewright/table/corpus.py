@@ -13,13 +13,13 @@ Aggregate: TypeAlias = Literal["", "count", "sum", "min", "max", "average"]
 Intent: TypeAlias = Literal["enumeration", "numeric", "conceptual"]
 Completeness: TypeAlias = Literal["exact", "approximate", "incomplete"]
 KindBy: TypeAlias = Literal["", "model", "person"]
-"""Who said what a document is; without a name its own words did."""
+"""Who said what a document is; without a name only its format did."""
 Truth: TypeAlias = Literal["match", "no match", "not stated"]
 
 
 class Document(Noun, frozen=True):
     """A file that was read. `path` is where it was found, `name` its last part. `kind` is what it seems to be, one
-    lower-case word or two ("receipt", "invoice", "data sheet"), or empty.
+    lower-case word or two ("receipt", "invoice", "data sheet"), or empty where nobody has said it.
 
     One that could not be read has a `problem`, in words for people, and no text."""
 
@@ -94,8 +94,7 @@ class Property(Noun, frozen=True):
 
 class Annotation(Noun, frozen=True):
     """A fact of one property, or a row of several. `start:end` is the passage that states it, `by` who found it:
-    "pairs", "table", "slip", "prose", "sheet", "contract" or "model". Rows of one table have the same `table`, counted
-    from 1."""
+    "pairs", "table", "sheet", "format" or "model". Rows of one table have the same `table`, counted from 1."""
 
     shape: Shape
     properties: tuple[Property, ...]

@@ -43,36 +43,31 @@ def test_the_sides_of_a_size_are_facts_of_their_own(line: str) -> None:
     assert not found["Length"].value.ambiguity
 
 
-def test_sides_that_are_not_named_are_taken_in_the_usual_order_with_doubt() -> None:
-    found = facts("Dimensions: 1650 x 992 x 40 mm")
-    assert [found[side].value.si for side in ("Length", "Width", "Height")] == [1.65, 0.992, 0.04]
-    assert "not said" in found["Width"].value.ambiguity
-
-
-def test_a_count_behind_a_comma_is_a_fact() -> None:
-    found = facts("Technology ....... multi c-Si, 72 cells in series")
-    assert found["cells in series"].value.number == 72
-    assert found["Technology"].value.raw == "multi c-Si, 72 cells in series"
+def test_the_sides_of_a_size_stay_together_where_nobody_says_which_is_which() -> None:
+    assert list(facts("Dimensions: 1650 x 992 x 40 mm")) == ["Dimensions"]
 
 
 def test_values_that_say_what_they_are_of_are_facts_each() -> None:
-    found = facts("Flight Time: 2411 hours (Total, all aircraft), 789 hours (Total, this make)")
-    assert found["Flight Time (Total, all aircraft)"].value.number == 2411
-    assert found["Flight Time (Total, this make)"].value.number == 789
+    found = facts("Range: 1,420 km (in town, mild weather), 310 km (on the motorway)")
+    assert found["Range (in town, mild weather)"].value.number == 1420
+    assert found["Range (on the motorway)"].value.number == 310
 
 
 def test_a_form_has_its_values_below_the_labels_and_blanks_stay_blank() -> None:
-    form = "Location:\nElyria, OH\nRegistration:\nAircraft:\nCessna 210\nSeats: \n \n"
-    form += "Owner:\nAircraft Information\nMake:\nCessna\n"
-    found = facts(form)
+    found = facts("Location:\nPort Merrin\nRegistration:\nVessel:\nGrey Heron 40\nBerths: \n \nOwner:\n")
     assert {label: each.value.raw for label, each in found.items()} == {
-        "Location": "Elyria, OH", "Aircraft": "Cessna 210", "Make": "Cessna",
+        "Location": "Port Merrin", "Vessel": "Grey Heron 40",
     }  # fmt: skip
 
 
+def test_where_values_stand_beside_their_labels_a_heading_below_one_is_no_value() -> None:
+    found = facts("Name: Grey Heron\nBerths: 6\nOwner:\nEngine and Hull\nPower: 30 kW\n")
+    assert list(found) == ["Name", "Berths", "Power"]
+
+
 def test_a_value_that_was_broken_to_fit_is_read_whole() -> None:
-    found = facts("Ratings:\nMulti-engine Land; Single-engine \nLand\nAge:\n58\n")
-    assert found["Ratings"].value.raw == "Multi-engine Land; Single-engine \nLand"
+    found = facts("Licences:\nInland waters; coastal \nwaters\nAge:\n58\n")
+    assert found["Licences"].value.raw == "Inland waters; coastal \nwaters"
 
 
 def test_several_pairs_may_stand_in_one_line() -> None:
@@ -91,8 +86,7 @@ def test_the_heading_above_is_the_context() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "He said: this will never do.",
-        "See https://example.com/path for more",
+        "What it does is: nothing at all.",
         "It opened at 12:30 and closed at 13:45",
         "The parties shall agree on each of the following: the price and the date of the delivery.",
     ],
@@ -110,7 +104,6 @@ def test_dates_follow_the_order_of_the_other_dates_of_the_document() -> None:
     found = facts("Built: 03/05/2007\nChecked: 12/31/2007\n")
     assert (found["Built"].value.date, found["Built"].value.ambiguity) == ("2007-03-05", "")
     assert facts("Built: 12/06/2007\nOn December 6, 2007, it was built.")["Built"].value.date == "2007-12-06"
-    assert facts("Built: 03/05/2007\nPrice: EUR 5.00")["Built"].value.date == "2007-05-03"
     assert facts("Built: 03/05/2007")["Built"].value.ambiguity
 
 

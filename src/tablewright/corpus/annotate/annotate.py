@@ -1,7 +1,7 @@
 """Facts and rows of a document, read without a model; each value with the place where it stands.
 
-A spreadsheet is rows. Anything else is read a page at a time: its tables, its lines with a label and a value, and, in
-what is left, the measured quantities of its sentences. A receipt or an invoice is read as one besides.
+A spreadsheet is rows. Anything else is read a page at a time: its tables, then its lines with a label and a value. What
+a document has only one of, such as a date or an e-mail address, is a fact without a label. Sentences are not read.
 """
 
 from __future__ import annotations
@@ -13,24 +13,17 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from tablewright.corpus.annotate.contracts import contract_facts, is_contract
 from tablewright.corpus.annotate.facts import properties_of
+from tablewright.corpus.annotate.formats import formats_in
 from tablewright.corpus.annotate.grids import aligned, annotations_of, barred
-from tablewright.corpus.annotate.invoices import invoice_facts, is_invoice
 from tablewright.corpus.annotate.lines import Cell, Line, cell_at, day_first_in, decimal_mark_in, lines_in, page_at
-from tablewright.corpus.annotate.pairs import Pair, pairs_in
-from tablewright.corpus.annotate.prose import SHORT_TEXT, prose_properties
-from tablewright.corpus.annotate.receipts import slip
-from tablewright.corpus.annotate.slips import currency_in, plain_slip, slip_annotations
+from tablewright.corpus.annotate.pairs import pairs_in
 from tablewright.corpus.parse.parsed import Grid, Parsed
 from tablewright.table.corpus import Annotation, Category, Property
 from tablewright.table.model import Noun
 from tablewright.table.typed import typed
 
 SHEETS = frozenset(("xlsx", "xls", "csv", "tsv", "ods"))
-MOST_FROM_PROSE = 60
-"""Facts a page; where sentences hold more, they are a text and no data."""
-PAGE = 3_000  # characters of what has no pages
 LONG = 40_000  # characters, about 10,000 tokens
 HEAVY = 0.3
 
@@ -38,10 +31,6 @@ HEAVY = 0.3
 def annotate(parsed: Parsed) -> tuple[Annotation, ...]:
     """In the order of the text; what does not stand where it says is left out."""
     found = list(_sheet(parsed) if parsed.media in SHEETS and parsed.grids else _document(parsed))
-    if parsed.media not in SHEETS and is_invoice(parsed.text):
-        found += _as_invoice(parsed.text, found)
-    if parsed.media not in SHEETS and is_contract(parsed.text):
-        found += contract_facts(parsed.text)
     mark = decimal_mark_in(parsed.text)
     sound = [
         structs.replace(each, page=page_at(parsed.page_starts, each.start), properties=_settled(each.properties, mark))
@@ -49,15 +38,6 @@ def annotate(parsed: Parsed) -> tuple[Annotation, ...]:
         if is_sound(each, parsed.text)
     ]
     return tuple(sorted(sound, key=lambda each: (each.start, each.end)))
-
-
-def _as_invoice(text: str, found: list[Annotation]) -> Iterator[Annotation]:
-    stated = [each for annotation in found if annotation.by == "slip" for each in annotation.properties]
-    mark = currency_in(text) if not any(each.label == "Currency" for each in stated) else None
-    code = mark.value.currency if mark else next((each.value.currency for each in stated if each.value.currency), "")
-    if mark:
-        yield _fact(mark, "slip", mark.start, mark.end)
-    yield from invoice_facts(text, found, day_first_in(text), code)
 
 
 _THOUSAND = re.compile(r"(\d{1,3}\.\d{3}) may be \d+$")
@@ -101,13 +81,11 @@ def _sheet(parsed: Parsed) -> Iterator[Annotation]:
 
 
 class _Reading(Noun, frozen=True):
-    """What all pages of a document share. `spans` are the places of its tables, in order, `told` what the slip says."""
+    """What all pages of a document share. `spans` are the places of its tables, in order."""
 
     parsed: Parsed
     spans: tuple[tuple[int, int], ...]
     day_first: bool | None
-    is_slip: bool
-    told: frozenset[str]
 
 
 def _document(parsed: Parsed) -> Iterator[Annotation]:
@@ -115,25 +93,28 @@ def _document(parsed: Parsed) -> Iterator[Annotation]:
     grids = [grid for grid in parsed.grids if any(row for row in grid.rows)]
     spans = tuple(sorted((grid.start, grid.end) for grid in grids))
     headings = [place for place, _ in parsed.headings]
-    for number, grid in enumerate(grids, start=1):
-        context = _heading_above(parsed, headings, grid)
-        yield from annotations_of(
-            _cells(parsed, grid), head=grid.head, table=number, by="table", context=context, day_first=day_first
+    tabled = [
+        each
+        for number, grid in enumerate(grids, start=1)
+        for each in annotations_of(
+            _cells(parsed, grid),
+            head=grid.head,
+            table=number,
+            by="table",
+            context=_heading_above(parsed, headings, grid),
+            day_first=day_first,
         )
-    receipt = slip(plain_slip(parsed.text))
-    told = list(slip_annotations(parsed.text, receipt, day_first)) if receipt else []
-    for each in told:
-        if each.shape == "fact":
-            yield each
-        elif not _is_in(each.start, spans):
-            yield structs.replace(each, table=len(grids) + 1)
-    labels = frozenset(each.properties[0].label for each in told if each.shape == "fact")
-    reading = _Reading(parsed=parsed, spans=spans, day_first=day_first, is_slip=receipt is not None, told=labels)
-    tables = len(grids) + 1
+    ]
+    yield from tabled
+    reading = _Reading(parsed=parsed, spans=spans, day_first=day_first)
+    tables = len(grids)
+    labelled = {(prop.start, prop.end) for each in tabled for prop in each.properties}
     for start, end in _pages(parsed):
         for each in _page(reading, start, end, tables):
             tables = max(tables, each.table)
+            labelled.update((prop.start, prop.end) for prop in each.properties)
             yield each
+    yield from formats_in(parsed.text, labelled, day_first)
 
 
 def _is_in(place: int, spans: Sequence[tuple[int, int]]) -> bool:
@@ -171,19 +152,14 @@ def _page(reading: _Reading, start: int, end: int, tables: int) -> Iterator[Anno
         tables += 1
         taken.update(range(first, last))
         yield from annotations_of(rows, head=ruled, table=tables, by="table", context="", day_first=day_first)
-    if not reading.is_slip:
-        for first, last, rows in aligned(lines, taken):
-            tables += 1
-            taken.update(range(first, last))
-            yield from annotations_of(rows, head=True, table=tables, by="table", context="", day_first=day_first)
-    left = _without(lines, taken)
-    pairs, used = pairs_in(parsed.text, left)
-    for pair in pairs:
-        if not _is_told(pair, reading.told):
-            for each in properties_of(pair.label, pair.value, pair.heading, day_first):
-                yield _fact(each, "pairs", pair.start, max(pair.end, each.end))
-    if not reading.is_slip:
-        yield from _prose(parsed, left, used)
+    for first, last, rows in aligned(lines, taken):
+        tables += 1
+        taken.update(range(first, last))
+        yield from annotations_of(rows, head=True, table=tables, by="table", context="", day_first=day_first)
+    for pair in pairs_in(parsed.text, _without(lines, taken)):
+        for each in properties_of(pair.label, pair.value, pair.heading, day_first):
+            end = max(pair.end, each.end)
+            yield Annotation(shape="fact", properties=(each,), start=pair.start, end=end, by="pairs")
 
 
 def _without(lines: list[Line], taken: set[int]) -> list[Line]:
@@ -193,106 +169,14 @@ def _without(lines: list[Line], taken: set[int]) -> list[Line]:
     return [Line(text="", start=line.start, cells=()) if n in taken else line for n, line in enumerate(lines)]
 
 
-def _fact(each: Property, by: str, start: int, end: int) -> Annotation:
-    return Annotation(shape="fact", properties=(each,), start=start, end=end, by=by)
-
-
-_OF_SLIP = re.compile(
-    r"^\W*(?:grand |net |nett |invoice |bill )?(total|date|address|merchant)\b"
-    r"(?!.*\b(?:gst|tax|qty|quantity|items?|discount|savings?)\b)",
-    re.IGNORECASE,
-)
-
-
-def _is_told(pair: Pair, told: frozenset[str]) -> bool:
-    """Whether the slip's own reader has weighed it: a tax summary has a total too."""
-    named = _OF_SLIP.match(pair.label)
-    return named is not None and named[1].capitalize() in told
-
-
-def _prose(parsed: Parsed, lines: list[Line], used: set[int]) -> Iterator[Annotation]:
-    short = len(parsed.text) <= SHORT_TEXT
-    found = 0
-    for start, end in _runs(lines, used):
-        for each in prose_properties(parsed.text, start, end, short=short):
-            found += 1
-            if found > MOST_FROM_PROSE * (1 + len(parsed.text) // PAGE if not parsed.page_starts else 1):
-                return
-            yield _fact(each, "prose", each.start, each.end)
-
-
-def _runs(lines: list[Line], used: set[int]) -> Iterator[tuple[int, int]]:
-    """Where sentences stand: lines below each other that no pair took, and the rest of one whose label opened it."""
-    start = end = -1
-    for number, line in enumerate(lines):
-        is_prose = bool(line.text) and (number not in used or len(line.text) > 160)
-        if is_prose and start < 0:
-            start = line.start
-        if is_prose:
-            end = line.end
-        elif start >= 0:
-            yield start, end
-            start = -1
-    if start >= 0:
-        yield start, end
-
-
 # ── what the document is ─────────────────────────────────────────────────────────────────────────────────────────────
 
-_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("contract", r"\b(?:agreement|contract|non-disclosure|nda|lease|terms and conditions|statement of work)\b"),
-        (
-            "data sheet",
-            r"\b(?:data ?sheets?|specifications?|datenblatt|technical data|product information|spec sheet)\b",
-        ),
-        ("manual", r"\b(?:manual|user guide|instructions?|handbook|operating guide|owner'?s guide|how to)\b"),
-        ("report", r"\b(?:report|study|analysis|findings|annual review|form 10-[kq]|white ?paper|assessment)\b"),
-        ("letter", r"^\s*(?:dear|to whom it may concern)\b"),
-        ("invoice", r"\b(?:invoice|rechnung|facture|factura|fattura|factuur)\b"),
-        ("receipt", r"\b(?:receipt|kassenbon|quittung|reçu)\b"),
-    )
-)
-_CONTRACT_WORD = re.compile(
-    r"\b(?:hereby|hereto|herein|whereas|party|parties|governing law|witnesseth)\b", re.IGNORECASE
-)
-_TILL = re.compile(
-    r"\b(?:change|cashier|tender(?:ed)?|cash|thank you|come again|till|terminal|receipt)\b", re.IGNORECASE
-)
-_INVOICE = re.compile(
-    r"\b(?:due date|bill to|ship to|payment terms|iban|purchase order|vat|"
-    r"invoice|rechnung|factuur|facture|fattura|factura)\b",
-    re.IGNORECASE,
-)
-_PAID = re.compile(
-    r"\bpaid\s+(?:by|in|with|via|on)\b|\breceived with thanks\b|\bpayment received\b|\bamount paid\b", re.IGNORECASE
-)
-"""An invoice that says that it was paid is the receipt."""
-_DEAR = re.compile(r"^\s*dear\b.{2,60}$", re.IGNORECASE | re.MULTILINE)
-_HEAD = 300
+_BY_FORMAT = {"eml": "e-mail", "msg": "e-mail", **dict.fromkeys(SHEETS, "spreadsheet")}
 
 
-def kind_of(parsed: Parsed, annotations: tuple[Annotation, ...]) -> str:
-    """What the document seems to be, or ""."""
-    if parsed.media in SHEETS:
-        return "spreadsheet"
-    if parsed.media in ("eml", "msg"):
-        return "e-mail"
-    text, head = parsed.text, f"{parsed.title}\n{parsed.text[:_HEAD]}"
-    if any(each.by == "slip" for each in annotations):
-        till = len({word.casefold() for word in _TILL.findall(text)})
-        is_receipt = till >= 2 or _PAID.search(text) or not _INVOICE.search(text)
-        return "receipt" if is_receipt else "invoice"
-    if _DEAR.search(text[:2_000]) and len(text) < 12_000:
-        return "letter"
-    if len(_CONTRACT_WORD.findall(text[:20_000])) >= 5:
-        return "contract"
-    for kind, pattern in _KINDS:
-        if pattern.search(head):
-            return kind
-    measured = sum(1 for each in annotations for value in each.properties if value.value.base)
-    return "data sheet" if measured >= 6 and len(text) < SHORT_TEXT else ""
+def kind_of(parsed: Parsed) -> str:
+    """What its format says that it is; anything else a person or a model says."""
+    return _BY_FORMAT.get(parsed.media, "")
 
 
 def categories_of(parsed: Parsed, annotations: tuple[Annotation, ...]) -> tuple[Category, ...]:
@@ -300,10 +184,6 @@ def categories_of(parsed: Parsed, annotations: tuple[Annotation, ...]) -> tuple[
     size: Category = "long" if len(parsed.text) > LONG else "short"
     covered, reach = 0, 0
     for each in annotations:
-        if each.by != "prose":
-            covered += max(0, each.end - max(each.start, reach))
-            reach = max(reach, each.end)
-    in_prose = sum(1 for each in annotations if each.by == "prose")
-    words = len(parsed.text.split()) or 1
-    is_data = covered > HEAVY * len(parsed.text.strip()) or in_prose * 12 > words
-    return size, "data-heavy" if is_data else "text-heavy"
+        covered += max(0, each.end - max(each.start, reach))
+        reach = max(reach, each.end)
+    return size, "data-heavy" if covered > HEAVY * len(parsed.text.strip()) else "text-heavy"

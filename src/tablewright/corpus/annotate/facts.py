@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-
-from msgspec import structs
+from collections.abc import Iterator
 
 from tablewright.corpus.annotate.lines import Cell, cell_at
-from tablewright.table.corpus import Property, Typed
-from tablewright.table.measures import Measure, read_measures
+from tablewright.table.corpus import Property
+from tablewright.table.measures import read_measures
 from tablewright.table.typed import LONGEST, typed
 
 LONGEST_VALUE = 600
@@ -19,7 +17,7 @@ LONGEST_TEXT = 2_000  # characters; what is longer under a label is a chapter, n
 def properties_of(
     label: str, value: Cell, context: str = "", day_first: bool | None = None, *, whole: bool = True
 ) -> Iterator[Property]:
-    """The value under its label, and what else can be read from it: the sides of a size, a count behind a comma."""
+    """The value under its label, and what else it says: the sides of a size, parts that brackets tell apart."""
     label = label_text(label)
     if not label or len(value.text) > LONGEST_TEXT or not _HAS_WORD.search(value.text):
         return
@@ -33,8 +31,6 @@ def properties_of(
     if len(value.text) > LONGEST_VALUE or not _DIGIT.search(value.text):
         return
     yield from _sides(label, value, context)
-    if not typed(value.text, label).date:
-        yield from _counts(value, context or label)
     yield from _qualified(label, value, context, day_first)
 
 
@@ -54,13 +50,13 @@ def _property(label: str, value: Cell, context: str, day_first: bool | None) -> 
 
 # ── two labels, two values ───────────────────────────────────────────────────────────────────────────────────────────
 
-_SLASH = re.compile(r"\s*/\s*")
-_SLASH_APART = re.compile(r"\s+/\s*|\s*/\s+")
+_SLASH = re.compile(r"\s{0,3}/\s{0,3}")
+_SLASH_APART = re.compile(r"\s{1,3}/\s{0,3}|/\s{1,3}")
 _COMMA = re.compile(r",\s+")
 
 
 def _paired(label: str, value: Cell) -> list[tuple[str, Cell]]:
-    """ "Voc / Isc": "44.2 V / 8.2 A", "Facility, Elevation": "LPR, 793 ft", where there are as many as labels."""
+    """ "Voltage / Current": "44.2 V / 8.2 A", "Station, Elevation": "Halden, 793 ft": as many values as labels."""
     for mark, apart in (("/", _SLASH_APART), (",", _COMMA)):
         if mark not in label or mark not in value.text:
             continue
@@ -86,75 +82,42 @@ def _split(value: Cell, mark: re.Pattern[str]) -> Iterator[Cell]:
 
 # ── the sides of a size ──────────────────────────────────────────────────────────────────────────────────────────────
 
-SIDE_NAMES = {
-    "l": "Length", "length": "Length", "long": "Length", "w": "Width", "width": "Width", "wide": "Width", "b": "Width",
-    "breadth": "Width", "h": "Height", "height": "Height", "high": "Height", "d": "Depth", "depth": "Depth",
-    "deep": "Depth", "t": "Thickness", "thickness": "Thickness", "thick": "Thickness", "tall": "Height",
-}  # fmt: skip
+_SIDES = {"l": "Length", "w": "Width", "b": "Width", "h": "Height", "d": "Depth", "t": "Thickness"}
 _SIDE = r"(?:length|width|breadth|height|depth|thickness|[lwbhdt])"
 _LEGEND = re.compile(rf"(?<!\w){_SIDE}(?:\s?[x×*/]\s?{_SIDE}){{1,2}}(?!\w)", re.IGNORECASE)
-_SIZE_LABEL = re.compile(r"\b(?:dimensions?|sizes?|measurements|abmessungen|maße|format)\b", re.IGNORECASE)
-_SIZE_NUMBER = re.compile(r"\d[\d.,]*(?:\s?(?:mm|cm|dm|km|m|inch(?:es)?|in|ft|feet|[\"'″′])(?!\w))?", re.IGNORECASE)
-_ASSUMED = {2: ("Length", "Width"), 3: ("Length", "Width", "Height")}
+_SIDE_NAME = re.compile(_SIDE, re.IGNORECASE)
+_SIZE_NUMBER = re.compile(r"\d[\d.,]*+(?:\s?(?:mm|cm|dm|km|m|inch(?:es)?|in|ft|feet|[\"'″′])(?!\w))?", re.IGNORECASE)
 
 
 def _sides(label: str, value: Cell, context: str) -> Iterator[Property]:
+    """Each number of "195.7 x 99.2 cm (L x W)" under the name of its side, where it is said which is which."""
     legend = _LEGEND.search(label) or _LEGEND.search(value.text)
-    if legend is None and not _SIZE_LABEL.search(label):
+    size = next((each for each in read_measures(value.text[:LONGEST], "m") if each.sizes), None) if legend else None
+    if legend is None or size is None:
         return
-    size = next((measure for measure in read_measures(value.text[:LONGEST], "m") if measure.sizes), None)
-    if size is None or not (legend or size.unit):
-        return
-    unit = size.unit or _unit_of(label)
-    names = tuple(SIDE_NAMES[name.casefold()] for name in re.findall(_SIDE, legend[0], re.IGNORECASE)) if legend else ()
-    named = names or _ASSUMED.get(len(size.sizes), ())
-    doubt = "" if names else f"the order of the sides of {value.text} is not said"
-    yield from sides_of(value, size, named, unit, context or label, doubt)
-
-
-def sides_of(
-    value: Cell, size: Measure, names: Sequence[str], unit: str, context: str, doubt: str = ""
-) -> Iterator[Property]:
-    """Each number of a size under the name of its side; none where there are not as many names as numbers."""
+    names = [_SIDES[name[0].lower()] for name in _SIDE_NAME.findall(legend[0])]
     places = list(_SIZE_NUMBER.finditer(value.text, size.start, size.end))
-    if len(names) != len(size.sizes) or len(places) != len(size.sizes):
+    unit = size.unit or typed("1", label).unit
+    if not len(names) == len(size.sizes) == len(places):
         return
     for name, place in zip(names, places, strict=True):
         written = place[0].rstrip(" .,")
         read = typed(written, f"{name} ({unit})" if unit else name)
         start = value.start + place.start()
-        read = structs.replace(read, ambiguity=doubt or (read.ambiguity if size.note else ""))
-        yield Property(label=name, value=read, start=start, end=start + len(written), context=context)
-
-
-def _unit_of(label: str) -> str:
-    return typed("1", label).unit
+        yield Property(label=name, value=read, start=start, end=start + len(written), context=context or label)
 
 
 # ── what else a value says ───────────────────────────────────────────────────────────────────────────────────────────
 
-_COUNT = re.compile(r"[,;(]\s*(?P<number>\d{1,6})\s+(?P<what>[^\W\d_]{3,}(?:\s[^\W\d_]{2,}){0,3})\s*(?=$|[,;.)])")
 _QUALIFIED = re.compile(
-    r"(?<![^(),;])(?P<value>(?:[^(),;]|(?<=\d),(?=\d{3}(?!\d)))*\d[^(),;]*?)\s*\((?P<what>[^()]{2,60})\)"
+    r"(?<![^(),;])(?<!\d,)(?P<value>(?:[^(),;]|(?<=\d),(?=\d{3}(?!\d)))++)\((?P<what>[^()]{2,60})\)"
 )
 
 
-def _counts(value: Cell, context: str) -> Iterator[Property]:
-    """ "multi c-Si, 72 cells in series": the cells in series are 72."""
-    for found in _COUNT.finditer(value.text):
-        number = Typed(raw=found["number"], number=float(found["number"]))
-        if found["what"].isupper() or typed(f"{found['number']} {found['what']}").unit:
-            continue
-        start = value.start + found.start("number")
-        yield Property(label=found["what"], value=number, start=start, end=start + len(number.raw), context=context)
-
-
 def _qualified(label: str, value: Cell, context: str, day_first: bool | None) -> Iterator[Property]:
-    """ "2411 hours (total, all aircraft), 789 hours (this model)": each under the label and what it is of."""
-    found = list(_QUALIFIED.finditer(value.text))
-    if len(found) < 2:
-        return
-    for part in found:
+    """ "420 km (in town), 310 km (on the motorway)": each under the label and what it is of."""
+    found = [each for each in _QUALIFIED.finditer(value.text) if _DIGIT.search(each["value"])]
+    for part in found if len(found) > 1 else ():
         name = f"{label} ({_SPACES.sub(' ', part['what'])})"
         cell = cell_at(value.text, part.start("value"), part.end("value")).moved(value.start)
         yield _property(name, cell, context, day_first)

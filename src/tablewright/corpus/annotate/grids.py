@@ -71,23 +71,10 @@ def _reads_as_head(rows: Sequence[Sequence[Cell]]) -> bool:
     return any(cell.text[:1].isdecimal() for row in rest[:5] for cell in row)
 
 
-_PAIR_HEADS = frozenset(
-    "item items parameter parameters property properties attribute attributes characteristic characteristics field "
-    "fields specification specifications spec specs feature features label key description data".split()
-)
-_VALUE_HEADS = frozenset(
-    "value values data specification specifications rating detail details description result unit units".split()
-)
-
-
 def _is_of_pairs(rows: Sequence[Sequence[Cell]], head: bool) -> bool:
     """Two columns of which the first names what the second gives: of different kinds, not one column of one kind."""
     if max(len(row) for row in rows) != 2 or any(len(row) != 2 for row in rows):
         return False
-    if head and len(rows) > 1:
-        left, right = (cell.text.casefold().strip(" :") for cell in rows[0])
-        if (left in _PAIR_HEADS and right in _VALUE_HEADS) or rows[0][0].text.endswith(":"):
-            return True
     body = rows[1:] if head else rows
     labels = [row[0].text for row in body]
     if len(set(labels)) < len(labels) or not all(is_label(label) for label in labels if label):
@@ -106,10 +93,9 @@ def _kind(row: Sequence[Cell]) -> str:
 def _facts(
     rows: Sequence[Sequence[Cell]], head: bool, by: str, context: str, day_first: bool | None
 ) -> Iterator[Annotation]:
-    first = rows[0]
-    is_head = head and len(rows) > 1 and first[1].text.casefold().strip(" :") in _VALUE_HEADS
-    for row in rows[1:] if is_head else rows:
-        label, value = row
+    # A first row of words is a pair like the others, unless no other value is a text.
+    is_head = head and len(rows) > 1 and "text" not in map(_kind, rows[1:])
+    for label, value in rows[1:] if is_head else rows:
         if not value.text or not label.text:
             continue
         for each in properties_of(label.text, value, context, day_first):

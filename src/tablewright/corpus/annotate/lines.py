@@ -40,7 +40,7 @@ class Line(Noun, frozen=True):
         return self.start + len(self.text)
 
 
-_GAP = re.compile(r"[ \u00a0]{2,}|\s*\t\s*")
+_GAP = re.compile(r"[ \u00a0\t]{2,}|\t")
 WIDE = 70  # characters; prose that is so wide has been broken to fit the page
 
 
@@ -95,22 +95,13 @@ def decimal_mark_in(text: str) -> str:
 
 
 _WRITTEN_DATE = re.compile(r"(?<![\d/.-])(\d{1,2})\s?([/-])\s?(\d{1,2})\s?\2\s?(?:\d{4}|\d{2})(?![\d/])")
-_DAY_FIRST_HERE = re.compile(
-    r"\b(?:RM|MYR|EUR|GBP|SGD|AUD|NZD|INR|CHF|ZAR|BRL|HKD|THB|IDR|Bhd|GmbH|Pty|Pvt|Malaysia|Singapore|India"
-    r"|United Kingdom|Australia|Ireland|Deutschland|France|Nederland|Jalan|Jln|Kuala Lumpur|London|Paris|Berlin|Mumbai"
-    r"|Delhi|Bangalore|Sydney|Melbourne|Straße|Strasse)\b|[€£₹]",
-    re.IGNORECASE,
+_IN_WORDS = re.compile(
+    r"(?<!\w)(?:[^\W\d_]{3,12}\.?\s\d{1,2},?|\d{1,2}(?:st|nd|rd|th|\.)?\s[^\W\d_]{3,12}\.?,?)\s\d{4}(?!\d)"
 )
 
 
-_MONTH_FIRST_HERE = re.compile(r"\b(?:[ECMP][SD]T|AK[SD]T|U\.S\.A?\.?|USA|United States)\b|, [A-Z]{2},? \d{5}\b")
-
-
 def day_first_in(text: str) -> bool | None:
-    """Whether 03/05/2021 is the third of May here; None where nothing tells.
-
-    The other dates tell, also one that is written in words, else the currency, the country or the time zone.
-    """
+    """Whether 03/05/2021 is the third of May here; None where no other date of the text tells."""
     text = text[:LOOKED_AT_FOR_DATES]
     day, month, written = False, False, ""
     for date in _WRITTEN_DATE.finditer(text):
@@ -121,25 +112,14 @@ def day_first_in(text: str) -> bool | None:
             written = date[0]
     if day != month:
         return day
-    if not written or day:
-        return None
-    if (said := _said_in_words(text, written)) is not None:
-        return said
-    here, there = _DAY_FIRST_HERE.search(text) is not None, _MONTH_FIRST_HERE.search(text) is not None
-    return None if here == there else here
+    return _told_in_words(text, written) if written and not day else None
 
 
-def _said_in_words(text: str, written: str) -> bool | None:
+def _told_in_words(text: str, written: str) -> bool | None:
     """Whether one reading of a date stands in words elsewhere: "12/06/2007" and "On December 6, 2007"."""
     found = next(iter(read_dates(written)), None)
     other = OTHER_READING.search(found.note) if found else None
-    if found is None or other is None or not _MONTH_NAME.search(text):
+    if found is None or other is None:
         return None
-    named = {date.iso for words in set(_MONTH_NAME.findall(text)) for date in read_dates(words)}
+    named = {date.iso for words in set(_IN_WORDS.findall(text)) for date in read_dates(words)}
     return None if (found.iso in named) == (other[1] in named) else found.iso in named
-
-
-_MONTH_NAME = re.compile(
-    r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?\s\d{1,2},?\s\d{4}"
-    r"|\b\d{1,2}(?:st|nd|rd|th)?\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?,?\s\d{4}"
-)

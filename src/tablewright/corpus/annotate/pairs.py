@@ -9,11 +9,13 @@ from tablewright.corpus.annotate.lines import WIDE, Cell, Line, cell_at
 from tablewright.table.currencies import currency_of
 from tablewright.table.model import Noun
 from tablewright.table.typed import typed
+from tablewright.text.words import SMALL_WORDS
 
 LONGEST_LABEL = 60
 MOST_LABEL_WORDS = 8
 LONGEST_PROSE = 160
 MOST_LINES_BELOW = 8
+COLONS = ":："
 
 
 class Pair(Noun, frozen=True):
@@ -26,21 +28,20 @@ class Pair(Noun, frozen=True):
     heading: str = ""
 
 
-def pairs_in(text: str, lines: Sequence[Line]) -> tuple[list[Pair], set[int]]:
-    """The pairs of the lines in order, and which of the lines they took."""
-    found, taken, _ = _scan(text, lines)
-    return found, taken
+def pairs_in(text: str, lines: Sequence[Line]) -> list[Pair]:
+    return _scan(text, lines)[0]
 
 
 def blanks_in(text: str, lines: Sequence[Line]) -> list[Pair]:
     """The labels that have no value: what a form leaves blank."""
-    return _scan(text, lines)[2]
+    return _scan(text, lines)[1]
 
 
-def _scan(text: str, lines: Sequence[Line]) -> tuple[list[Pair], set[int], list[Pair]]:
+def _scan(text: str, lines: Sequence[Line]) -> tuple[list[Pair], list[Pair]]:
     found: list[Pair] = []
     blank: list[Pair] = []
     taken: set[int] = set()
+    usual = _values_stand_below(lines)
     heading = ""
     number = 0
     while number < len(lines):
@@ -51,7 +52,7 @@ def _scan(text: str, lines: Sequence[Line]) -> tuple[list[Pair], set[int], list[
         here = [] if number and _breaks_off(lines[number - 1]) and number - 1 not in taken else list(_in_line(line))
         open_label = _open_label(line)
         if open_label:
-            pair, used = _with_value_below(text, lines, number, open_label)
+            pair, used = _with_value_below(text, lines, number, open_label, usual=usual)
             if pair:
                 here.append(pair)
             else:
@@ -72,7 +73,7 @@ def _scan(text: str, lines: Sequence[Line]) -> tuple[list[Pair], set[int], list[
         elif not open_label and len(line.text) > LONGEST_PROSE:
             heading = ""
         number += 1
-    return found, taken, blank
+    return found, blank
 
 
 def _breaks_off(line: Line) -> bool:
@@ -83,10 +84,10 @@ def _breaks_off(line: Line) -> bool:
 # ── inside a line ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _LEADER = re.compile(
-    r"^(?P<label>[^.…_]{1,60}(?:\.[^.…_]{1,40}){0,2}?)\s?(?:\.{3,}|…+|(?:\s\.){3,}|_{4,})[\s:]*(?P<value>\S.*)$"
+    r"(?P<label>[^.…_]{1,60}(?:\.[^.…_]{1,40}){0,2}?)\s?(?:\.{3,}+|…++|(?:\s\.){3,}+|_{4,}+)[\s:]*+(?P<value>\S.*)$"
 )
-_COLON = re.compile(r"\s*[:：](?![/\\])(?!(?<=\d:)\d)")
-_SECOND = re.compile(r"(?<=\S)\s(?P<label>[A-Z][A-Za-z]{2,}\.?(?:\s(?:No|NO|ID|#)\.?)?)\s?:(?=\s?\S)(?!//)")
+_COLON = re.compile(r"[:：](?![/\\])(?!(?<=\d:)\d)")
+_SECOND = re.compile(r"(?<=\S)\s(?P<label>[A-Z][A-Za-z]{2,30}\.?(?:\s(?:No|NO|ID|#)\.?)?)\s?:(?=\s?\S)(?!//)")
 _BULLET = re.compile(r"^(?:[-•*·▪►>]\s+|\(?[a-z0-9]{1,2}[.)]\s+)")
 
 
@@ -118,7 +119,7 @@ def _by_colons(line: Line) -> Iterator[Pair]:
 
 
 def _is_mark(text: str) -> bool:
-    """A currency that stands apart from its amount: "TOTAL  RM  53.60"."""
+    """A currency that stands apart from its amount: "Fee  EUR  53.60"."""
     return len(text) <= 4 and bool(text) and currency_of(text) != ""
 
 
@@ -143,14 +144,14 @@ def split_at_colon(cell: Cell) -> tuple[str, Cell]:
     nothing = Cell(text="", start=cell.end)
     if colon is None:
         return "", nothing
-    label = _BULLET.sub("", cell.text[: colon.start()])
+    label = _BULLET.sub("", cell.text[: colon.start()].rstrip())
     if not is_label(label):
         return "", nothing
     return label, cell_at(cell.text, colon.end(), len(cell.text)).moved(cell.start)
 
 
 def _several(label: str, value: Cell, start: int, line: Line) -> Iterator[Pair]:
-    """Further pairs may stand in the value behind one space: "CSP0422102 DATE: 25/12/2017"."""
+    """Further pairs may stand in the value behind one space: "A0422 Date: 25/12/2017"."""
     place = 0
     for second in _SECOND.finditer(value.text):
         part = cell_at(value.text, place, second.start()).moved(value.start)
@@ -162,13 +163,11 @@ def _several(label: str, value: Cell, start: int, line: Line) -> Iterator[Pair]:
         yield Pair(label=label, value=rest, start=start, end=max(rest.end, start))
 
 
-_SENTENCE_END = re.compile(
-    r"(?<!\s[A-Z])(?<!\b(?:Co|Mr|Dr|No|St|vs))(?<!\b(?:Inc|Ltd|Jun|Mrs|Bhd|Sdn))(?<!\bCorp)\.\s+(?=[A-Z])"
-)
+_SENTENCE_END = re.compile(r"(?<!\b[^\W\d_])(?<!\b[^\W\d_]{2})(?<!\b[^\W\d_]{3})\.\s{1,9}(?=[^\W\d_])")
 
 
 def _first_sentence(value: Cell) -> Cell:
-    """Of a paragraph that begins with a label only what the label is of: "Product: X 200. This module has …"."""
+    """Of a paragraph that begins with a label only what the label is of: "Product: X 200. This lamp has …"."""
     if len(value.text) <= LONGEST_PROSE:
         return value
     end = _SENTENCE_END.search(value.text)
@@ -187,14 +186,8 @@ def _by_gap(line: Line) -> Iterator[Pair]:
 
 # ── what a label looks like ──────────────────────────────────────────────────────────────────────────────────────────
 
-_LABEL = re.compile(r"^[^\W\d_][^\n!?\"“”]*$|^(?:\d{1,2}[.)]?\s)?[^\W\d_][^\n!?\"“”]*$")
-_CODE = re.compile(r"\S*\d{3}\S*")
-_NO_LABEL = re.compile(
-    r"[.;]\s+[A-Za-z]+\s+[A-Za-z]|^(?:https?|www|and|or|but|that|which|because|however|therefore|if|when|it|he|she|they|we)\b"
-    r"|\b(?:are|were|have|has|had|will|shall|must|should|would|the following|as follows|said|says)\b"
-    r"|\b(?:of|to|by|from|and|or|the|for|with|that|including|than|is)$",
-    re.IGNORECASE,
-)
+_LABEL = re.compile(r"(?:\d{1,2}[.)]?\s)?[^\W\d_][^\n!?\"“”]*+$")
+_THREE_DIGITS = re.compile(r"\d{3}")
 
 
 def is_label(text: str) -> bool:
@@ -202,34 +195,34 @@ def is_label(text: str) -> bool:
     text = text.strip(" .:*-")
     if not 1 < len(text) <= LONGEST_LABEL or not _LABEL.match(text):
         return False
-    return text.count(" ") < MOST_LABEL_WORDS and not _CODE.fullmatch(text) and not _NO_LABEL.search(text)
+    said = text.casefold().split()
+    if len(said) == 1 and _THREE_DIGITS.search(text):
+        return False
+    small = sum(word in SMALL_WORDS for word in said)
+    reads_on = len(said) > 2 and (said[-1] in SMALL_WORDS or 2 * small > len(said))
+    return len(said) <= MOST_LABEL_WORDS and not reads_on and ". " not in text and "; " not in text
 
 
 # ── the value on the line below ──────────────────────────────────────────────────────────────────────────────────────
 
-_ENDS_OPEN = re.compile(r"\s*[:：]$")
-_HEADING_WORD = re.compile(
-    r"\b(?:information|details|data|summary|analysis|findings?|history|description|specifications?|overview|section|"
-    r"narrative|page \d+(?: of \d+)?)$",
-    re.IGNORECASE,
-)
-
 
 def _open_label(line: Line) -> str:
     """The label of a line that ends with it; the last one, where pairs stand before it."""
-    if not line.cells or not _ENDS_OPEN.search(line.text):
+    if not line.cells or line.text[-1] not in COLONS:
         return ""
     last = _rejoined(line)[-1]
-    label = _ENDS_OPEN.sub("", last.text)
+    label = last.text[:-1].rstrip()
     if _COLON.search(label):
         return ""
     return label if is_label(label) else ""
 
 
-def _with_value_below(text: str, lines: Sequence[Line], number: int, label: str) -> tuple[Pair | None, int]:
+def _with_value_below(
+    text: str, lines: Sequence[Line], number: int, label: str, *, usual: bool
+) -> tuple[Pair | None, int]:
     """The pair, and how many lines below the label it takes. A label with another one below it is a blank field."""
     below = number + 1
-    if below >= len(lines) or not _may_be_value(lines, below):
+    if below >= len(lines) or not _may_be_value(lines, below, usual=usual):
         return None, 0
     last = below
     while last + 1 < len(lines) and last - below < MOST_LINES_BELOW and _goes_on(lines, last):
@@ -239,21 +232,22 @@ def _with_value_below(text: str, lines: Sequence[Line], number: int, label: str)
     return Pair(label=label, value=value, start=lines[number].start, end=end), last - number
 
 
-def _may_be_value(lines: Sequence[Line], number: int) -> bool:
+def _may_be_value(lines: Sequence[Line], number: int, *, usual: bool) -> bool:
+    """`usual`: values stand below their labels here. Where they do not, words below one may be a heading."""
     line = lines[number]
     if len(line.cells) != 1 or line.is_heading or starts_label(line):
         return False
-    if _names_a_section(line) and not _goes_on(lines, number):
-        return False
-    return any(character.isalnum() for character in line.text)
+    return any(character.isalnum() if usual else character.isdecimal() for character in line.text)
 
 
-def _names_a_section(line: Line) -> bool:
-    return line.text[:1].isupper() and len(line.text) <= LONGEST_LABEL and _HEADING_WORD.search(line.text) is not None
+def _values_stand_below(lines: Sequence[Line]) -> bool:
+    """Whether more labels stand alone than with a value in their line."""
+    alone = sum(1 for line in lines if _open_label(line))
+    return alone > sum(1 for line in lines if ":" in line.text and next(_by_colons(line), None) is not None)
 
 
 def starts_label(line: Line) -> bool:
-    """Whether a line begins with a label of its own; "Part 91: General Aviation" is a value."""
+    """Whether a line begins with a label of its own; "Part 7: Rules" is a value."""
     if not line.cells:
         return False
     if _open_label(line):
@@ -267,7 +261,7 @@ def _goes_on(lines: Sequence[Line], number: int) -> bool:
     if not lines[number].wraps or number + 1 >= len(lines):
         return False
     following = lines[number + 1]
-    return bool(following.text) and not (following.is_heading or starts_label(following) or _names_a_section(following))
+    return bool(following.text) and not (following.is_heading or starts_label(following))
 
 
 def _is_heading(lines: Sequence[Line], number: int) -> bool:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, File, Query, UploadFile
+from fastapi import APIRouter, File, Form, Query, UploadFile
 from pydantic import Field as Value
 
 from tablewright.doors.api.answers import Json, Page, by_number, large, oldest_first
@@ -154,12 +154,13 @@ async def add_documents(
         list[UploadFile],
         File(description="PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images.", max_length=MOST_FILES),
     ],
+    kind: Annotated[str, Form(max_length=60, description="What all of them are, e.g. receipt.")] = "",
 ) -> Json:
     """Reads files into the collection. One that cannot be read is listed with the reason and stops nothing."""
     visit.must_change()
     folder = folder_of(visit)
     paths = [await kept(file, folder) for file in files]
-    done = await visit.tablewright.add_documents(paths)
+    done = await visit.tablewright.add_documents(paths, kind=kind)
     places = {str(path) for path in paths}
     documents = [each for each in await visit.tablewright.documents() if each.path in places]
     return Json(
@@ -213,7 +214,7 @@ async def list_document_tables(visit: Visiting) -> Json:
 
 @router.put("/documents/{document_id}/kind", response_model=described(DocumentShown))
 async def set_kind(visit: Visiting, document_id: DocumentId, said: SaidKind) -> Json:
-    """What the document is, where that was not seen rightly. It stays when the document is read again."""
+    """What the document is. It stays when the document is read again."""
     visit.must_change()
     await seen_document(visit, document_id)
     await visit.tablewright.set_document_kind([document_id], said.kind)

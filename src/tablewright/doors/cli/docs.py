@@ -29,12 +29,14 @@ DocumentName = Annotated[str, typer.Argument(metavar="DOCUMENT", help="A documen
 @docs.command()
 def add(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, and folders with everything in them.")],
+    kind: Annotated[str, typer.Option("--kind", help="What all of them are, in one or two words: receipt.")] = "",
     workers: Annotated[int, typer.Option("--workers", min=0, help="Files read at once; 0: one a core.")] = 0,
     json: Json = False,
 ) -> None:
     """Read files into the collection: PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images (with OCR installed).
 
     Only what is new or has changed is read. A file that cannot be read is listed with the reason and stops nothing.
+    Without a model nobody sees what documents are: say it with --kind, so that `ask --where "kind = …"` finds them.
     """
     from tablewright.doors.cli import output
 
@@ -43,6 +45,7 @@ def add(
             task = progress.add_task("Reading", total=None)
             return await tablewright.add_documents(
                 paths,
+                kind=kind,
                 workers=workers,
                 watch=lambda news: progress.update(task, completed=news.done, total=news.total),
             )
@@ -114,7 +117,7 @@ def set_kind(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="What they are, in one or two words: invoice.")],
     names: Annotated[list[str], typer.Argument(metavar="DOCUMENT…", help="Ids, file names or paths.")],
 ) -> None:
-    """Say what documents are, where it was not seen rightly. It stays when they are read again."""
+    """Say what documents are. It stays when they are read again."""
     from tablewright.doors.cli import output
 
     async def work(tablewright: Tablewright) -> None:

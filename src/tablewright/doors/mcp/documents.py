@@ -177,6 +177,7 @@ class DocumentTools:
             Key(min_length=1, max_length=100, description="Files or folders, in folders that the owner allows."),
         ],
         call: Call,
+        kind: Annotated[str, Key(max_length=60, description="What all of them are, e.g. receipt.")] = "",
     ) -> Added:
         """Read files into the user's collection: PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail. Only what is new
         or has changed is read. The files themselves are not touched."""
@@ -185,6 +186,7 @@ class DocumentTools:
             call,
             lambda watch: self._tablewright.add_documents(
                 found,
+                kind=kind,
                 watch=lambda news: watch(
                     Progress(stage="working", done=news.done, total=news.total, label=news.path.rpartition("/")[2])
                 ),

@@ -1,6 +1,6 @@
 """The documents of a kind as a living table: a row for each, and a column for everything that was ever asked of them.
 
-What a document is, a model says once (or its owner; without either, its own words). A column that a question needs and
+What a document is, a model says once, or its owner. A column that a question needs and
 the table does not have is read from all documents of the kind by the engine, like any other column, and kept: the next
 question finds it there. A document that changed is read again, alone.
 """

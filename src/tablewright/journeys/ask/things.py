@@ -228,7 +228,7 @@ async def inventory(
         lines += described_table(table_)
         groups[table_.name] = Group(name=table_.name, columns=table_.labels, fixed=True)
     unsorted = sum(not each.kind_by for each in documents)
-    doubt = f"the kind of {unsorted} of {len(documents)} documents was guessed from their own words" if unsorted else ""
+    doubt = f"nobody has said what {unsorted} of {len(documents)} documents are" if unsorted else ""
     return Inventory(
         kinds=kinds,
         tables={each.name: each for each in tables},
