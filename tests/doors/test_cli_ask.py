@@ -31,15 +31,16 @@ REPLY = {
 def read_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shell = Shell(tmp_path_factory.mktemp("library"))
     folder = shell.folder / "papers"
-    folder.mkdir()
+    (folder / "receipts").mkdir(parents=True)
     for number in range(1, 56):
         item = "winter tire" if number <= 53 else "garden hose"
         date = f"{2024 if number <= 3 else 2023}-03-{number % 28 + 1:02}"
-        (folder / f"r{number:02}.txt").write_text(
+        (folder / "receipts" / f"r{number:02}.txt").write_text(
             f"RECEIPT No. {number}\nCorner Garage\nDate: {date}\n\n1 x {item}   {number}.00\n\nTotal: EUR {number}.00\n"
         )
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7 and then nothing")
     (folder / "pump.md").write_text("# Pump P9\n\nThe pump of type P9 is bled through the upper valve.\n")
+    shell("docs", "add", "papers/receipts", "--kind", "receipt")
     shell("docs", "add", "papers")
     return shell.folder
 

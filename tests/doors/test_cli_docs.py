@@ -25,6 +25,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     """Read once; the tests that use it change nothing."""
     shell = Shell(tmp_path_factory.mktemp("library"))
     papers(shell)
+    shell("docs", "add", "papers/r7.txt", "--kind", "Receipt")
     shell("docs", "add", "papers")
     return shell
 
@@ -134,7 +135,7 @@ def test_annotating_without_a_model_says_what_is_needed(library: Shell) -> None:
 
 def test_a_table_of_documents_is_filled_from_them_with_page_and_quote(shell: Shell) -> None:
     papers(shell)
-    shell("docs", "add", "papers")
+    shell("docs", "add", "papers/helio-300.pdf", "--kind", "data sheet")
     made = shell.json("docs", "table", "sheets", "--kind", "data sheet")
     assert set(made) == {"table_id", "rows"}
     assert made["rows"] == 1

@@ -38,6 +38,10 @@ LONG_LINE = " ".join(
 CAPTAIN = "The captain of the schooner Marigold was Ottoline Brask."
 
 
+KINDS = {"receipts": "receipt", "datasheets": "data sheet", "manuals": "manual"}
+"""What is in which folder, as their owner says."""
+
+
 def papers() -> dict[str, bytes]:
     found = {}
     for number in range(1, TIRES + OTHERS + 1):
@@ -124,6 +128,9 @@ def read(settings: Settings, folder: Path, content: dict[str, bytes]) -> None:
 
     async def work() -> None:
         async with Tablewright.open(settings) as tablewright:
+            for name, kind in KINDS.items():
+                if (folder / name).is_dir():
+                    await tablewright.add_documents([folder / name], kind=kind)
             await tablewright.add_documents([folder])
 
     asyncio.run(work())

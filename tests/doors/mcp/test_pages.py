@@ -36,13 +36,13 @@ async def test_documents_and_what_they_state_come_page_by_page_to_the_last(
 ) -> None:
     folder = papers(tmp_path)
     async with within(tmp_path, allowed=(folder,)) as talk:
-        added = (await talk("add_documents", paths=[str(folder)]))["added"]
+        added = (await talk("add_documents", paths=[str(folder / "receipts")], kind="receipt"))["added"]
         listed = await pages(talk, "list_documents", limit=5)
         assert {page["total"] for page in listed} == {added}
         assert len({each["id"] for page in listed for each in page["documents"]}) == added
         assert {len(page["documents"]) for page in listed[:-1]} == {5}
 
-        asked = {"where": "kind = receipt and Total > 100"}
+        asked = {"where": "kind = receipt and Total due > 100"}
         (whole,) = await pages(talk, "annotations_search", limit=200, **asked)
         assert (whole["matched"], whole["undecided_count"]) == (len(whole["matches"]), len(whole["undecided"]))
         assert min(whole["matched"], whole["undecided_count"]) > 0
@@ -54,7 +54,7 @@ async def test_documents_and_what_they_state_come_page_by_page_to_the_last(
         }
 
         monkeypatch.setattr(retrieval, "MOST_THINGS", 2)
-        summed = await talk("annotations_aggregate", aggregate="sum", of="Total", **asked)
+        summed = await talk("annotations_aggregate", aggregate="sum", of="Total due", **asked)
         amounts = [amount for group in summed["groups"] for amount in group["amounts"]]
         assert any(amount["document_count"] > len(amount["documents"]) == 2 for amount in amounts)
         assert sum(amount["document_count"] for amount in amounts) == whole["matched"]

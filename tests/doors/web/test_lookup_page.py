@@ -27,7 +27,7 @@ async def add_receipts(place: Site, folder: Path) -> None:
             f"Total: EUR {number}.00\n"
         )
     async with place.open() as tablewright:
-        await tablewright.add_documents([folder], workers=1)
+        await tablewright.add_documents([folder], kind="receipt", workers=1)
 
 
 async def choose(page: playwright.Page, label: str, option: str, nth: int = 0) -> None:
@@ -57,7 +57,7 @@ async def test_documents_are_looked_up_by_a_form_and_their_kind_is_corrected(
         await choose(page, "Of the column", "Total")
         await page.get_by_role("button", name="Look up").click()
         await expect(page.get_by_text("of 2 receipts is 113 EUR")).to_be_visible()
-        await expect(page.get_by_text("approximate", exact=True)).to_be_visible()
+        await expect(page.get_by_text("exact", exact=True)).to_be_visible()
 
         async with page.expect_download() as download:
             await page.get_by_role("region", name="Kinds and tables").get_by_role("button", name="Export").first.click()
