@@ -229,21 +229,25 @@ class Tablewright:
             finally:
                 await tablewright.jobs.leave()
 
-    def acting(self, actor: str, person: Person | None = None, *, door: str = "library") -> Tablewright:
+    def acting(
+        self, actor: str, person: Person | None = None, *, door: str = "library", patience: float | None = None
+    ) -> Tablewright:
         """The same, in somebody else's name: that is who stands in the history. With `person` they see only what is
-        theirs or shared with them, and what they make is theirs."""
+        theirs or shared with them, and what they make is theirs. `patience`: seconds that they wait for a database that
+        is away, where that is less than usual."""
         other = copy(self)
         other._toolbox = self._tools  # opened once for all, however many act
         other._actor = actor
         own = Acting(actor=actor, door=door) if person is None else acting_for(person, self.settings, door=door)
-        other._store = self._store.seen_by(own)
+        other._store = self._store.seen_by(own, patience)
         other.jobs = self.jobs.seen_by(other._store)
         other.changes = Changes(other._store, actor)
         return other
 
-    async def check_ready(self) -> None:
-        """Fails unless the database answers."""
-        await self._store.database.probe(READY_SECONDS)
+    async def check_ready(self, *, away_for: float = -1.0) -> None:
+        """Fails unless the database answers. With `away_for` it is asked only after it was away for so many seconds."""
+        if self._store.database.away_for > away_for:
+            await self._store.database.probe(READY_SECONDS)
 
     @property
     def users(self) -> Users:

@@ -171,7 +171,7 @@ class Jobs:
 
     async def _end_late(self, run_id: str) -> None:
         await asyncio.sleep(GRACE)
-        run = await self._store.runs.get(run_id)
+        run = await (self._of_all or self)._store.runs.get(run_id)  # with its patience, if the database is away
         if run.status == "running" and run.stopping and not run.is_held:
             await (await self._conduct()).end_now(run_id)
 

@@ -90,11 +90,17 @@ class Database:
             raise
         return database
 
-    def seen_by(self, acting: Acting) -> Database:
-        """The same database, each of its transactions in the name of that person."""
+    def seen_by(self, acting: Acting, patience: float | None = None) -> Database:
+        """The same database, each of its transactions in the name of that person, who may have less patience."""
         seen = copy(self)
         seen.acting = acting
+        seen.patience = self.patience if patience is None else patience
         return seen
+
+    @property
+    def away_for(self) -> float:
+        """Seconds since the server was found to be away; 0 where it is not known to be."""
+        return self._outage.seconds
 
     async def close(self) -> None:
         """Waits for the transactions under way; long ones stop at their next `check_open` and roll back."""
@@ -128,7 +134,7 @@ class Database:
     async def glance(self, work: Callable[[Connection], T]) -> T:
         """A read of one record. A file has it before a thread could be asked for it, and nobody who is about to ask a
         model queues behind the others' work; PostgreSQL is a network away."""
-        return self._transact(work, False, Stage.COMMITTING) if self._is_sqlite else await self.read(work)
+        return self._transact(work, False) if self._is_sqlite else await self.read(work)
 
     async def write(self, work: Callable[[Connection], T], *, repeatable: bool = False, once: bool = False) -> T:
         """`repeatable`: twice is the same as once. `once`: it uses up what it writes, so it is not begun a second
@@ -149,39 +155,54 @@ class Database:
         self._probe.result()
 
     async def _run(self, executor: ThreadPoolExecutor, work: Callable[[Connection], T], write: bool, redo: Stage) -> T:
-        return await asyncio.get_running_loop().run_in_executor(executor, self._transact, work, write, redo)
-
-    def _transact(self, work: Callable[[Connection], T], write: bool, redo: Stage) -> T:
-        """`redo` is the last stage after whose failure the work may be done again."""
+        """`redo` is the last stage after whose failure the work may be done again. Who waits for a server that is away
+        has no thread meanwhile, so that others are not kept from finding out that it is."""
+        loop = asyncio.get_running_loop()
         away_since: float | None = None
         pause, in_doubt = FIRST_PAUSE, False
         while True:
-            stage = Stage.CONNECTING
             try:
-                with self.engine.connect() as connection:  # which rolls back what is not committed
-                    connection.execution_options(tablewright_write=write, tablewright_acting=self.acting)
-                    connection.begin()
-                    self._outage.end()
-                    stage = Stage.WORKING
-                    result = work(connection)
-                    stage = Stage.COMMITTING
-                    connection.commit()
-                return result
-            except DBAPIError as error:
-                if self._is_sqlite or not is_lost(error, stage):
-                    raise explain(error, self.location, in_doubt=in_doubt) from error
-                self._outage.begin(first_line(error))
+                return await loop.run_in_executor(executor, self._transact, work, write, in_doubt)
+            except Lost as lost:
                 away_since = time.monotonic() if away_since is None else away_since
-                in_doubt = in_doubt or (write and stage is Stage.COMMITTING)
-                if stage > redo or not self._wait(pause, away_since + self.patience):
-                    waited = time.monotonic() - away_since
-                    raise unreachable(error, self.location, waited, in_doubt=in_doubt) from error
-                pause = min(2 * pause, LONGEST_PAUSE)
+                in_doubt = in_doubt or (write and lost.stage is Stage.COMMITTING)
+                waited = time.monotonic() - away_since
+                problem = unreachable(lost.error, self.location, waited, in_doubt=in_doubt)
+                if lost.stage > redo or waited >= self.patience or self._hurried.is_set():
+                    raise problem from lost.error
+            # All who wait would come back together, were they not to wait unlike.
+            await asyncio.sleep(min(self.patience - waited, pause * random.uniform(0.5, 1)))
+            if self._closing.is_set():
+                raise problem
+            pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _wait(self, pause: float, until: float) -> bool:
-        """False when there is no more time. All who wait would come back together, were they not to wait unlike."""
-        left = until - time.monotonic()
-        return left > 0 and not self._hurried.wait(min(left, pause * random.uniform(0.5, 1)))
+    def _transact(self, work: Callable[[Connection], T], write: bool, in_doubt: bool = False) -> T:
+        """Once. `in_doubt`: it may have been written when it was tried before."""
+        stage = Stage.CONNECTING
+        try:
+            with self.engine.connect() as connection:  # which rolls back what is not committed
+                connection.execution_options(tablewright_write=write, tablewright_acting=self.acting)
+                connection.begin()
+                self._outage.end()
+                stage = Stage.WORKING
+                result = work(connection)
+                stage = Stage.COMMITTING
+                connection.commit()
+            return result
+        except DBAPIError as error:
+            if self._is_sqlite or not is_lost(error, stage):
+                raise explain(error, self.location, in_doubt=in_doubt) from error
+            self._outage.begin(first_line(error))
+            raise Lost(error, stage) from error
+
+
+class Lost(Exception):
+    """The server went away, or is away."""
+
+    def __init__(self, error: DBAPIError, stage: Stage) -> None:
+        super().__init__()
+        self.error = error
+        self.stage = stage
 
 
 def acting_in(connection: Connection) -> Acting:
@@ -197,6 +218,11 @@ class OutageLog:
         self._location = location
         self._since: float | None = None
         self._lock = threading.Lock()
+
+    @property
+    def seconds(self) -> float:
+        since = self._since
+        return 0.0 if since is None else time.monotonic() - since
 
     def begin(self, why: str) -> None:
         with self._lock:

@@ -73,10 +73,10 @@ class Store:
         """`patience`: seconds to wait for a PostgreSQL server that is away."""
         return cls(await Database.open(url, patience=patience))
 
-    def seen_by(self, acting: Acting) -> Store:
+    def seen_by(self, acting: Acting, patience: float | None = None) -> Store:
         """As that person sees it: only what is theirs or shared with them, and what they make is theirs."""
         seen = copy(self)
-        seen.database = self.database.seen_by(acting)
+        seen.database = self.database.seen_by(acting, patience)
         for name, part in vars(self).items():
             if getattr(part, "_database", None) is self.database:
                 own = copy(part)

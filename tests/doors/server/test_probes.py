@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from tablewright.errors import StoreError
-from tests.doors.server.serving import TOKEN, error_of, served
+import msgspec
+import pytest
+
+from tablewright.errors import Unreachable
+from tablewright.store.database import READERS
+from tablewright.store.store import Store
+from tablewright.table.access import Acting
+from tests.doors.server.serving import TOKEN, UNHURRIED, error_of, served
+from tests.patience import PATIENCE
+from tests.store.outage import Outage
+
+HASTY = msgspec.structs.replace(UNHURRIED, database_seconds=0.0)
+AWAY = ("The database cannot be reached.", "The connection to the database was lost.")
 
 
 def test_health_and_readiness_need_no_token_and_no_known_host(tmp_path: Path) -> None:
@@ -16,19 +28,45 @@ def test_health_and_readiness_need_no_token_and_no_known_host(tmp_path: Path) ->
         assert probe.get("/api/v1/version").status_code == 421
 
 
-def test_while_the_database_is_away_only_readiness_says_so(tmp_path: Path) -> None:
-    """The database of this server is a file; here it is made to wait for ever, as one on a network may."""
-    with served(tmp_path) as server, server.client() as probe:
+def test_while_the_database_is_away_requests_are_told_so_and_afterwards_all_works(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    with (
+        Outage(postgres_url) as line,
+        served(tmp_path, token=TOKEN, limits=HASTY, database_url=line.url) as server,
+        server.client(TOKEN) as program,
+        server.client(TOKEN, Accept="text/html") as page,
+    ):
+        assert program.post("/api/v1/tables", json={"name": "kept", "rows": [{"a": 1}]}).status_code == 201
+        line.cut()
+        for _ in range(2):  # whoever is the first to find out, and whoever comes when it is known
+            for answer in (program.get("/api/v1/tables"), program.post("/api/v1/tables", json={"name": "lost"})):
+                assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+                assert error_of(answer)["message"] in AWAY
+                assert "127.0.0.1" not in answer.text
+        shown = page.get("/tables/kept")
+        assert (shown.status_code, shown.headers["content-type"]) == (503, "text/html; charset=utf-8")
+        assert "The database cannot be reached" in shown.text
+        ready = program.get("/ready")
+        assert (ready.status_code, error_of(ready)["message"]) == (503, "The database cannot be reached.")
+        assert [program.get(path).json() for path in ("/health", "/api/v1/health")] == [{"status": "ok"}] * 2
+        line.mend()
+        assert program.get("/ready").json() == {"status": "ready"}
+        assert [table["name"] for table in program.get("/api/v1/tables").json()["tables"]] == ["kept"]
 
-        async def lose(tablewright: object) -> None:
-            def gone(*_: object) -> None:
-                raise StoreError("postgresql://me@10.0.0.7/tables cannot be reached.", public="")
 
-            tablewright._store.database._transact = gone  # type: ignore[attr-defined]
-
-        server.do(lose)
-        answer = probe.get("/ready")
-        assert (answer.status_code, error_of(answer)["message"]) == (503, "The database cannot be reached.")
-        assert "10.0.0.7" not in answer.text
-        assert probe.get("/health").json() == {"status": "ok"}
-        assert probe.get("/api/v1/health").json() == {"status": "ok"}
+async def test_who_waits_for_the_database_keeps_nobody_from_seeing_that_it_is_away(postgres_url: str) -> None:
+    with Outage(postgres_url) as line:
+        async with await Store.open(line.url, patience=2 * PATIENCE) as store:
+            hasty = store.seen_by(Acting(), 0.0)
+            line.cut()
+            waiting = [asyncio.create_task(store.tables.all()) for _ in range(4 * READERS)]
+            while not store.database.away_for:  # noqa: ASYNC110  # until they have found out
+                await asyncio.sleep(0.01)
+            async with asyncio.timeout(PATIENCE):
+                with pytest.raises(Unreachable):
+                    await hasty.tables.all()
+            assert not any(task.done() for task in waiting)
+            line.mend()
+            assert await asyncio.gather(*waiting) == [[]] * len(waiting)
+            assert not store.database.away_for

@@ -146,7 +146,8 @@ async def watch_run(
     run = await seen_run(visit, run_id)
     if last_event_id and last_event_id.isdecimal():
         after = max(after, min(int(last_event_id), MOST_ROWS))
-    stream = told(visit, tails_of(request), run.id, after)
+    patient = Visit(visit.person, visit.server)  # it stays open while the database is away
+    stream = told(patient, tails_of(request), run.id, after)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 

@@ -27,11 +27,13 @@ def advice_for(person: Person, scope: Scope) -> str:
 class Visit:
     """One request, or one open page: the person, and Tablewright in their name."""
 
-    def __init__(self, person: Person, tablewright: Tablewright, door: str = "api") -> None:
+    def __init__(
+        self, person: Person, tablewright: Tablewright, door: str = "api", *, patience: float | None = None
+    ) -> None:
         self.person = person
         self.server = tablewright
         """The same for all who are served: what a server remembers is kept under it."""
-        self.tablewright = tablewright.acting(person.name, person, door=door)
+        self.tablewright = tablewright.acting(person.name, person, door=door, patience=patience)
 
     async def table(self, name_or_id: str) -> Table:
         """A table that the person may see; others are not there, not even as namesakes."""
@@ -57,7 +59,7 @@ class Visit:
 
 async def visit(request: Request) -> Visit:
     """Also in a page, whose `request.app` is another: what the guard put into the request is in both."""
-    return Visit(request.state.person, request.state.tablewright)
+    return Visit(request.state.person, request.state.tablewright, patience=request.state.patience)
 
 
 Visiting = Annotated[Visit, Depends(visit)]

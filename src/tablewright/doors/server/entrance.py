@@ -46,7 +46,7 @@ class Entrance:
     one is. Whoever was let in before is let in still, whatever others at their address, or behind their proxy, try."""
 
     def __init__(self, tablewright: Tablewright, *, trusting: bool, limits: Limits = USUAL) -> None:
-        self._tablewright = tablewright
+        self._tablewright = tablewright.acting("server", door="server", patience=limits.database_seconds)
         self._trusting = trusting
         self._guesses = Buckets(limits.logins_per_minute / 60, limits.logins_per_minute)
         self._proven: OrderedDict[bytes, None] = OrderedDict()

@@ -34,6 +34,7 @@ from tablewright.errors import (
     StoreError,
     Superseded,
     TablewrightError,
+    Unreachable,
     Unreadable,
     UsageError,
 )
@@ -92,6 +93,8 @@ STATUS: tuple[tuple[type[TablewrightError], int], ...] = (
 )
 """The first that fits."""
 
+AWAY_SECONDS = "5"
+"""After which whoever found the database away tries again."""
 UNEXPECTED = TablewrightError(
     "Something went wrong in the server.",
     kept="What was committed before is kept.",
@@ -122,4 +125,6 @@ def error_response(error: TablewrightError, hide: Callable[[str], str] = str) ->
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(max(1, round(error.retry_after)))
+    if isinstance(error, Unreachable):
+        headers["Retry-After"] = AWAY_SECONDS
     return JSONResponse(error_body(error, hide=hide), status_of(error), headers)

@@ -22,15 +22,23 @@ from tablewright.app import Tablewright
 from tablewright.doors.server.context import ONLY_LOOK, advice_for
 from tablewright.doors.server.encoding import NOT_UTF_8, Utf8, check_headers
 from tablewright.doors.server.entrance import Entrance, How
-from tablewright.doors.server.errors import UNEXPECTED, Misdirected, NotLoggedIn, TooLarge, TooMany, error_response
+from tablewright.doors.server.errors import (
+    AWAY_SECONDS,
+    UNEXPECTED,
+    Misdirected,
+    NotLoggedIn,
+    TooLarge,
+    TooMany,
+    error_response,
+)
 from tablewright.doors.server.headers import API, is_library, protect
 from tablewright.doors.server.limits import Buckets, Limits, Streams
 from tablewright.doors.server.login import LOGIN, LOGOUT
 from tablewright.doors.server.oidc import BEGIN, CALLBACK
 from tablewright.doors.server.origin import READS, Hosts, address, is_embedded_elsewhere
 from tablewright.doors.server.paths import hider
-from tablewright.doors.server.probes import PROBES
-from tablewright.errors import Forbidden, TablewrightError
+from tablewright.doors.server.probes import PROBES, check_database
+from tablewright.errors import Forbidden, TablewrightError, Unreachable
 from tablewright.table.access import Person
 
 log = logging.getLogger("tablewright.server")
@@ -46,6 +54,12 @@ OWN_TOKENS = re.compile(r"/api/v1/tokens(/[^/]+)?")
 
 AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>Tablewright</title>'
 """For whoever follows a link from another site: the browser keeps the cookie back, but not when our own page asks."""
+
+
+AWAY = f"""<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="{AWAY_SECONDS}">
+<title>Tablewright</title><h1>The database cannot be reached</h1>
+<p>What was written before is kept. Work that is under way goes on by itself when the database is back, and this page
+opens.</p>"""
 
 
 class Guard:
@@ -92,6 +106,7 @@ class Guard:
                 "This server does not answer for that host.",
                 advice="Open it by the address it prints, or start it with --public-host NAME.",
             )
+        await check_database(self._tablewright, away_for=self._limits.database_seconds)
         found = await self._entrance.who(asked)
         self._check_pace(found[0].id if found else f"address {address(asked)}")
         if found:
@@ -120,7 +135,8 @@ class Guard:
 
     async def _let_in(self, asked: HTTPConnection, person: Person, receive: Receive, answer: Answer) -> None:
         scope = asked.scope
-        scope.setdefault("state", {}).update(person=person, tablewright=self._tablewright)
+        patience = self._limits.database_seconds
+        scope.setdefault("state", {}).update(person=person, tablewright=self._tablewright, patience=patience)
         stream = Stream(asked, person, self._entrance, self._limits.check_again)
         if scope["type"] == "websocket":
             if not self._streams.enter(person.id):
@@ -180,8 +196,11 @@ class Stream:
         """Looks again now and then."""
         if time.monotonic() - self._looked < self._every:
             return True
+        try:
+            found = await self._entrance.who(self._asked)
+        except Unreachable:  # nobody can tell; who was welcome is, until somebody can
+            return True
         self._looked = time.monotonic()
-        found = await self._entrance.who(self._asked)
         if found is None or found[0].id != self.person.id:
             return False
         return self._asked.scope["type"] == "websocket" or found[0].has_all_of(self.person)
@@ -251,6 +270,8 @@ class Answer:
             await self._refuse(HTMLResponse(AGAIN, 401))
         elif isinstance(error, NotLoggedIn) and wants_page(asked):
             await self._refuse(RedirectResponse(f"{LOGIN}?{urlencode({'next': wanted(asked)})}", 303))
+        elif isinstance(error, Unreachable) and wants_page(asked):
+            await self._refuse(HTMLResponse(AWAY, 503, {"Retry-After": AWAY_SECONDS}))
         else:
             await self._refuse(error_response(error, self._hide))
 

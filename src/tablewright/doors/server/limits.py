@@ -39,6 +39,8 @@ class Limits(Noun, frozen=True):
     body_rate: float = 1_000
     read_answer_seconds: float = 60
     """For which a client may leave our answer unread."""
+    database_seconds: float = 5
+    """For which a request waits for a database that is away: as long as a quick restart takes."""
     check_again: float = 3.0
     """Seconds after which an open stream is looked at again: may the person still see this?"""
 

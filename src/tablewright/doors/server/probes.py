@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from tablewright.app import Tablewright
-from tablewright.errors import StoreError
+from tablewright.errors import StoreError, Unreachable
 
 HEALTH = "/health"
 READY = "/ready"
@@ -25,14 +25,19 @@ def probe_routes(tablewright: Tablewright) -> APIRouter:
 
     @router.get(READY)
     async def ready() -> JSONResponse:
-        try:
-            await tablewright.check_ready()
-        except StoreError:  # which says where the database is: nothing for everybody
-            raise StoreError(
-                "The database cannot be reached.",
-                kept="What was written before is kept.",
-                advice="Try again; work that was under way goes on when the database is back.",
-            ) from None
+        await check_database(tablewright)
         return JSONResponse({"status": "ready"})
 
     return router
+
+
+async def check_database(tablewright: Tablewright, *, away_for: float = -1.0) -> None:
+    """As `check_ready`, in words for everybody: not where the database is."""
+    try:
+        await tablewright.check_ready(away_for=away_for)
+    except StoreError:
+        raise Unreachable(
+            "The database cannot be reached.",
+            kept="What was written before is kept.",
+            advice="Try again soon: work that is under way goes on by itself when the database is back.",
+        ) from None
