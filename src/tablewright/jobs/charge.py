@@ -36,14 +36,14 @@ class Charge:
         self._taking = asyncio.Lock()
         self._heard = -SILENCE
         """When this process last wrote to the database that it is there."""
-        self._hearing = time.monotonic()
+        self.heard_since = time.monotonic()
         """Since when it has done so without a gap, and so could hear the others."""
 
     async def beat(self) -> None:
         await self._store.workers.beat(self.id, self.kind)
         now = time.monotonic()
         if now - self._heard > GAP:
-            self._hearing = now
+            self.heard_since = now
         self._heard = now
 
     async def serve(self, kind: WorkerKind) -> None:
@@ -110,7 +110,7 @@ class Charge:
         itself again, and for a while after, silence says nothing."""
         found = await self._store.workers.all()
         now = time.monotonic()
-        steady = now - self._heard <= GAP and now - self._hearing > SILENCE
+        steady = now - self._heard <= GAP and now - self.heard_since > SILENCE
         return [each for each in found if each.id == self.id or is_alive(each, trust_silence=steady)]
 
     async def left(self) -> list[tuple[str, str]]:

@@ -95,7 +95,7 @@ class Conductor:
         self._ongoing: dict[str, Ongoing] = {}
         self._written: dict[str, Amount] = {}
         """By run: what its slices took that are over, as far as its budget has counted it already."""
-        self._whole = Whole(store, self.charge.id, self._note_idle)
+        self._whole = Whole(store, self.charge.id)
         self._opening = asyncio.Lock()
         self._draining = False
         self._idle = asyncio.Event()
@@ -394,7 +394,10 @@ class Conductor:
 
     async def _do(self, run: Run, work: Callable[[Run, Doing], Awaitable[T]]) -> T:
         self._idle.clear()
-        return await self._whole.do(run, work)
+        try:
+            return await self._whole.do(run, work)
+        finally:
+            self._note_idle()
 
     # ── in the background ────────────────────────────────────────────────────────────────────────────────────────────
 

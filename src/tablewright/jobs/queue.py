@@ -56,7 +56,8 @@ MOST_TRIES = 50
 MOST_EVERYWHERE = 10_000
 MOST_FORGOTTEN = 100
 ABANDONED = 6.0
-"""Seconds after which a workflow that is said to be under way in this process, and is not, begins again."""
+"""Seconds after which a workflow that is said to be under way in this process, and is not, begins again. Only those
+count in which the process was heard without a gap: one that is starved, or cut off, may be about to begin it."""
 
 _conductor: Conductor
 _loop: asyncio.AbstractEventLoop
@@ -271,7 +272,7 @@ def begin_abandoned() -> None:
     for workflow_id in _missed.keys() - missed:
         del _missed[workflow_id]
     for workflow_id in missed:
-        if now - _missed.setdefault(workflow_id, now) > ABANDONED:
+        if now - max(_missed.setdefault(workflow_id, now), _conductor.charge.heard_since) > ABANDONED:
             log.warning("Workflow %s was cut off and begins again.", workflow_id)
             dbos._sys_db.reenqueue_for_recovery(workflow_id, [_conductor.id], INTERNAL_QUEUE_NAME)
             del _missed[workflow_id]

@@ -62,10 +62,9 @@ class Doing:
 class Whole:
     """The runs of this process that have no slices."""
 
-    def __init__(self, store: Store, process: str, when_done: Callable[[], None]) -> None:
+    def __init__(self, store: Store, process: str) -> None:
         self._store = store
         self._process = process
-        self._when_done = when_done
         self._doing: dict[str, Doing] = {}
         self._draining = False
 
@@ -128,7 +127,6 @@ class Whole:
                 await to_its_end(self._store.quotas.spend(run.person, meter.usage.cost_usd))
             finally:
                 del self._doing[run.id]
-                self._when_done()
 
     async def _end(
         self,

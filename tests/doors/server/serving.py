@@ -74,7 +74,8 @@ def served(
     works: bool = False,
     **more_settings: str,
 ) -> Iterator[Served]:
-    settings = Settings(home=str(new_home(home)), search="sample", fetch_delay="0", token=token, **more_settings)
+    usual = {"search": "sample", "fetch_delay": "0"}
+    settings = Settings(home=str(new_home(home)), token=token, **usual | more_settings)
     started: list[Served] = []
     ready = threading.Event()
     failed: list[BaseException] = []

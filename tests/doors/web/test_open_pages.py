@@ -13,6 +13,7 @@ import pytest
 
 from tablewright.app import FileOptions, Tablewright
 from tablewright.doors.web import frame
+from tablewright.errors import RunError
 from tablewright.table.access import Person, Role
 from tablewright.table.fieldspec import parse_field
 from tests.doors.server.serving import TOKEN, Served, served
@@ -123,6 +124,78 @@ async def test_research_that_one_may_no_longer_see_is_not_stopped_or_taken_along
         server.do(lambda tablewright: tablewright.unshare("research", research_id, ["rob"]))
         await page.get_by_role("button", name="Markdown").click()
         await expect(page.get_by_role("alert")).to_contain_text("There is no research")
+
+
+# ── who shares, and what ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_documents_and_conversations_are_shared_with_people_or_with_everyone(
+    server: Served, browser: NewPage, tmp_path: Path
+) -> None:
+    token, other = server.add_user("uma", "editor"), server.add_user("vic", "editor")
+    (tmp_path / "lease.txt").write_text("Rent: 900 EUR\nTenant: Ann Low\n", encoding="utf-8")
+
+    async def bring(tablewright: Tablewright) -> tuple[str, str]:
+        uma = next(person for person in await tablewright.users.all() if person.name == "uma")
+        own = tablewright.acting("uma", uma)
+        await own.add_documents([tmp_path])
+        reply = await own.ask("rent of the tenant")
+        return (await own.documents())[0].id, reply.conversation
+
+    document, conversation = server.do(bring)
+    places = {f"/documents/{document}": "document", f"/ask?conversation={conversation}": "conversation"}
+    with server.client(other) as vic:
+
+        def seen() -> list[str]:
+            return [
+                *(each["id"] for each in vic.get("/api/v1/documents").json()["documents"]),
+                *(each["conversation"] for each in vic.get("/api/v1/conversations").json()["conversations"]),
+            ]
+
+        assert not seen()
+        async with browser() as page:
+            await enter(page, server, token, "/documents")
+            for path, kind in places.items():
+                await page.goto(f"{server.url}{path}")
+                await page.get_by_role("button", name="Share").click()
+                window = page.get_by_role("dialog")
+                await expect(window.get_by_role("heading", name=f"Share this {kind}")).to_be_visible()
+                await expect(window).to_contain_text("It belongs to uma.")
+                await window.get_by_label("Names of users").fill("nobody at all")
+                await window.get_by_role("button", name="Share").click()
+                await expect(page.get_by_role("alert")).to_contain_text("There is no user")
+                await window.get_by_label("Names of users").fill("vic")
+                await window.get_by_role("button", name="Share").click()
+                await expect(page.get_by_text("Shared with vic.")).to_be_visible()
+            assert seen() == [document, conversation]
+            await page.get_by_role("button", name="Share").click()
+            await expect(window.get_by_label("Names of users")).to_have_value("vic")
+            await window.get_by_label("Names of users").fill("")
+            await window.get_by_role("checkbox", name="Everyone").click()
+            await window.get_by_role("button", name="Share").click()
+            await expect(page.get_by_text("Shared with everyone.")).to_be_visible()
+            assert seen() == [document, conversation]
+
+
+async def test_the_list_of_runs_says_why_one_was_set_aside(server: Served, browser: NewPage) -> None:
+    token = server.add_user("pia", "editor")
+    table_id = table(server, "Poison", "pia")
+
+    async def lose(tablewright: Tablewright) -> None:
+        runs, conductor = tablewright._store.runs, await tablewright.jobs._conduct()
+        run_id = await runs.start(table_id, "recheck", {}, owner=conductor.id)
+        for process in ("first", "second"):
+            await runs.hold(run_id, f"{process}/h1")
+        with pytest.raises(RunError):
+            await conductor.go_on(run_id)
+
+    server.do(lose)
+    async with browser() as page:
+        await enter(page, server, token, "/runs")
+        line = page.get_by_role("row", name="Poison")
+        await expect(line).to_contain_text("failed")
+        await expect(line).to_contain_text("Set aside: two processes died")
+        await expect(line).to_contain_text("Resume the run")
 
 
 # ── what few see ─────────────────────────────────────────────────────────────────────────────────────────────────────

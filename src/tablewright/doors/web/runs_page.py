@@ -37,6 +37,8 @@ from tablewright.table.text import cell_text, shortened, sureness
 
 AT_ONCE = 30
 CHARTED = 300
+LONGEST_REASON = 240
+"""Letters of why a run failed, in the list."""
 FEED = 200
 """The last events that a run's page begins with."""
 KINDS = {"enrich": "Fill cells", "ingest": "Read documents", "recheck": "Recheck", "refresh": "Refresh"}
@@ -132,6 +134,8 @@ class RunList:
 
         def status() -> None:
             show_status(report)
+            if report["error"]:
+                quiet(shortened(hidden(report["error"]), LONGEST_REASON))
 
         def progress() -> None:
             with ui.element("div").style("min-width: 130px"):

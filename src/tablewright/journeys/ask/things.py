@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -135,8 +136,12 @@ class RowTable:
 
 async def row_tables(store: Store, documents: Mapping[str, Document]) -> list[RowTable]:
     """The largest first, named T1, T2 and so on."""
+    return await asyncio.to_thread(tables_of_rows, await store.documents.properties(), documents)
+
+
+def tables_of_rows(properties: Sequence[PropertyAt], documents: Mapping[str, Document]) -> list[RowTable]:
     rows: dict[int, list[PropertyAt]] = {}
-    for at in await store.documents.properties():
+    for at in properties:
         if at.shape == "row" and at.document_id in documents:
             rows.setdefault(at.annotation_id, []).append(at)
     headers: dict[tuple[str, int], dict[str, str]] = {}
@@ -225,7 +230,7 @@ async def inventory(
     for table_ in tables:
         if table_.is_bare:
             continue
-        lines += described_table(table_)
+        lines += await asyncio.to_thread(described_table, table_)
         groups[table_.name] = Group(name=table_.name, columns=table_.labels, fixed=True)
     unsorted = sum(not each.kind_by for each in documents)
     doubt = f"nobody has said what {unsorted} of {len(documents)} documents are" if unsorted else ""

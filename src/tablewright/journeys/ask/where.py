@@ -4,6 +4,7 @@ use. No model is asked, nothing is guessed: a column that nobody knows is an err
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -221,10 +222,12 @@ async def known_groups(store: Store, things: Inventory) -> list[KnownGroup]:
     for kind, documents in sorted(things.kinds.items(), key=lambda each: -len(each[1])):
         members, _ = await members_of(store, Form(kind=kind), things)
         names = tuple(each.name for each in documents[:EXAMPLES])
-        groups.append(group_of(kind, members, examples=names, table_id=living.get(kind, "")))
+        group = asyncio.to_thread(group_of, kind, members, examples=names, table_id=living.get(kind, ""))
+        groups.append(await group)
     for table in things.tables.values():
         names = tuple(each.name for each in table.documents[:EXAMPLES])
-        groups.append(group_of(table.name, table.members, examples=names, is_table=True))
+        group = asyncio.to_thread(group_of, table.name, table.members, examples=names, is_table=True)
+        groups.append(await group)
     return groups
 
 
