@@ -312,13 +312,12 @@ def restart_and_cancel(world: World, server: Any, alone: Alone) -> bool:
     world.forget()
     with place(world, server.get_uri()) as here:
         workers = two_workers(here, world)
-        command = here.enrich(FIELDS)
-        wait_for(lambda: len(world.counts().model) >= world.size / 4, LONGEST, every=0.05)
-        run_id = here.run_id()
+        command, run_id = begun(here, world)
         restart(server, RESTARTS[0])
         back = time.time()
         asking = here.start("runs", "cancel", run_id, "--json")
         asked = when_asked_to_stop(here, run_id)
+        world.let()
         wait_for(lambda: here.status(run_id) != "running", LONGEST)
         seconds = time.time() - max(asked, back)
         code, ending, status = ended(asking), ended(command), here.status(run_id)
@@ -335,17 +334,24 @@ def restart_and_cancel(world: World, server: Any, alone: Alone) -> bool:
         return all(held)
 
 
+def begun(here: Place, world: World, *more: str) -> tuple[Command, str]:
+    """A run of which a part is done, and which waits for the model until it is let answer again."""
+    world.let(max(4, world.size // 40))  # a request is about several rows
+    command = here.enrich(FIELDS, *more)
+    wait_for(lambda: world.is_held() or command.poll() is not None, LONGEST, every=0.05)
+    return command, here.run_id()
+
+
 def cancel_part(options: Options) -> bool:
     rows = options.rows or 400
     with open_world(delay=DELAY, size=rows) as world, postgres() as server, place(world, server) as here:
         here.bring(written(world.companies))
         for _ in range(2):
             here.worker()
-        command = here.enrich(FIELDS, *ALONE)
-        wait_for(lambda: len(world.counts().model) >= rows / 4, LONGEST, every=0.1)
-        run_id = here.run_id()
+        command, run_id = begun(here, world, *ALONE)
         asking = here.start("runs", "cancel", run_id, "--json")
         asked_at = when_asked_to_stop(here, run_id)
+        world.let()
         code, ending = ended(asking), ended(command)
         told = json.loads(asking.out)
         time.sleep(HOLD_STOP + 1)
@@ -359,7 +365,7 @@ def cancel_part(options: Options) -> bool:
                 hold(f"the last model request came {later:.2f} s after it was asked to stop", later <= HOLD_STOP),
                 hold(f"the run is cancelled: {told['status']}", (code, told["status"]) == (0, "cancelled")),
                 hold(f"the command that had begun it says so: it ended with {ending}", ending == 130),
-                hold(f"what was found is kept: {kept} cells of {len(outcome.told)} rows", kept > rows / 4),
+                hold(f"what was found is kept: {kept} cells of {len(outcome.told)} rows", kept > 0),
             )
         )
 
