@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import create_engine, insert, make_url, select
 
 from tablewright.errors import Cancelled, UsageError
 from tablewright.jobs import charge
@@ -26,6 +26,7 @@ from tablewright.store.store import Store
 from tablewright.table.feed import Progress
 from tablewright.table.model import Field, given
 from tablewright.table.usage import Usage, spend
+from tests.patience import PATIENCE
 
 FIELDS = (Field(name="Name"), Field(name="Value", type="number"))
 SPEC = {"retry": {}, "concurrency": 1, "strategy": "lookup", "params": {}}
@@ -46,6 +47,27 @@ async def sliced(store: Store, owner: str) -> str:
     """A run of one slice of two rows."""
     table = await store.tables.create("t", FIELDS, [(given("a"), given(None)), (given("b"), given(None))])
     return await store.runs.start_sliced(table.id, "enrich", SPEC, FIELDS[1:], [Todo(row_ids=(1, 2))], owner)
+
+
+async def test_who_is_too_busy_for_anything_else_still_gives_signs_of_life(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(charge, "BEAT", 0.05)
+    url = make_url(database_url)
+    driver = "sqlite+pysqlite" if url.get_backend_name() == "sqlite" else "postgresql+psycopg"
+    engine = create_engine(url.set(drivername=driver))
+
+    def beat() -> float:
+        with engine.connect() as connection:
+            return float(connection.execute(select(schema.workers.c.beat)).scalar_one())
+
+    async with await Store.open(database_url) as store:
+        async with Conductor(store, Tools()):
+            first, until = beat(), time.monotonic() + PATIENCE
+            while beat() <= first:  # without an await: the event loop does nothing else
+                assert time.monotonic() < until
+        assert await store.workers.all() == []
+    engine.dispose()
 
 
 async def test_what_the_same_process_spent_before_counts_for_the_budget(store: Store) -> None:

@@ -7,9 +7,10 @@ taken.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager, suppress
 
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.store.runs import MOST_SETBACKS, Run
@@ -20,6 +21,8 @@ BEAT = 2.0
 """Seconds between two signs of life."""
 GAP = 3 * BEAT
 """Seconds between two signs of life after which the database must have been away in between."""
+STUCK = 120.0
+"""Seconds after which an event loop that has not turned counts as dead: its process gives no more signs of life."""
 LISTEN = 0.4
 """Seconds between two looks at whether one who was silent is there after all."""
 
@@ -34,6 +37,7 @@ class Charge:
         self._store = store
         self._kinds = kinds
         self._taking = asyncio.Lock()
+        self._turned = time.monotonic()
         self._heard = -SILENCE
         """When this process last wrote to the database that it is there."""
         self.heard_since = time.monotonic()
@@ -41,6 +45,9 @@ class Charge:
 
     async def beat(self) -> None:
         await self._store.workers.beat(self.id, self.kind)
+        self._note_beat()
+
+    def _note_beat(self) -> None:
         now = time.monotonic()
         if now - self._heard > GAP:
             self.heard_since = now
@@ -51,11 +58,36 @@ class Charge:
         self.kind = kind
         await self.beat()
 
-    async def live(self) -> None:
-        while True:
-            await asyncio.sleep(BEAT)
+    @asynccontextmanager
+    async def living(self) -> AsyncIterator[None]:
+        """Gives signs of life, from a thread of its own: however busy the event loop is, or the machine, nobody takes
+        this process for dead."""
+        over = threading.Event()
+        await self.beat()
+        beating = threading.Thread(target=self._beat_until, args=(over,), name="signs-of-life", daemon=True)
+        turning = asyncio.create_task(self._turn())
+        beating.start()
+        try:
+            yield
+        finally:
+            over.set()
+            turning.cancel()
+            await asyncio.to_thread(beating.join)
+
+    def _beat_until(self, over: threading.Event) -> None:
+        while not over.wait(BEAT):
+            if time.monotonic() - self._turned > STUCK:
+                continue
             with suppress(TablewrightError):
-                await self.beat()
+                self._store.workers.beat_here(self.id, self.kind)
+                self._note_beat()
+        with suppress(TablewrightError):
+            self._store.workers.leave_here(self.id)
+
+    async def _turn(self) -> None:
+        while True:
+            self._turned = time.monotonic()
+            await asyncio.sleep(BEAT)
 
     def can_go_on(self, run: Run) -> bool:
         """Whether it was begun as one that another process can go on with."""

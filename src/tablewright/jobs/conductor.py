@@ -100,26 +100,24 @@ class Conductor:
         self._draining = False
         self._idle = asyncio.Event()
         self._idle.set()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._living = AsyncExitStack()
 
     @property
     def id(self) -> str:
         return self.charge.id
 
     async def __aenter__(self) -> Conductor:
-        await self.charge.beat()
-        self._tasks = [asyncio.create_task(self.charge.live()), asyncio.create_task(self._look())]
+        await self._living.enter_async_context(self.charge.living())
+        self._looking = asyncio.create_task(self._look())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._looking.cancel()
+        await asyncio.gather(self._looking, return_exceptions=True)
         await self._close_idle(after=0.0)
-        with suppress(TablewrightError):
-            await self._store.workers.leave([self.id])
+        await self._living.aclose()
 
     # ── a sliced run ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -142,6 +142,13 @@ class Database:
         redo = Stage.CONNECTING if once else Stage.COMMITTING if repeatable else Stage.WORKING
         return await self._run(self._writers, work, True, redo)
 
+    def write_here(self, work: Callable[[Connection], T]) -> T:
+        """In the thread of whoever asks, and once: for what must not wait for the others' turn."""
+        try:
+            return self._transact(work, True)
+        except Lost as lost:
+            raise unreachable(lost.error, self.location, 0.0, in_doubt=True) from lost.error
+
     async def probe(self, seconds: float) -> None:
         """Fails unless the database answers now: nobody waits for a server that is away, and all who ask meanwhile
         share one question."""

@@ -55,20 +55,17 @@ class Workers:
 
     async def beat(self, worker_id: str, kind: WorkerKind) -> None:
         """A sign of life; the first makes it known."""
+        await self._database.write(lambda connection: write_beat(connection, worker_id, kind), repeatable=True)
 
-        def work(connection: Connection) -> None:
-            statement = upsert(connection, schema.workers).values(
-                id=worker_id,
-                kind=kind,
-                host=socket.gethostname(),
-                pid=os.getpid(),
-                started_at=now(),
-                beat=clock(connection),
-            )
-            changed = {"beat": clock(connection), "kind": kind}
-            connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=changed))
+    def beat_here(self, worker_id: str, kind: WorkerKind) -> None:
+        """As `beat`, in the thread of whoever asks."""
+        self._database.write_here(lambda connection: write_beat(connection, worker_id, kind))
 
-        await self._database.write(work, repeatable=True)
+    def leave_here(self, worker_id: str) -> None:
+        workers = schema.workers
+        self._database.write_here(
+            lambda connection: connection.execute(delete(workers).where(workers.c.id == worker_id))
+        )
 
     async def leave(self, worker_ids: Collection[str]) -> None:
         workers = schema.workers
@@ -97,6 +94,19 @@ class Workers:
             ]
 
         return await self._database.read(work)
+
+
+def write_beat(connection: Connection, worker_id: str, kind: WorkerKind) -> None:
+    statement = upsert(connection, schema.workers).values(
+        id=worker_id,
+        kind=kind,
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        started_at=now(),
+        beat=clock(connection),
+    )
+    changed = {"beat": clock(connection), "kind": kind}
+    connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=changed))
 
 
 def new_worker_id() -> str:
