@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
+import os
 import runpy
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -141,6 +143,15 @@ def test_a_session_over_rest(run: Run, tmp_path: Path) -> None:
     with served(tmp_path / "home", token=TOKEN) as server:
         lines = run("rest_session.py", server.url, TOKEN)
     assert lines == ["done 2", "Company,Founded", "Brightwater Foods,1987", "Kestrelworks,2009", ""]
+
+
+def test_a_session_over_mcp(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TABLEWRIGHT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    filled, sources, cells, rows = run("mcp_session.py")
+    assert filled.startswith("[[1, 'Brightwater Foods', 1987], [2, 'Kestrelworks', 2009]] {'1.Founded': 'high ")
+    assert "Established: 2009" in sources
+    assert (cells, rows) == ("2", "[[1, 'Brightwater Foods', 1987], [2, 'Kestrelworks', 2009]]")
 
 
 async def test_the_notebook_runs_cell_by_cell_where_a_loop_runs_already(monkeypatch: pytest.MonkeyPatch) -> None:

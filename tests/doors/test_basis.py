@@ -55,10 +55,10 @@ async def test_the_api_and_an_assistant_are_told_the_basis(tmp_path: Path) -> No
         assert basis_over_http(api, table_id) == ["judged", "given"]
     async with within(tmp_path) as talk:
         page = await talk("show_table", table=table_id)
-        assert [row["cells"]["Segment"]["basis"] for row in page["rows"]] == ["judged", "given"]
-        proposal = await talk("show_proposal", proposal_id=proposal_id)
-        assert proposal["rows"][0]["cells"]["Segment"]["basis"] == "judged"
-        evidence = await talk("cell_evidence", table=table_id, row_id=1, column="Company")
+        assert [page["notes"][f"{row}.Segment"].split("; ")[1] for row in (1, 2)] == ["judged", "given"]
+        proposal = await talk("show_table", table=table_id, proposal_id=proposal_id)
+        assert "judged" in proposal["notes"]["1.Segment"]
+        evidence = await talk("show_table", table=table_id, row_id=1, column="Company")
         assert evidence["basis"] == "given"
 
 
@@ -95,10 +95,9 @@ async def test_a_converted_value_names_its_rule_at_every_door_and_in_every_expor
         shown = api.get(f"/tables/{table_id}/rows/1/cells/Country")["cell"]
         assert (shown["basis"], shown["converted_by"]) == ("converted", RULE)
     async with within(shell.folder) as talk:
-        evidence = await talk("cell_evidence", table=table_id, row_id=1, column="Country")
+        evidence = await talk("show_table", table=table_id, row_id=1, column="Country")
         assert evidence["converted_by"] == RULE
-        (row,) = (await talk("show_table", table=table_id))["rows"]
-        assert row["cells"]["Country"]["converted_by"] == RULE
+        assert f"converted ({RULE})" in (await talk("show_table", table=table_id))["notes"]["1.Country"]
 
 
 async def test_what_comes_back_from_an_export_still_names_its_rule(shell: Shell) -> None:

@@ -26,7 +26,7 @@ from tests.patience import PATIENCE
 
 TABLEWRIGHT = str(Path(sys.executable).with_name("tablewright"))
 SAMPLE = {"search": "sample", "model": "builtin", "fetch_delay": "0"}
-FOUNDED = {"name": "Founded", "type": "number", "question": "What year was {Company} founded?"}
+FOUNDED = "Founded:number=What year was {Company} founded?"
 COMPANIES = "Company\nHalden & Rourke Logistics\nSable & Finch\nQuillon\n"
 
 

@@ -24,7 +24,7 @@ from ...models.endpoint import refusal, running_endpoint
 from .talking import COMPANIES, FOUNDED, SAMPLE, Talk, listening, over_http, papers, within
 
 WORKER = "elsewhere-1-abcdef"
-TWICE = {"name": "Twice", "type": "number", "question": "{N} * 2"}
+TWICE = "Twice:number={N} * 2"
 MANY = "N\n" + "".join(f"{number}\n" for number in range(40_000))
 FOLLOW_UP = "What does Lumenforge charge for a machine?"
 
@@ -46,7 +46,7 @@ async def ended(talk: Talk, kind: str) -> dict[str, Any]:
     """The newest run of that kind, once it has ended."""
     async with asyncio.timeout(PATIENCE):
         while True:
-            run = next(run for run in (await talk("list_runs"))["runs"] if run["kind"] == kind)
+            run = next(run for run in (await talk("list_all", what="runs"))["runs"] if run["kind"] == kind)
             if run["status"] not in ("running", "stopping"):
                 return dict(run)
             await asyncio.sleep(0.05)
@@ -75,9 +75,9 @@ async def test_a_recheck_that_is_broken_off_ends_as_stopped(
     connected: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with connected(tmp_path) as talk:
-        await talk("import_table", csv="Company\nSable & Finch\n", name="firms")
+        await talk("add_rows", csv="Company\nSable & Finch\n", name="firms")
         done = await talk("enrich", table="firms", columns=[FOUNDED])
-        await talk("apply_proposal", proposal_id=done["proposal_id"])
+        await talk("decide_proposal", decision="apply", proposal_id=done["proposal_id"])
         count, gate = SampleWeb.count, threading.Event()
 
         def hold(web: SampleWeb, kind: str, url: str = "") -> None:
@@ -101,13 +101,13 @@ async def test_reading_documents_that_is_broken_off_ends_as_stopped(tmp_path: Pa
 
 async def test_a_formula_tells_its_progress_and_broken_off_keeps_what_it_had_computed(tmp_path: Path) -> None:
     async with within(tmp_path, mode="legacy") as talk:
-        await talk("import_table", csv=MANY, name="numbers")
+        await talk("add_rows", csv=MANY, name="numbers")
         await talk("enrich", table="numbers", columns=[TWICE], max_rows=10)
         assert talk.progress[-1][:2] == (10, 10)
         await broken_off(talk, "enrich", table="numbers", columns=[TWICE], done=1)
         run = await ended(talk, "enrich")
         assert run["status"] == "cancelled"
-        kept = (await talk("show_proposal", proposal_id=run["proposal_id"], limit=1))["proposal"]
+        kept = await talk("show_table", table="numbers", proposal_id=run["proposal_id"], limit=1)
         assert kept["reasoning"].endswith("cancelled before the end")
         assert 0 < kept["counts"]["open"] < 40_000
 
@@ -159,12 +159,12 @@ async def test_a_run_that_is_being_started_when_the_call_is_broken_off_is_stoppe
     monkeypatch.setattr(Jobs, "start", slowly)
     csv = "Company\n" + "".join(f"Firm {number}\n" for number in range(200))
     async with within(tmp_path, mode="legacy", concurrency="1") as talk:
-        await talk("import_table", csv=csv, name="firms")
+        await talk("add_rows", csv=csv, name="firms")
         calling = asyncio.create_task(talk("enrich", table="firms", columns=[FOUNDED], strategy="lookup"))
         await started.wait()
         calling.cancel()
         await asyncio.gather(calling, return_exceptions=True)
-        await talk("list_tables")  # by now the server has read what came before it
+        await talk("list_all", what="tables")  # by now the server has read what came before it
         known.set()
         run = await ended(talk, "enrich")
         assert (run["status"], run["done"] < 200) == ("cancelled", True)
@@ -185,15 +185,15 @@ async def test_nobody_waits_for_a_run_whose_worker_is_gone_and_it_can_be_gone_on
             await store.workers.leave([WORKER])
 
         monkeypatch.setattr("tablewright.jobs.queue.submit", take_and_die)
-        await talk("import_table", csv=COMPANIES, name="firms")
+        await talk("add_rows", csv=COMPANIES, name="firms")
         await store.workers.beat(WORKER, "worker")
         async with asyncio.timeout(PATIENCE):
             error = await talk.refused("enrich", table="firms", columns=[FOUNDED])
-        (run,) = (await talk("list_runs"))["runs"]
+        (run,) = (await talk("list_all", what="runs"))["runs"]
         assert (error["type"], run["status"]) == ("RunError", "interrupted")
         assert error["kept"] == "What it had found is kept."
-        assert f"resume_run {run['run_id']}" in error["advice"]
-        resumed = await talk("resume_run", run_id=run["run_id"])
+        assert f"control_run {run['run_id']}, resume" in error["advice"]
+        resumed = await talk("control_run", action="resume", run_id=run["run_id"])
         assert (resumed["status"], resumed["done"]) == ("done", 3)
 
 
@@ -208,12 +208,12 @@ async def test_a_run_that_no_worker_took_up_waits_for_one_and_says_so(
 
     monkeypatch.setattr("tablewright.jobs.queue.submit", never_taken)
     async with within(tmp_path) as talk, await Store.open(Settings(home=str(tmp_path / "home")).database) as store:
-        await talk("import_table", csv=COMPANIES, name="firms")
+        await talk("add_rows", csv=COMPANIES, name="firms")
         await store.workers.beat(WORKER, "worker")
         begun = await talk("enrich", table="firms", columns=[FOUNDED], wait=False)
         await store.workers.leave([WORKER])
         async with asyncio.timeout(PATIENCE):
-            error = await talk.refused("cancel_run", run_id=begun["run_id"])
+            error = await talk.refused("control_run", action="cancel", run_id=begun["run_id"])
         assert (error["type"], "tablewright worker" in error["advice"]) == ("RunError", True)
 
 
@@ -250,7 +250,7 @@ async def test_a_follow_up_that_nobody_could_plan_says_so_and_changes_nothing(
         endpoint.otherwise = refusal(401)
         model = {"model": "openai:gpt-4o-mini", "model_base_url": endpoint.url, "model_api_key": "k"}
         async with within(tmp_path, **model) as talk:
-            error = await talk.refused("refine_research", research_id=done["research_id"], question=FOLLOW_UP)
+            error = await talk.refused("research", research_id=done["research_id"], question=FOLLOW_UP)
             assert "refused the key" in error["what"]
             assert "Nothing was changed" in error["kept"]
             assert (await talk.read(f"tablewright://research/{done['research_id']}")) == done["report_markdown"]

@@ -42,7 +42,7 @@ async def test_research_and_a_shortlist_turn_need_the_token_and_tell_what_they_d
             told = [message for _, _, message in talk.progress]
             assert any("Round 1: " in each for each in told)
             assert done["references"][0]["quotes"]
-            answered = await talk("refine_research", research_id=done["research_id"], question=FOLLOW_UP)
+            answered = await talk("research", research_id=done["research_id"], question=FOLLOW_UP)
             assert "€3.20" in answered["sentences"][0]
             assert (await talk.read(f"tablewright://research/{done['research_id']}")) == done["report_markdown"]
 
@@ -67,7 +67,7 @@ async def test_without_a_token_it_serves_only_this_machine_and_only_under_its_na
             passed_on = await http.post(address, json=call, headers={**wanted, "X-Forwarded-For": "203.0.113.7"})
             assert passed_on.status_code == 401
             async with over_http(address, {}, mode="legacy") as talk:
-                await talk("import_table", csv=COMPANIES, name="firms")
+                await talk("add_rows", csv=COMPANIES, name="firms")
                 done = await talk("enrich", table="firms", columns=[FOUNDED], max_rows=2)
                 assert (done["status"], len(done["rows"])) == ("done", 2)
                 assert talk.progress[-1][:2] == (2, 2)
@@ -83,4 +83,4 @@ async def test_where_there_are_users_a_token_of_one_is_needed(tmp_path: Path) ->
             for headers in ({}, {"Authorization": f"Bearer {editor}x"}, {"Authorization": f"Basic {admin}"}):
                 assert (await http.post(address, json=call, headers=headers)).status_code == 401
             async with over_http(address, {"Authorization": f"Bearer {admin}"}, mode="legacy") as talk:
-                assert (await talk("list_tables"))["tables"] == []
+                assert (await talk("list_all", what="tables"))["tables"] == []

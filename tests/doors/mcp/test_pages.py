@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
-from tablewright.doors.mcp import retrieval, tables
+from tablewright.doors.mcp import tables
 from tablewright.doors.mcp.server import create_server, http_app
 from tablewright.settings import Settings
 
@@ -31,33 +31,14 @@ async def pages(talk: Talk, tool: str, **arguments: Any) -> list[dict[str, Any]]
     return found
 
 
-async def test_documents_and_what_they_state_come_page_by_page_to_the_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_documents_come_page_by_page_to_the_last(tmp_path: Path) -> None:
     folder = papers(tmp_path)
     async with within(tmp_path, allowed=(folder,)) as talk:
-        added = (await talk("add_documents", paths=[str(folder / "receipts")], kind="receipt"))["added"]
-        listed = await pages(talk, "list_documents", limit=5)
+        added = (await talk("add_documents", paths=[str(folder)]))["added"]
+        listed = await pages(talk, "list_all", what="documents", limit=5)
         assert {page["total"] for page in listed} == {added}
         assert len({each["id"] for page in listed for each in page["documents"]}) == added
         assert {len(page["documents"]) for page in listed[:-1]} == {5}
-
-        asked = {"where": "kind = receipt and Total due > 100"}
-        (whole,) = await pages(talk, "annotations_search", limit=200, **asked)
-        assert (whole["matched"], whole["undecided_count"]) == (len(whole["matches"]), len(whole["undecided"]))
-        assert min(whole["matched"], whole["undecided_count"]) > 0
-        parts = await pages(talk, "annotations_search", limit=2, **asked)
-        assert [each for page in parts for each in page["matches"]] == whole["matches"]
-        assert [each for page in parts for each in page["undecided"]] == whole["undecided"]
-        assert {(page["matched"], page["undecided_count"]) for page in parts} == {
-            (whole["matched"], whole["undecided_count"])
-        }
-
-        monkeypatch.setattr(retrieval, "MOST_THINGS", 2)
-        summed = await talk("annotations_aggregate", aggregate="sum", of="Total due", **asked)
-        amounts = [amount for group in summed["groups"] for amount in group["amounts"]]
-        assert any(amount["document_count"] > len(amount["documents"]) == 2 for amount in amounts)
-        assert sum(amount["document_count"] for amount in amounts) == whole["matched"]
 
 
 async def test_a_recheck_counts_what_it_does_not_list_and_lists_first_what_changed(
@@ -66,18 +47,18 @@ async def test_a_recheck_counts_what_it_does_not_list_and_lists_first_what_chang
     async with small_web(FIRMS) as web:
         settings = {"search": f"searxng:http://{web.address}", "fetch_allow": web.address}
         async with within(tmp_path, **settings) as talk:
-            await talk("import_table", csv="Company\nAcme Turbines\nBolt Pumps\n", name="firms")
+            await talk("add_rows", csv="Company\nAcme Turbines\nBolt Pumps\n", name="firms")
             done = await talk("enrich", table="firms", columns=[FOUNDED])
-            assert (await talk("apply_proposal", proposal_id=done["proposal_id"]))["cells"] == 2
+            assert (await talk("decide_proposal", decision="apply", proposal_id=done["proposal_id"]))["cells"] == 2
             web.pages["/acme"].status = 403
             web.pages["/bolt"].body = "<p>Bolt Pumps makes pumps.</p>"
             monkeypatch.setattr(tables, "MOST_ROWS", 1)
             checked = await talk("recheck", table="firms", dry_run=True)
             assert (checked["changed"], checked["not_checked"], checked["more"]) == (1, 1, 1)
             (listed,) = checked["needs_attention"]
-            assert (listed["row_id"], listed["verdict"]) == (2, "changed")
+            assert (listed["cell"], listed["verdict"]) == ("2.Founded", "changed")
             (other,) = (await talk("recheck", table="firms", dry_run=True, row_ids=[1]))["needs_attention"]
-            assert (other["row_id"], other["verdict"]) == (1, "not checked")
+            assert (other["cell"], other["verdict"]) == ("1.Founded", "not checked")
 
 
 async def test_the_longest_csv_text_comes_through_http(tmp_path: Path) -> None:
@@ -86,4 +67,4 @@ async def test_the_longest_csv_text_comes_through_http(tmp_path: Path) -> None:
     async with Tablewright.open(Settings(home=str(tmp_path), **SAMPLE)) as tablewright:
         app = http_app(create_server(tablewright), "127.0.0.1")
         async with listening(app) as address, over_http(address, {}) as talk:
-            assert (await talk("import_table", csv=csv, name="long"))["rows"] == 100
+            assert (await talk("add_rows", csv=csv, name="long"))["rows"] == 100

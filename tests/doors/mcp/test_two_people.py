@@ -24,22 +24,21 @@ NAMES = {
     "research_id": "research_id",
     "shortlist_id": "shortlist_id",
     "conversation": "conversation_id",
-    "id": "table_id",
 }
 """Parameters that name a thing, and which."""
 REQUIRED: dict[str, Any] = {
     "row_id": 1,
     "column": "Company",
-    "columns": [{"name": "Founded", "question": "When was {Company} founded?"}],
-    "kind": "table",
-    "people": [],
+    "columns": ["Founded=When was {Company} founded?"],
+    "what": "documents",
+    "decision": "apply",
+    "action": "cancel",
     "paths": ["/"],
     "question": "Which leases end in 2027?",
     "query": "lease",
     "message": "A kettle",
-    "aggregate": "count",
 }
-MAKES = {"import_table", "research"}
+MAKES = {"research"}
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ async def test_no_tool_tells_or_changes_anything_of_somebody_else(tablewright: T
     server = server_for(bob, tablewright)
     async with Client(server, mode="auto") as client:
         tools = (await client.list_tools()).tools
-        assert len(tools) > 25
+        assert len(tools) == 15
         for tool in tools:
             if tool.name in MAKES:
                 continue
@@ -94,9 +93,8 @@ async def test_a_viewer_is_offered_only_what_looks(tablewright: Tablewright) -> 
     server = server_for(await person(tablewright, "vic"), tablewright)
     async with Client(server, mode="auto") as client:
         tools = (await client.list_tools()).tools
-        assert {"list_tables", "show_table", "list_documents"} <= {tool.name for tool in tools}
+        assert {"list_all", "show_table", "search_documents"} == {tool.name for tool in tools}
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
-        assert not {"enrich", "ask", "apply_proposal", "share", "import_table"} & {tool.name for tool in tools}
 
 
 async def test_over_http_each_user_has_tables_and_sessions_of_their_own(tmp_path: Path) -> None:
@@ -107,15 +105,15 @@ async def test_over_http_each_user_has_tables_and_sessions_of_their_own(tmp_path
         headers = {name: {"Authorization": f"Bearer {token}"} for name, token in tokens.items()}
         async with listening(app) as address:
             async with over_http(address, headers["ann"], mode="legacy") as ann:
-                await ann("import_table", csv="Company\nHalden\n", name="firms")
-                table = (await ann("list_tables"))["tables"][0]["id"]
+                await ann("add_rows", csv="Company\nHalden\n", name="firms")
+                table = (await ann("list_all", what="tables"))["tables"][0]["id"]
                 async with over_http(address, headers["bob"], mode="legacy") as bob:
-                    assert (await bob("list_tables"))["tables"] == []
+                    assert (await bob("list_all", what="tables"))["tables"] == []
                     assert (await bob.refused("show_table", table=table))["type"] == "NotFound"
-                    await ann("share", kind="table", id=table, people=["bob"])
+                    await tablewright.share("table", table, ["bob"])
                     assert (await bob("show_table", table="firms"))["rows"]
             async with over_http(address, headers["ada"], mode="legacy") as ada:
-                assert len((await ada("list_tables"))["tables"]) == 1
+                assert len((await ada("list_all", what="tables"))["tables"]) == 1
             async with httpx2.AsyncClient(timeout=30) as http:
                 accepted = {"Accept": "application/json, text/event-stream"}
                 begin = {

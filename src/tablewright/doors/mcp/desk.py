@@ -116,7 +116,7 @@ class Desk:
             if not (interrupted or waits):
                 seen = time.monotonic()
             elif time.monotonic() - seen > ALONE:
-                go_on = f"Go on with it: call resume_run {run_id}."
+                go_on = f"Go on with it: control_run {run_id}, resume."
                 raise RunError(
                     f"Nobody works on run {run_id} any more: the process that did is gone.",
                     kept="What it had found is kept.",
@@ -167,7 +167,7 @@ class Desk:
             task.exception()  # nobody may be left whom it could be told
 
     async def close(self) -> None:
-        """Stops what this process still does; what was found is kept, and `resume_run` goes on with it."""
+        """Stops what this process still does; what was found is kept, and `control_run` goes on with it."""
         jobs = self.tablewright.jobs
         jobs.stop()
         with suppress(TimeoutError):
@@ -186,11 +186,13 @@ def refuse_failed(run: Run) -> None:
         raise RunError(
             run.error or f"Run {run.id} failed.",
             kept="What it had found is kept.",
-            advice=f"Go on with it: resume_run {run.id}.",
+            advice=f"Go on with it: control_run {run.id}, resume.",
         )
     if run.status == "cancelled" and run.kind != "enrich":
         raise Cancelled(
-            f"Run {run.id} was stopped.", kept="What it had found is kept.", advice=f"Go on: resume_run {run.id}."
+            f"Run {run.id} was stopped.",
+            kept="What it had found is kept.",
+            advice=f"Go on: control_run {run.id}, resume.",
         )
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
-from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.doors.mcp.answers import FromOutside, Used, add_tool, hints
+from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.desk import Call, Desk, begins_round, in_words, refuse_failed, step_by_step
 from tablewright.doors.mcp.filling import Wait
 from tablewright.doors.mcp.resources import SCHEME
@@ -29,153 +28,31 @@ from tablewright.table.shortlist import ChatReply, ShortlistState
 LONGEST_MESSAGE = 4_000
 
 
-class ReferenceShown(BaseModel):
-    number: int
-    url: str
-    title: str
-    domain: str
-    quotes: list[str]
-    page: int | None
-
-
-class ClaimShown(BaseModel):
-    claim: str
-    verdict: str = Key(description="supported, contradicted, qualified or not checked.")
-    reason: str
-
-
-class ResearchShown(FromOutside):
-    research_id: str
-    run_id: str
-    table_id: str
-    status: str
-    report_type: str
-    report_markdown: str = Key(description="Its [n] are the numbers of `references`; empty while it is not written.")
-    references: list[ReferenceShown]
-    claims: list[ClaimShown]
-    not_found: list[str] = Key(description="What was looked for and not found, with where.")
-    rounds: int
-    usage: Used | None
-
-
-class FollowUp(FromOutside):
-    question: str
-    sentences: list[str] = Key(description="Each with the numbers of its references; none: nothing says it.")
-    references: list[ReferenceShown]
-    searched: bool = Key(description="Whether it took a new search.")
-
-
-class RowsFound(FromOutside):
-    table_id: str = Key(description="The table: show_table has its rows, cell_evidence its evidence.")
-    run_id: str
-    status: str
-    things: str
-    columns: list[str]
-    conditions: list[str]
-    rows: int
-    undecided: list[str] = Key(description="Rows of which it is not known whether they meet every condition.")
-    set_aside: list[str] = Key(description="Things that do not meet a condition, with the reason.")
-    completeness: str = Key(description="How sure it is that all are found; repeat it when you report.")
-    left_over: int = Key(description="Found and in no row: more than the rows asked for, or it ended early.")
-    read: list[str]
-    not_reached: list[str]
-    judged: bool = Key(description="False: no model judged whether the rows are what was asked for.")
-    usage: Used | None
-
-
-class CardShown(BaseModel):
-    place: int
-    row_id: int
-    name: str
-    score: float
-    said: list[str]
-    official_url: str
-
-
-class Offer(BaseModel):
-    shop: str
-    url: str
-    price: str
-    stock: str
-
-
-class TurnTaken(FromOutside):
-    shortlist_id: str = Key(description="Pass it to the next turn.")
-    phase: str
-    said: str = Key(description="What the advisor says; every product fact in it stands in a cell of the table.")
-    buttons: list[str] = Key(description="What can be answered at once: send one of them as the message.")
-    cards: list[CardShown]
-    columns: list[str]
-    rows: list[list[str]]
-    offers: list[Offer]
-    table_id: str
-
-
 class JourneyTools:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._tablewright = desk.tablewright
 
     def add_to(self, server: MCPServer[Any]) -> None:
+        add_tool(server, self._desk, self.find, hints(outside=True))
         add_tool(server, self._desk, self.research, hints(outside=True))
-        add_tool(server, self._desk, self.refine_research, hints(outside=True))
-        add_tool(server, self._desk, self.find_rows, hints(outside=True))
         add_tool(server, self._desk, self.shortlist_turn, hints(outside=True))
 
-    async def research(
-        self,
-        question: Annotated[str, Key(min_length=1, max_length=4_000, description="What to find out.")],
-        call: Call,
-        report_type: Annotated[
-            ReportType | None,
-            Key(description="A text by topics, a comparison, one answer, or a list; default: as the question says."),
-        ] = None,
-        items: Annotated[int | None, Key(ge=1, le=50, description="How many things a catalog lists.")] = None,
-        details: Annotated[list[str] | None, Key(max_length=12, description="Details wanted of each thing.")] = None,
-        sections: Annotated[list[str] | None, Key(max_length=12, description="Parts that the report has.")] = None,
-        language: Annotated[str, Key(max_length=40, description="Of the report; default: the question's.")] = "",
-        length: Annotated[Length | None, Key(description="Default: standard.")] = None,
-        searches: Annotated[int, Key(ge=1, le=200, description="At most so many searches.")] = DEFAULT_TASKS,
-        minutes: Annotated[float | None, Key(gt=0, le=240, description="The longest it may take.")] = None,
-        wait: Wait = True,
-    ) -> ResearchShown:
-        """Research a question in three rounds (discovery, gap-filling, verification) and write a report. Every sentence
-        cites what was read, important claims are checked with independent sources, and what could not be found is
-        said. May cost money and take minutes; each round is told as progress. Keep the citations when you report."""
-        request = ResearchRequest(
-            question=question,
-            report_type=report_type,
-            items=items,
-            fields=tuple(details or ()),
-            sections=tuple(sections or ()),
-            language=language,
-            length=length,
-        )
-        begun = await self._tablewright.begin_research(request, max_tasks=searches)
-        run_id = await self._desk.begun(self._tablewright.start_research(begun.id, minutes=minutes))
-        if wait:
-            refuse_failed(await self._desk.wait(call, run_id, rounds_in_words()))
-        return researched(await self._tablewright.research(begun.id), run_id)
-
-    async def find_rows(
+    async def find(
         self,
         call: Call,
-        question: Annotated[
-            str, Key(max_length=4_000, description="What to find: Nordic fintechs with more than 100 staff.")
-        ] = "",
+        question: Annotated[str, Key(max_length=4_000, description="Nordic fintechs with more than 100 staff.")] = "",
         columns: Annotated[
-            list[str] | None,
-            Key(max_length=24, description="The one that names the things first: Name, Country, Staff:number."),
+            list[str] | None, Key(max_length=24, description="What names the things first: Name, Staff:number.")
         ] = None,
         where: Annotated[str, Key(max_length=4_000, description="Conditions of every row: Staff > 100.")] = "",
-        rows: Annotated[int, Key(ge=0, le=MOST_ROWS, description="The most rows; 0: as usual.")] = 0,
+        rows: Annotated[int, Key(ge=0, le=MOST_ROWS, description="The most; 0: as usual.")] = 0,
         fill: Annotated[bool, Key(description="Look for the cells that no list states.")] = True,
         more_of: Annotated[str, Key(description="Instead of a question: a table to find more rows of.")] = "",
         wait: Wait = True,
-    ) -> RowsFound:
-        """Find things that fit a description, as the rows of a new table: lists are read whole and joined, every cell
-        carries the row it was read from, conditions are checked, and the answer says how complete the list is. With
-        `more_of`, find more rows of such a table. May cost money and take minutes."""
+    ) -> Answer:
+        """Find things that fit a description on the web, as the rows of a new table with evidence; says how complete it
+        is. May cost money and take minutes."""
         if bool(question.strip()) == bool(more_of):
             raise UsageError("Say what to find, or name a table with more_of.")
         table_id = more_of
@@ -194,20 +71,39 @@ class JourneyTools:
             refuse_failed(await self._desk.wait(call, run_id))
         return rows_found(await self._tablewright.found_rows(table_id), run_id)
 
-    async def refine_research(
+    async def research(
         self,
-        research_id: Annotated[str, Key(description="The research's id.")],
-        question: Annotated[str, Key(min_length=1, max_length=4_000, description="The follow-up question.")],
+        question: Annotated[str, Key(min_length=1, max_length=4_000)],
         call: Call,
-    ) -> FollowUp:
-        """Ask a follow-up to a finished research: answered from the stored evidence, or, where that does not say it,
-        from a new search."""
-
-        async def answer(watch: Callable[[Progress], None]) -> Answered:
-            watch(Progress(stage="working", detail="looking in the stored evidence"))
-            return await self._tablewright.refine_research(research_id, question, tell=step_by_step(watch))
-
-        return followed_up(await self._desk.telling(call, answer))
+        research_id: Annotated[str, Key(description="Ask this as a follow-up to a finished research.")] = "",
+        report_type: ReportType | None = None,
+        items: Annotated[int | None, Key(ge=1, le=50, description="How many things a catalog lists.")] = None,
+        details: Annotated[list[str] | None, Key(max_length=20, description="What to find out of each.")] = None,
+        sections: Annotated[list[str] | None, Key(max_length=20)] = None,
+        language: Annotated[str, Key(max_length=40)] = "",
+        length: Length | None = None,
+        searches: Annotated[int, Key(ge=1, le=100)] = DEFAULT_TASKS,
+        minutes: Annotated[float | None, Key(gt=0, description="Stop after so long.")] = None,
+        wait: Wait = True,
+    ) -> Answer:
+        """Research a question on the web and write a report: every sentence cites what was read, claims are checked
+        with independent sources, what was not found is said. May cost money and take minutes. Keep the citations."""
+        if research_id:
+            return await self._follow_up(research_id, question, call)
+        request = ResearchRequest(
+            question=question,
+            report_type=report_type,
+            items=items,
+            fields=tuple(details or ()),
+            sections=tuple(sections or ()),
+            language=language,
+            length=length,
+        )
+        begun = await self._tablewright.begin_research(request, max_tasks=searches)
+        run_id = await self._desk.begun(self._tablewright.start_research(begun.id, minutes=minutes))
+        if wait:
+            refuse_failed(await self._desk.wait(call, run_id, rounds_in_words()))
+        return researched(await self._tablewright.research(begun.id), run_id)
 
     async def shortlist_turn(
         self,
@@ -216,10 +112,9 @@ class JourneyTools:
         ],
         call: Call,
         shortlist_id: Annotated[str, Key(description="From the turn before; empty: a new conversation.")] = "",
-    ) -> TurnTaken:
-        """One turn with the shopping advisor. It asks what the user wants, has it confirmed (buttons), searches and
-        compares products in a table with sources, and explains the trade-offs. Pass on what the user says, and let
-        the user decide about the buttons: "Enrich Now" starts a search that may cost money."""
+    ) -> Answer:
+        """One turn with the shopping advisor, which asks what the user wants, compares products in a table with sources
+        and explains trade-offs. Let the user decide about buttons: "Enrich Now" may cost money."""
         tablewright = self._tablewright
         state = await (tablewright.shortlist(shortlist_id) if shortlist_id else tablewright.begin_shortlist())
 
@@ -230,6 +125,23 @@ class JourneyTools:
                 )
 
         return turn_taken(*await self._desk.telling(call, turn))
+
+    async def _follow_up(self, research_id: str, question: str, call: Call) -> Answer:
+        """From the stored evidence or, where that does not say it, from a new search."""
+
+        async def answer(watch: Callable[[Progress], None]) -> Answered:
+            watch(Progress(stage="working", detail="looking in the stored evidence"))
+            return await self._tablewright.refine_research(research_id, question, tell=step_by_step(watch))
+
+        found = await self._desk.telling(call, answer)
+        return {
+            "question": found.question,
+            "sentences": [
+                f"{each.text} {''.join(f'[{n}]' for n in each.citations)}".rstrip() for each in found.sentences
+            ],
+            "references": [reference(each) for each in found.references],
+            "searched": found.searched,
+        }
 
 
 def rounds_in_words() -> Callable[[Progress], str]:
@@ -246,93 +158,70 @@ def rounds_in_words() -> Callable[[Progress], str]:
     return words
 
 
-def rows_found(found: FoundRows, run_id: str) -> RowsFound:
-    return RowsFound(
-        table_id=found.table_id,
-        run_id=run_id,
-        status=found.status,
-        things=found.things,
-        columns=list(found.columns),
-        conditions=list(found.conditions),
-        rows=found.rows,
-        undecided=[f"{each.name}: {each.reason}" for each in found.undecided],
-        set_aside=[f"{each.name}: {each.reason}" for each in found.aside],
-        completeness=found.completeness,
-        left_over=found.left_over,
-        read=list(found.read),
-        not_reached=[f"{origin}: {why}" for origin, why in found.unreached.items()],
-        judged=found.by_model,
-        usage=Used.model_validate(document(found.usage)),
-    )
+def rows_found(found: FoundRows, run_id: str) -> Answer:
+    return {
+        "table_id": found.table_id,
+        "run_id": run_id,
+        "status": found.status,
+        "things": found.things,
+        "columns": list(found.columns),
+        "conditions": list(found.conditions),
+        "rows": found.rows,
+        "undecided": [f"{each.name}: {each.reason}" for each in found.undecided],
+        "set_aside": [f"{each.name}: {each.reason}" for each in found.aside],
+        "completeness": found.completeness,
+        "left_over": found.left_over,
+        "read": list(found.read),
+        "not_reached": [f"{origin}: {why}" for origin, why in found.unreached.items()],
+        "judged": found.by_model,
+        "usage": document(found.usage),
+    }
 
 
-def researched(found: Research, run_id: str) -> ResearchShown:
+def researched(found: Research, run_id: str) -> Answer:
     report = found.report
-    return ResearchShown(
-        research_id=found.id,
-        run_id=run_id,
-        table_id=found.table_id,
-        status=found.status,
-        report_type=found.brief.report_type,
-        report_markdown=render(report, "md").decode() if report else "",
-        references=[reference(each) for each in report.references] if report else [],
-        claims=[
-            ClaimShown(claim=each.claim.claim_text, verdict=each.verdict, reason=each.reason)
-            for each in (report.claims if report else ())
+    said: Answer = {"research_id": found.id, "run_id": run_id, "table_id": found.table_id, "status": found.status}
+    if report is None:
+        return said
+    return said | {
+        "report_markdown": render(report, "md").decode(),
+        "references": [reference(each) for each in report.references],
+        "claims": [
+            {"claim": each.claim.claim_text, "verdict": each.verdict, "reason": each.reason} for each in report.claims
         ],
-        not_found=[f"{each.what} ({each.where})" if each.where else each.what for each in report.unfound]
-        if report
-        else [],
-        rounds=len(found.rounds),
-        usage=Used.model_validate(document(report.usage)) if report else None,
-    )
+        "not_found": [f"{each.what} ({each.where})" if each.where else each.what for each in report.unfound],
+        "usage": document(report.usage),
+    }
 
 
-def reference(each: Reference) -> ReferenceShown:
-    return ReferenceShown(
-        number=each.number,
-        url=each.url,
-        title=each.title,
-        domain=each.domain,
-        quotes=list(each.quotes),
-        page=each.page,
-    )
+def reference(each: Reference) -> Answer:
+    wanted = ("number", "url", "title", "quotes", "page")
+    return {name: value for name, value in document(each).items() if name in wanted and value is not None}
 
 
-def followed_up(answered: Answered) -> FollowUp:
-    return FollowUp(
-        question=answered.question,
-        sentences=[
-            f"{each.text} {''.join(f'[{number}]' for number in each.citations)}".rstrip() for each in answered.sentences
-        ],
-        references=[reference(each) for each in answered.references],
-        searched=answered.searched,
-    )
-
-
-def turn_taken(state: ShortlistState, reply: ChatReply) -> TurnTaken:
+def turn_taken(state: ShortlistState, reply: ChatReply) -> Answer:
     exported = f"The whole table is the resource {SCHEME}tables/{state.table_id}."
-    return TurnTaken(
-        shortlist_id=state.id,
-        phase=state.phase,
-        said=exported if reply.file else reply.text,
-        buttons=list(reply.buttons),
-        cards=[
-            CardShown(
-                place=card.place,
-                row_id=card.row_id,
-                name=card.name,
-                score=round(card.score, 3),
-                said=[each.text for each in card.said],
-                official_url=card.official_url,
-            )
+    return {
+        "shortlist_id": state.id,
+        "phase": state.phase,
+        "said": exported if reply.file else reply.text,
+        "buttons": list(reply.buttons),
+        "cards": [
+            {
+                "place": card.place,
+                "row_id": card.row_id,
+                "name": card.name,
+                "score": round(card.score, 3),
+                "said": [each.text for each in card.said],
+                "official_url": card.official_url,
+            }
             for card in reply.cards
         ],
-        columns=list(reply.columns),
-        rows=[list(row) for row in reply.rows],
-        offers=[
-            Offer(shop=each.shop, url=each.url, price=str(each.price) if each.price else "", stock=each.stock)
+        "columns": list(reply.columns),
+        "rows": [list(row) for row in reply.rows],
+        "offers": [
+            {"shop": each.shop, "url": each.url, "price": str(each.price or ""), "stock": each.stock}
             for each in reply.listings
         ],
-        table_id=state.table_id,
-    )
+        "table_id": state.table_id,
+    }

@@ -35,6 +35,7 @@ class Resources:
         for template, function, mime_type in (
             ("tables/{table}", self.table_csv, "text/csv"),
             ("tables/{table}/json", self.table_json, "application/json"),
+            ("results/{result_id}", self.result_csv, "text/csv"),
             ("research/{research_id}", self.research_report, "text/markdown"),
             ("documents/{document}", self.document_text, "text/plain"),
         ):
@@ -49,6 +50,13 @@ class Resources:
     async def table_json(self, table: str) -> str:
         """A table as JSON, each cell with its confidence and its evidence."""
         return await self._exported(table, "table.json", evidence=True)
+
+    async def result_csv(self, result_id: str) -> str:
+        """All rows of an answer about documents as CSV, by its `result_id`."""
+        with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+            file = Path(folder) / "rows.csv"
+            await self._tablewright.export_result(result_id, file)
+            return file.read_text(encoding="utf-8-sig")
 
     async def research_report(self, research_id: str) -> str:
         """The report of a finished research as Markdown, with its references."""
