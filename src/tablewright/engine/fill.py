@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -24,27 +24,28 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tablewright.engine.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
-from tablewright.engine.cells import answered, is_well_formed, proposed_cell, well_formed
+from tablewright.engine.cells import is_well_formed, well_formed
 from tablewright.engine.history import History
 from tablewright.engine.outbox import Batch, Outbox
 from tablewright.engine.outcome import Filled, bought, brief, filled, summary
 from tablewright.engine.parting import to_its_end
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
+from tablewright.engine.proposing import Proposing, Told, is_settled
 from tablewright.engine.rows import Rows
 from tablewright.errors import StoreError, TablewrightError
-from tablewright.observe import count, span, working_on
+from tablewright.observe import span, working_on
 from tablewright.secrets import masked
-from tablewright.store.operations import CellAt, Operation
+from tablewright.store.operations import CellAt
 from tablewright.store.runs import RunStatus
-from tablewright.store.slices import NAMED, SkippedRow, Slice, Tally
+from tablewright.store.slices import Slice, Tally
 from tablewright.store.store import Store
 from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import Answer, Strategy, Task, checked_params
 from tablewright.strategies.tools import NO_TOOLS, Tools
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Stage
-from tablewright.table.model import Cell, Field, Finding, Noun, Reason, Row, RowId, Step, StepType, Table
+from tablewright.table.model import Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
 from tablewright.table.text import cell_text
 from tablewright.table.usage import Meter, Usage, metered
 
@@ -53,12 +54,6 @@ if TYPE_CHECKING:
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}
-UNFINISHED: frozenset[Reason | None] = frozenset({None, "not_found", "error"})
-"""What a row may say that was under way when the money ran out: it was perhaps not looked for to the end."""
-UNREACHED: frozenset[Reason | None] = frozenset({None, "not_found", "error", "blocked"})
-"""What a cell may say that was perhaps not looked for everywhere, because something could not be reached."""
-UNANSWERED: frozenset[Reason | None] = frozenset({"error", "blocked"})
-"""What says that nobody could be asked, or would not answer: no reason to give up a value."""
 
 
 class Terms(Noun, frozen=True):
@@ -132,7 +127,6 @@ class Fill:
             max_rows=max_rows,
         )
         self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
-        self._must_prove = not self._is_ours and strategy.kind == "enrichment"
         self._asks_others = not self._is_ours or bool(strategy.needs(self._task))
         self._concurrency = concurrency or strategy.rows_at_once(self._task)
         self._can_repeat = strategy.kind == "enrichment" and strategy.repeats and bool(strategy.needs(self._task))
@@ -146,15 +140,19 @@ class Fill:
         self._held: dict[RowId, Held] = {}
         self._attempts: dict[RowId, list[Attempt]] = {}
         self._is_second_pass = self._left_rows = self._defers = False
-        self._skipped_rows: list[SkippedRow] = []
-        self._cause = ""
         self._watch = watch
         self._cancelled = self._draining = False
         self._workers: list[asyncio.Task[None]] = []
         self._outbox = Outbox(self._write)
+        self._proposing = Proposing(
+            self._outbox,
+            self._cap,
+            must_prove=not self._is_ours and strategy.kind == "enrichment",
+            keeps=only is not None,
+            asks_others=self._asks_others,
+        )
         self._run_id = self._proposal_id = ""
         self._total = 0
-        self._counts: Counter[str] = Counter()
         self._meter = Meter()
         self._slice: Slice | None = None
         self._gate: AbstractAsyncContextManager[Any] = nullcontext()
@@ -202,6 +200,7 @@ class Fill:
     async def _start(self) -> None:
         owner = this_process()
         self._run_id = await self._store.runs.start(self._table.id, "enrich", self._spec(), owner=owner)
+        self._proposing.run_id = self._run_id
         self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
 
     async def _end(self, status: RunStatus, reasoning: str, usage: Usage, problem: str | None) -> None:
@@ -227,6 +226,7 @@ class Fill:
         answer = await self._prepared()
         self._slice, self._gate = part, gate
         self._run_id, self._proposal_id = part.run_id, proposal_id
+        self._proposing.run_id = self._run_id
         self._total = await self._rows.count()
         ticking = asyncio.create_task(self._outbox.tick())
         try:
@@ -258,7 +258,7 @@ class Fill:
     @property
     def _tally(self) -> Tally:
         before = self._slice.tally if self._slice else Tally()
-        return before + Tally(**self._counts, skipped_rows=tuple(self._skipped_rows), cause=self._cause)
+        return before + self._proposing.tally
 
     async def run_within(self, seconds: float | None) -> Filled:
         """As `run`, and cancelled when they are over; None: as long as it takes."""
@@ -423,17 +423,15 @@ class Fill:
 
     async def _answer_row(self, answer: Answer, row: Row, as_of: int) -> None:
         open_fields = {field.name: field for field in self._fields if row.cell(field.name).needs_work}
-        label = cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
+        label = self._label(row)
         if lacking := self._rows.lacks(row, open_fields):
-            self._counts["incomplete"] += 1
-            if len(self._skipped_rows) < NAMED:
-                self._skipped_rows.append(SkippedRow(row_id=row.id, label=label, why=lacking))
+            self._proposing.skip(row, label, lacking)
         if lacking or not open_fields:
             self._count_row(row, "skipped")
             self._tell("row_skipped", row_id=row.id, label=label, detail=lacking or "nothing to do")
             return
         if self._cap():
-            self._leave(row, open_fields, as_of)
+            self._proposing.leave(row, open_fields, as_of)
             self._count_row(row)
             self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
             await self._outbox.flush_in_time()
@@ -477,47 +475,26 @@ class Fill:
         as_of: int,
         open_fields: Mapping[str, Field],
         findings: Mapping[str, Finding],
-        told: Sequence[tuple[Step, tuple[str, ...]]],
+        told: Told,
         problem: str,
         used: Usage,
         *,
         unreached: str,
     ) -> None:
-        """What was found becomes proposed cells. Of a row that could not ask everybody, for the reason `unreached`, the
-        empty ones stay PENDING."""
-        label = cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
-        if used.llm_calls or used.input_tokens or used.searches or used.fetches:
-            self._counts["bought_rows"] += 1
-            self._counts["bought_cells"] += len(open_fields)
-        cells = {}
-        steps_taken = [step for step, _ in told]
-        for name, field in open_fields.items():
-            finding = findings.get(name) or Finding(field=name, reason="error", error=problem)
-            if self._must_prove and finding.value is not None and not any(each.quote for each in finding.evidence):
-                finding = Finding(field=name, reason="error", error="a value without a quote that states it")
-            if self._cap() and finding.value is None and finding.reason in UNFINISHED:
-                finding = msgspec.structs.replace(finding, reason="over_budget")
-            for step in finding.steps:
-                self._tell_step(step, row.id, label)
-            steps_taken += finding.steps
-            if unreached and not is_settled(finding):
-                self._counts["unasked"] += 1
-                count("cells", outcome="unasked")
-                self._cause = self._cause or unreached
-                continue
-            steps = (*(step for step, of in told if not of or name in of), *finding.steps)
-            cell = self._propose(row, field, finding, steps, as_of, used.cost_usd / len(open_fields))
-            if cell is not None:
-                cells[name] = cell
+        label = self._label(row)
+        cells = self._proposing.conclude(row, as_of, open_fields, findings, told, problem, used, unreached=unreached)
         for attempt in self._attempts.pop(row.id, ()):
             self._outbox.tried(row.id, attempt)
-        self._counts["degraded"] += sum(1 for step in steps_taken if step.data.get("degraded"))
+        for step in (step for name in open_fields if name in findings for step in findings[name].steps):
+            self._tell_step(step, row.id, label)
         self._count_row(row)
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
 
+    def _label(self, row: Row) -> str:
+        return cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
+
     def _count_row(self, row: Row, as_what: str = "") -> None:
-        count("rows", outcome=as_what or "done")
-        self._counts.update(("rows", as_what) if as_what else ("rows",))
+        self._proposing.count_row(as_what)
         if self._slice is not None:
             self._done_rows.append(row.id)
 
@@ -527,43 +504,7 @@ class Fill:
 
     def _ended(self) -> RunStatus:
         """How a run ended that came to its end: perhaps the money was spent before the work was done."""
-        return "over_budget" if self._counts["left"] and self._cap() else "done"
-
-    def _leave(self, row: Row, open_fields: Mapping[str, Field], as_of: int) -> None:
-        """Without looking for anything."""
-        for name, field in open_fields.items():
-            error = f"The run stopped at the cap of {self._cap()} before this row."
-            self._propose(row, field, Finding(field=name, reason="over_budget", error=error), (), as_of, 0.0)
-
-    def _propose(
-        self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int, cost: float
-    ) -> Cell | None:
-        """None where the present cell stays."""
-        present = row.cell(field.name)
-        attempt = present.attempt + finding.attempt
-        cell = proposed_cell(field, finding, run_id=self._run_id, attempt=attempt, at=self._outbox.now, cost=cost)
-        stays = self._stays(present, cell)
-        if cell.status == "ENRICHED":
-            outcome = "found"
-        elif cell.reason == "over_budget":
-            outcome = "left"
-        else:
-            outcome = "unasked" if stays else "empty"
-        self._counts[outcome] += 1
-        count("cells", outcome=outcome)
-        if stays:
-            return None
-        if cell.value is not None:
-            steps = (*steps, Step(type="answer", detail=answered(cell)))
-        self._outbox.add(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
-        return cell
-
-    def _stays(self, present: Cell, proposed: Cell) -> bool:
-        """What was not looked for, or only could not be, says nothing against the cell that is there. What fails
-        without asking anybody, such as a division by zero, is an answer."""
-        if proposed.reason == "over_budget":
-            return self._only is not None or present.value is not None
-        return self._only is not None and self._asks_others and proposed.reason in UNANSWERED
+        return "over_budget" if self._proposing.counts["left"] and self._cap() else "done"
 
     def _state(self, finished: bool) -> Slice | None:
         if self._slice is None:
@@ -607,7 +548,7 @@ class Fill:
     ) -> None:
         news = Progress(
             stage=stage,
-            done=self._counts["rows"],
+            done=self._proposing.counts["rows"],
             total=self._total,
             row_id=row_id,
             label=label,
@@ -622,11 +563,6 @@ class Fill:
         """For those who watch from elsewhere: each row with its values, and what is being done right now."""
         brief_cells = {name: brief(cell) for name, cell in news.cells.items()}
         self._outbox.tell(msgspec.structs.replace(news, cells=brief_cells))
-
-
-def is_settled(finding: Finding) -> bool:
-    """Whether it has a value, or says for a reason of its own that there is none."""
-    return finding.value is not None or finding.reason not in UNREACHED
 
 
 async def in_one_window(rows: list[tuple[Row, int]]) -> AsyncIterator[list[tuple[Row, int]]]:
