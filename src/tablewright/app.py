@@ -14,8 +14,9 @@ from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanag
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -24,28 +25,35 @@ from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import EditConflict, NotFound, UsageError
+from tablewright.errors import BadField, EditConflict, NotFound, UsageError
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys import enrich, refresh
+from tablewright.journeys.enrich import OpenTools
 from tablewright.journeys.files import (
     FileOptions,
     Imported,
     KnownFile,
+    Preview,
     add_new_rows,
+    check_names,
     export_file,
     import_file,
     import_rows,
     import_table,
+    preview,
     recognise,
 )
 from tablewright.journeys.refresh import Round
+from tablewright.logs import hide_secrets_of
 from tablewright.models.catalog import CATALOG, CatalogModel
 from tablewright.policies import acting_for, retry_policy, terms_of
-from tablewright.settings import Settings, load_settings
+from tablewright.saved_settings import write_saved
+from tablewright.settings import SAMPLE_WEB, Settings, load_settings, with_changes
 from tablewright.store.audit import Action, Audit
 from tablewright.store.audit import Entry as AuditEntry
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
+from tablewright.store.imports import SAMPLE
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposals import EVERYTHING, Applied, ProposalHead, Review, Selection
@@ -62,6 +70,7 @@ from tablewright.strategies.tools import NO_TOOLS, Need, Tools
 from tablewright.table.access import Acting, Metered, Person, Shareable, Shared
 from tablewright.table.attempts import Attempt
 from tablewright.table.feed import Progress, Routine
+from tablewright.table.fieldspec import parse_field
 from tablewright.table.form import Form, KnownGroup, Where
 from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
@@ -102,6 +111,7 @@ if TYPE_CHECKING:
     from tablewright.journeys.documents import DocumentReport
     from tablewright.journeys.find.find import Finder
     from tablewright.journeys.research.research import Researcher
+    from tablewright.models.listing import LocalServer
     from tablewright.sources.search.provider import SearchProvider
     from tablewright.table.corpus import Document
     from tablewright.table.reply import Reply
@@ -134,10 +144,12 @@ __all__ = [
     "Ingested",
     "Kind",
     "KnownFile",
+    "LocalServer",
     "ModelTrial",
     "Operation",
     "Parameter",
     "PassagesFound",
+    "Preview",
     "Progress",
     "ProposalHead",
     "Quota",
@@ -158,7 +170,10 @@ __all__ = [
     "Watch",
     "Written",
     "doctor",
+    "find_local_servers",
+    "list_models",
     "retry_policy",
+    "try_settings",
 ]
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -180,6 +195,7 @@ class Tablewright:
         self._stack = stack
         self._toolbox: Toolbox | None = None
         self._given: Given | None = None
+        self._sample_toolbox: Toolbox | None = None
         self.on_missing_model: Callable[[], None] = lambda: None
         """Called once, when somebody would ask a model and none is configured."""
         self._row_tables: dict[int, list[RowTable]] = {}
@@ -190,6 +206,7 @@ class Tablewright:
         self._works = Works(
             store,
             lambda: self._tools,
+            self._tools_for,
             apart=self._apart,
             actor=actor,
             settings=settings,
@@ -236,13 +253,27 @@ class Tablewright:
         theirs or shared with them, and what they make is theirs. `patience`: seconds that they wait for a database that
         is away, where that is less than usual."""
         other = copy(self)
-        other._toolbox = self._tools  # opened once for all, however many act
+        other._toolbox, other._sample_toolbox = self._tools, self._sample_tools  # once for all, however many act
         other._actor = actor
         own = Acting(actor=actor, door=door) if person is None else acting_for(person, self.settings, door=door)
         other._store = self._store.seen_by(own, patience)
         other.jobs = self.jobs.seen_by(other._store)
         other.changes = Changes(other._store, actor)
         return other
+
+    async def save_settings(self, changes: Mapping[str, str], *, actor: str = "") -> None:
+        """Keeps them for whoever uses this home folder, and uses them from now on, for all who are served; runs under
+        way go on with theirs. An empty value is the default again. In the audit log, but for the keys."""
+        from tablewright.health import check_settings
+
+        settings, changes = with_changes(self.settings, changes)
+        check_settings(settings)
+        await asyncio.to_thread(write_saved, settings.home_folder, changes)
+        hide_secrets_of(settings)
+        self.settings = self._works.settings = self.jobs.settings = settings
+        # What is open of the old tools closes with this process: somebody may be asking them still.
+        self._toolbox = self._sample_toolbox = None
+        await self.note_settings(actor)
 
     async def check_ready(self, *, away_for: float = -1.0) -> None:
         """Fails unless the database answers. With `away_for` it is asked only after it was away for so many seconds."""
@@ -277,11 +308,51 @@ class Tablewright:
         """A copy of a table in memory, with its evidence as it is stated there."""
         return await import_table(self._store, table, actor=self._actor)
 
+    async def preview_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> Preview:
+        """What a file would become. Nothing is imported."""
+        return await preview(path, options)
+
+    async def create_table(self, name: str, fields: Sequence[Field]) -> Table:
+        """Without rows; the first column says what a row is about."""
+        if not name.strip():
+            raise BadField("The table needs a name.")
+        check_names([field.name for field in fields])
+        return await self._store.tables.create(
+            name.strip(), fields, key_field=fields[0].name, actor=self._actor, note="created"
+        )
+
     async def _charge_files(self, paths: Sequence[Path]) -> None:
         """What somebody hands in through a server counts towards their limit, whatever becomes of it."""
         if self._store.database.acting.person is not None:
             sizes = await asyncio.to_thread(lambda: sum(path.stat().st_size for path in paths if path.is_file()))
             await self._store.quotas.charge("uploads", sizes / MEGABYTE)
+
+    async def add_sample(self) -> Table:
+        """The sample's companies, with columns that are read, now, from the sample web by the built-in reader: no key,
+        no internet, nothing to pay."""
+        from tablewright.assembly import BUILTIN, Toolbox
+        from tablewright.sample import COLUMNS
+
+        with as_file(files("tablewright.sample") / "companies.csv") as path:
+            options = FileOptions(name="Sample companies", origin=f"{SAMPLE}companies")
+            table = (await import_file(self._store, path, options, actor=self._actor)).table
+        settings = replace(self.settings, **SAMPLE_WEB, model=BUILTIN, model_fallback="", model_strong="")
+        async with AsyncExitStack() as stack:
+            fill = await enrich.plan(
+                self._store,
+                table.id,
+                [parse_field(text) for text in COLUMNS],
+                "pipeline",
+                open_tools=Toolbox(settings, self._store, stack).open,
+                terms=terms_of(settings),
+            )
+            filled = await fill.run()
+        await self.changes.apply_unseen(filled.proposal_id)
+        return table
+
+    async def is_sample(self, table_id: str) -> bool:
+        """Whether the table came with Tablewright: what it is about is fictional, and is found in the sample web."""
+        return await self._store.imports.is_sample(table_id)
 
     async def recognise_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> KnownFile | None:
         """The table that the file became when it was imported before, if any."""
@@ -435,7 +506,7 @@ class Tablewright:
             strategy,
             usual=usual or ("documents" if (sources or self.settings.sources).strip() == "docs" else "pipeline"),
             params=params,
-            open_tools=self._open_tools,
+            open_tools=await self._opener_for(table_id),
             row_ids=row_ids,
             again=again,
             max_rows=max_rows,
@@ -463,7 +534,7 @@ class Tablewright:
             table_id,
             of,
             waiting=waiting,
-            open_tools=self._open_tools,
+            open_tools=await self._opener_for(table_id),
             concurrency=self.settings.rows_at_once,
             retry=retry_policy(self.settings),
             terms=terms_of(self.settings),
@@ -886,13 +957,13 @@ class Tablewright:
         """Who did what, when, through which door."""
         return self._store.audit
 
-    async def note_settings(self) -> None:
-        """In the audit log, where they are others than when a server was started last. Never a secret."""
+    async def note_settings(self, actor: str = "") -> None:
+        """In the audit log, where they are others than those of the last entry. Never a secret."""
         usual = Settings().shared
         said = "; ".join(f"{name} = {value}" for name, value in self.settings.shared.items() if value != usual[name])
         last = [each for each in await self.audit.entries(action="settings", limit=1_000) if each.thing == SERVER]
         if not last or last[0].detail != (said or ALL_USUAL):
-            await self.audit.note("settings", SERVER, said or ALL_USUAL)
+            await self.audit.note("settings", SERVER, said or ALL_USUAL, who=actor)
 
     async def quotas(self, person: Person) -> list[Quota]:
         """What somebody may use a month, and has used."""
@@ -924,6 +995,25 @@ class Tablewright:
             given = self._given or NOTHING_GIVEN
             self._toolbox = Toolbox(self.settings, self._store, self._stack, self.on_missing_model, given)
         return self._toolbox
+
+    @property
+    def _sample_tools(self) -> Toolbox:
+        from tablewright.assembly import Toolbox
+
+        if self._sample_toolbox is None:
+            self._sample_toolbox = Toolbox(replace(self.settings, **SAMPLE_WEB), self._store, self._stack)
+        return self._sample_toolbox
+
+    async def _tools_for(self, table_id: str) -> Toolbox:
+        return self._sample_tools if await self.is_sample(table_id) else self._tools
+
+    async def _opener_for(self, table_id: str) -> OpenTools:
+        toolbox = await self._tools_for((await self.table(table_id)).id)
+
+        async def open_tools(needs: Collection[Need]) -> Tools:
+            return await toolbox.open(needs, self._store) if needs else NO_TOOLS
+
+        return open_tools
 
     @staticmethod
     def strategies(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
@@ -1022,11 +1112,36 @@ class Tablewright:
         return [problem for table in await self.tables() for problem in await self._store.log.problems(table.id)]
 
 
-async def doctor(settings: Settings) -> list[Check]:
-    """What is configured and what works; never raises."""
+async def doctor(settings: Settings, *, ask: bool = False) -> list[Check]:
+    """What is configured and what works; never raises. With `ask` the model and the search are asked, which may cost
+    a little."""
     from tablewright.health import examine
 
-    return await examine(settings)
+    return await examine(settings, ask=ask)
+
+
+async def try_settings(settings: Settings, part: Literal["model", "search", "embedder"]) -> Check:
+    """Asks one of them something small; never raises."""
+    from tablewright import health
+
+    tests = {"model": health.ask_model, "search": health.ask_search, "embedder": health.ask_embedder}
+    return await tests[part](settings)
+
+
+async def find_local_servers() -> list[LocalServer]:
+    """Programs on this machine that serve models, and which."""
+    from tablewright.models import listing
+
+    return await listing.find_local_servers()
+
+
+async def list_models(provider: str, base_url: str = "", api_key: str = "") -> list[str]:
+    """What the provider offers to whoever has the key; without one what the price list knows, the newest first."""
+    from tablewright.models import listing
+
+    if api_key or base_url or provider == "ollama":
+        return await listing.list_models(provider, base_url, api_key)
+    return await asyncio.to_thread(listing.priced_models, provider)
 
 
 def whoami() -> str:

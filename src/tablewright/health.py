@@ -11,9 +11,10 @@ from importlib.util import find_spec
 import httpx2
 from pydantic import BaseModel
 
-from tablewright.assembly import SAMPLE
+from tablewright.assembly import BUILTIN, SAMPLE, budget_of, is_strict
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.models.build import build
+from tablewright.models.embedder import build_embedder
 from tablewright.models.windows import known_window
 from tablewright.secrets import masked
 from tablewright.settings import Settings
@@ -23,10 +24,12 @@ from tablewright.store.home import make_home
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import announced
 from tablewright.table.model import Noun
+from tablewright.table.text import plural
 from tablewright.table.usage import Usage, metered
 
 EXTRAS = {"parquet": "pyarrow", "local": "xllamacpp", "ocr": "rapidocr", "telemetry": "opentelemetry.sdk"}
 TRIAL = "The kettle holds 1.7 litres and was first sold in 2019."
+TRIAL_SEARCH = "weather"
 
 
 class Check(Noun, frozen=True):
@@ -48,15 +51,16 @@ class ModelTrial(Noun, frozen=True):
     usage: Usage
 
 
-async def examine(settings: Settings) -> list[Check]:
-    """What is configured and what works; never raises."""
+async def examine(settings: Settings, *, ask: bool = False) -> list[Check]:
+    """What is configured and what works; never raises. With `ask` the model and the search are really asked, which
+    may cost a little."""
     checks = [
         Check(name="Tablewright", ok=True, detail=f"{version('tablewright')} on Python {platform.python_version()}"),
         check_home(settings),
         await check_database(settings),
         check_strategies(),
-        await check_model(settings),
-        await check_search(settings),
+        await (ask_model(settings) if ask else check_model(settings)),
+        await (ask_search(settings) if ask else check_search(settings)),
     ]
     for extra, module in EXTRAS.items():
         installed = find_spec(module) is not None
@@ -117,18 +121,73 @@ async def check_model(settings: Settings) -> Check:
     )
 
 
+async def ask_model(settings: Settings) -> Check:
+    """As `check_model`, and with one small question."""
+    configured = await check_model(settings)
+    if not configured.ok or settings.model.strip() in ("", BUILTIN):
+        return configured
+    try:
+        trial = await try_model(settings)
+    except TablewrightError as error:
+        return Check(name="Model", ok=False, detail=error.what, advice=error.advice)
+    answered = f"{trial.model} answered in {trial.seconds} s"
+    if not trial.right:
+        return Check(
+            name="Model",
+            ok=False,
+            detail=f"{answered}, but wrongly: it was to read a year from a sentence, and said {trial.answer}",
+            advice="Choose a more capable model.",
+        )
+    return Check(name="Model", ok=True, detail=answered)
+
+
 async def check_search(settings: Settings) -> Check:
-    if settings.search == SAMPLE:
+    """Whether it could be searched; a SearXNG of one's own is asked."""
+    name = settings.search.partition(":")[0].strip().lower()
+    if name in (SAMPLE, "searxng"):
+        return await ask_search(settings)
+    try:
+        async with httpx2.AsyncClient() as client:
+            find_provider(settings.search, api_key=settings.search_api_key, client=client)
+    except TablewrightError as error:
+        return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
+    return Check(name="Search", ok=True, detail=f"{name}, not asked")
+
+
+async def ask_search(settings: Settings) -> Check:
+    """With one search, whatever it costs."""
+    if settings.search.strip() == SAMPLE:
         return Check(name="Search", ok=True, detail="sample: a small fictional web, on this machine")
     try:
         async with httpx2.AsyncClient() as client:
             provider = find_provider(settings.search, api_key=settings.search_api_key, client=client)
-            if provider.name != "searxng":  # the others cost money, or a place in a queue
-                return Check(name="Search", ok=True, detail=f"{provider.name}, not asked")
-            hits = await provider.search(Query(text="test"))
+            hits = await provider.search(Query(text=TRIAL_SEARCH))
     except TablewrightError as error:
         return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
-    return Check(name="Search", ok=True, detail=f"{masked(settings.search)} answers, {len(hits)} results")
+    found = f"{masked(settings.search)} answers, {len(hits)} {plural('result', len(hits))}"
+    return Check(name="Search", ok=True, detail=found)
+
+
+async def ask_embedder(settings: Settings) -> Check:
+    try:
+        embedder = build_embedder(settings)
+        try:
+            vectors = await embedder.embed([TRIAL])
+        finally:
+            await embedder.close()
+    except TablewrightError as error:
+        return Check(name="Embedder", ok=False, detail=error.what, advice=error.advice)
+    return Check(name="Embedder", ok=True, detail=f"{embedder.name} answers, {vectors.shape[1]} dimensions")
+
+
+def check_settings(settings: Settings) -> None:
+    """Raises BadSetting for what can never work; nobody is asked."""
+    build(settings)
+    budget_of(settings)
+    is_strict(settings)
+    build_embedder(settings)
+    if settings.search.strip() != SAMPLE:
+        find_provider(settings.search, api_key=settings.search_api_key, client=httpx2.AsyncClient())
 
 
 class Year(BaseModel):

@@ -38,6 +38,13 @@ def set_up(settings: Settings) -> logging.Handler:
     return handler
 
 
+def hide_secrets_of(settings: Settings) -> None:
+    """From now on also these: a key may be saved while a server runs."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler.formatter, Discreet):
+            handler.formatter.hide(settings)
+
+
 class Discreet(logging.Formatter):
     """A line of text. Whatever a library logs: the settings' secrets, credentials inside addresses and what looks like
     a token are left out, and nothing in it commands a terminal or passes for another line."""
@@ -45,6 +52,9 @@ class Discreet(logging.Formatter):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._secrets = settings.secrets
+
+    def hide(self, settings: Settings) -> None:
+        self._secrets = sorted({*self._secrets, *settings.secrets}, key=len, reverse=True)
 
     def format(self, record: logging.LogRecord) -> str:
         run = run_of(record)

@@ -1,15 +1,15 @@
 """Every setting, declared once: its name, its default, what it does. Data only; `app` builds things from it.
 
 A setting is taken from a flag, else from the environment (TABLEWRIGHT_HOME), else from `tablewright.toml` in the
-current folder (home = "…"), else it has its default. The folder may be somebody else's, so its file cannot send a key
-of the user to an address of its own.
+current folder (home = "…"), else from what was saved on the settings page, else it has its default. The folder may be
+somebody else's, so neither its file nor a home that it names can send a key of the user to an address of its own.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tablewright.errors import BadSetting
+from tablewright.saved_settings import SAVED, read_saved
 from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
 
 PREFIX = "TABLEWRIGHT_"
@@ -48,6 +49,8 @@ NOT_IN_A_FOLDER = {
 """Settings that the file of a folder cannot have, and why."""
 KEYS_OF = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
 """Providers' own variables that are used where `model_api_key` is not set, also with `model_base_url`."""
+SAMPLE_WEB = {"search": "sample", "sources": "web"}
+"""For tables that came with Tablewright, wherever else is searched."""
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
 
@@ -280,17 +283,70 @@ def load_settings(
     folder = read_file(file, names)
     own = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
     own |= {name: value for name, value in (flags or {}).items() if value}
-    settings = Settings(**(folder | own))
-    for name in SENT_TO:
-        if name in folder and name not in own:
-            check_address(name, settings, folder, environ, file)
+    saved = read_saved(Settings(**(folder | own)).home_folder)
+    settings = Settings(**(saved | folder | own))
+    check_addresses(settings, saved, folder | own, environ, Path("The settings page"))
+    check_addresses(settings, folder, own, environ, file)
     return settings
+
+
+def with_changes(
+    settings: Settings, changes: Mapping[str, str], environ: Mapping[str, str] | None = None, file: Path = FILE
+) -> tuple[Settings, dict[str, str]]:
+    """The settings of a running process with these changes saved, and what is to be saved; an empty value is the
+    default again. A saved key is for one provider at one address: it is dropped where these change without a new key.
+    Raises BadSetting for what is set elsewhere, and where a key from elsewhere would go to a saved address."""
+    environ = os.environ if environ is None else environ
+    elsewhere = set_elsewhere(environ, file)
+    usual = Settings()
+    wanted = {name: value or getattr(usual, name) for name, value in changes.items()}
+    for name, value in wanted.items():
+        if name in elsewhere and value != getattr(settings, name):
+            raise BadSetting(f"{name} is set by {elsewhere[name]}.", advice="Change it there and restart the server.")
+    changes = {name: value for name, value in changes.items() if name not in elsewhere}
+    changed = replace(settings, **wanted)
+    for key in SECRET & SAVED - elsewhere.keys():
+        if not changes.get(key) and key_is_for(changed, key) != key_is_for(settings, key):
+            changes[key] = ""
+            changed = replace(changed, **{key: ""})
+    saved = {name: getattr(changed, name) for name in SAVED if name not in elsewhere and getattr(changed, name)}
+    check_addresses(changed, saved, elsewhere, environ, Path("The settings page"))
+    return changed, changes
+
+
+def key_is_for(settings: Settings, key: str) -> tuple[str, str]:
+    """The provider and the address that a key is sent to."""
+    if key == "search_api_key":
+        return settings.search, ""
+    of = key.removesuffix("_api_key")
+    return getattr(settings, of).partition(":")[0], getattr(settings, f"{of}_base_url")
+
+
+def set_elsewhere(environ: Mapping[str, str] | None = None, file: Path = FILE) -> dict[str, str]:
+    """By name, what sets a setting so that it cannot be changed on the page: a variable, or the folder's file."""
+    environ = os.environ if environ is None else environ
+    names = [declared.name for declared in fields(Settings)]
+    found = dict.fromkeys(read_file(file, names), str(file))
+    return found | {name: PREFIX + name.upper() for name in names if environ.get(PREFIX + name.upper())}
+
+
+def check_addresses(
+    settings: Settings,
+    layer: Mapping[str, str],
+    above: Collection[str],
+    environ: Mapping[str, str],
+    file: Path,
+) -> None:
+    """For the addresses of a layer that nothing above it sets."""
+    for name in SENT_TO:
+        if name in layer and name not in above:
+            check_address(name, settings, layer, environ, file)
 
 
 def check_address(
     name: str, settings: Settings, folder: Mapping[str, str], environ: Mapping[str, str], file: Path
 ) -> None:
-    """Raises BadSetting where the folder's file would have a key that is not its own sent to an address of its own."""
+    """Raises BadSetting where a layer would have a key that is not its own sent to an address of its own."""
     _, scheme, rest = folder[name].partition("://")
     host = urlsplit(f"//{rest}").netloc.rpartition("@")[2].lower()
     key = SENT_TO[name]

@@ -7,7 +7,7 @@ are there are not read again, research goes on with its next round, pages are re
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
@@ -48,17 +48,20 @@ class Works:
         self,
         store: Store,
         tools: Callable[[], Toolbox],
+        tools_for: Callable[[str], Awaitable[Toolbox]],
         *,
         apart: Callable[[Usage], AbstractContextManager[None]],
         actor: str,
         settings: Settings,
     ) -> None:
-        """`apart` gives a run that took so much already the budget that is its own."""
+        """`tools_for` are those for a table: one that came with Tablewright is looked up in the sample web. `apart`
+        gives a run that took so much already the budget that is its own."""
         self._store = store
         self._tools = tools
+        self._tools_for = tools_for
         self._apart = apart
         self._actor = actor
-        self._settings = settings
+        self.settings = settings
 
     def all(self) -> dict[str, Work]:
         return {
@@ -94,7 +97,7 @@ class Works:
         from tablewright.assembly import BUILTIN
         from tablewright.journeys.ask.kinds import AT_INGEST, classify
 
-        if self._settings.model.strip() in ("", BUILTIN):
+        if self.settings.model.strip() in ("", BUILTIN):
             return 0
         # The documents are read by now: a model that cannot be opened, or may not be paid, takes nothing from them.
         with self._apart(run.usage), suppress(UsageError, ModelError):
@@ -112,7 +115,7 @@ class Works:
         recheck = Recheck(
             self._store,
             await self._store.tables.find(run.table_id),
-            await self._tools().open_pages(),
+            await (await self._tools_for(run.table_id)).open_pages(),
             actor=self._actor_of(run),
             fields=run.spec["fields"],
             row_ids=run.spec["row_ids"],
@@ -132,12 +135,13 @@ class Works:
     async def _refill(self, run: Run, doing: Doing) -> None:
         seen = await self._seen(run)
         table = await seen.tables.find(run.table_id)
+        toolbox = await self._tools_for(table.id)
         for way in await refresh.ways(seen, table):
-            how = self._how(doing, seen)
+            how = self._how(doing, seen, toolbox)
             fill = await enrich.plan(seen, table.id, way.fields, way.strategy, params=way.params, **how)
             await self._fill(fill, run, doing)
         for each in await refresh.rounds(seen, table.id):
-            again = await refresh.plan(seen, table.id, each, **self._how(doing, seen))
+            again = await refresh.plan(seen, table.id, each, **self._how(doing, seen, toolbox))
             if again is not None:
                 await self._fill(again, run, doing)
 
@@ -150,13 +154,13 @@ class Works:
         if not run.person:
             return self._store
         person = await self._store.users.by_id(run.person)
-        return self._store.seen_by(acting_for(person, self._settings, door="worker"))
+        return self._store.seen_by(acting_for(person, self.settings, door="worker"))
 
-    def _how(self, doing: Doing, seen: Store) -> dict[str, Any]:
+    def _how(self, doing: Doing, seen: Store, toolbox: Toolbox) -> dict[str, Any]:
         return {
-            "open_tools": partial(self._tools().open, seen=seen),
-            "terms": terms_of(self._settings),
-            "retry": retry_policy(self._settings),
+            "open_tools": partial(toolbox.open, seen=seen),
+            "terms": terms_of(self.settings),
+            "retry": retry_policy(self.settings),
             "watch": doing.tell,
         }
 
@@ -181,7 +185,7 @@ class Works:
             await self._tools().open(("web", "model"), store),
             actor=self._actor_of(run),
             minutes=run.spec["minutes"],
-            terms=terms_of(self._settings),
+            terms=terms_of(self.settings),
             watch=telling(doing, watch),
         )
         with self._apart(run.usage):
@@ -195,8 +199,8 @@ class Works:
             store,
             await self._tools().open(("web", "model"), store),
             actor=self._actor_of(run),
-            terms=terms_of(self._settings),
-            concurrency=self._settings.rows_at_once,
+            terms=terms_of(self.settings),
+            concurrency=self.settings.rows_at_once,
             watch=telling(doing, watch),
         )
         with self._apart(run.usage):

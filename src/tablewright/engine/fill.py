@@ -242,6 +242,10 @@ class Fill:
         return True
 
     @property
+    def table_id(self) -> str:
+        return self._table.id
+
+    @property
     def asks_others(self) -> bool:
         """Whether it asks somebody outside, so that doing it twice would cost money or time; else it is computed."""
         return self._asks_others

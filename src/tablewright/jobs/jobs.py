@@ -15,7 +15,7 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.jobs.report import run_report
-from tablewright.settings import JOBS_FILE, Settings
+from tablewright.settings import JOBS_FILE, SAMPLE_WEB, Settings
 from tablewright.store.home import make_private_file
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
@@ -45,7 +45,7 @@ class Jobs:
         self, store: Store, settings: Settings, open_run: OpenRun, stack: AsyncExitStack, works: Mapping[str, Work]
     ) -> None:
         self._store = store
-        self._settings = settings
+        self.settings = settings
         self._open_run = open_run
         self._stack = stack
         self._works = works
@@ -65,7 +65,9 @@ class Jobs:
         """`settings` hold for this run instead of those of this process, such as a budget of its own."""
         from tablewright.jobs.durable import DurableFill
 
-        held = {**self._settings.shared, **(settings or {})}
+        held = {**self.settings.shared, **(settings or {})}
+        if await self._store.imports.is_sample(fill.table_id):
+            held |= SAMPLE_WEB
         left = await self._store.quotas.left()
         if left is not None:
             held["budget"] = str(min(left, float(held["budget"] or left)))
@@ -214,7 +216,7 @@ class Jobs:
         """Works on what the queue has, with all other workers, until `stop` is set."""
         from tablewright.jobs.worker import work
 
-        everywhere = self._settings.slices_everywhere
+        everywhere = self.settings.slices_everywhere
         await work(self._store, await self._conduct(), self._queue, stop, kind=kind, everywhere=everywhere)
 
     async def schedule(self, table_id: str, routine: Routine, every: str, spec: dict[str, Any]) -> Schedule:
@@ -237,9 +239,9 @@ class Jobs:
     @property
     def _queue(self) -> str:
         """The address of its database; a file is private before the queue's library makes it."""
-        if not self._settings.database_url:
-            make_private_file(self._settings.home_folder / JOBS_FILE)
-        return self._settings.jobs_database
+        if not self.settings.database_url:
+            make_private_file(self.settings.home_folder / JOBS_FILE)
+        return self.settings.jobs_database
 
     @property
     def serves_others(self) -> bool:

@@ -10,6 +10,8 @@ import tempfile
 from ast import literal_eval
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -42,7 +44,8 @@ class Imported(Noun, frozen=True):
 class FileOptions(Noun, frozen=True):
     """What the user says about a file; everything else is found out.
 
-    `origin` tells an uploaded file when it comes again: its path is only for as long as it is read."""
+    `origin` tells an uploaded file when it comes again: its path is only for as long as it is read. `fields` are its
+    columns with the names and types that the user wants, in the order of the file; empty: as they were found out."""
 
     name: str = ""
     origin: str = ""
@@ -51,6 +54,20 @@ class FileOptions(Noun, frozen=True):
     sheet: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    fields: tuple[Field, ...] = ()
+
+
+class Preview(Noun, frozen=True):
+    """What a file would become; nothing is imported yet. `rows` are the first, as texts. `misfits` are, by column, the
+    values that do not fit the type that the user wants, and would be left out: how many, and the first few."""
+
+    name: str
+    fields: tuple[Field, ...]
+    key_field: str
+    row_count: int
+    rows: tuple[tuple[str, ...], ...]
+    warnings: tuple[str, ...] = ()
+    misfits: Mapping[str, tuple[int, tuple[str, ...]]] = {}
 
 
 @asynccontextmanager
@@ -72,6 +89,61 @@ async def read_file(path: Path, options: FileOptions) -> AsyncIterator[Incoming]
         yield from_spool(outline, spool)
 
 
+async def preview(path: Path, options: FileOptions, *, rows: int = 8) -> Preview:
+    async with read_file(path, options) as incoming:
+        wanted = with_fields(incoming, options.fields)
+        first = tuple(tuple(cell_text(cell) for cell in cells) for cells in islice(wanted.rows(), rows))
+        misfits = await asyncio.to_thread(find_misfits, incoming, wanted) if wanted is not incoming else {}
+    return Preview(
+        name=options.name or wanted.name,
+        fields=wanted.fields,
+        key_field=choose_key_field(wanted, options.key_field),
+        row_count=wanted.row_count,
+        rows=first,
+        warnings=wanted.warnings,
+        misfits=misfits,
+    )
+
+
+def with_fields(incoming: Incoming, fields: Sequence[Field]) -> Incoming:
+    """The same rows in columns of other names and types."""
+    if not fields:
+        return incoming
+    if len(fields) != len(incoming.fields):
+        raise BadField(f"The file has {len(incoming.fields)} columns, not {len(fields)}.")
+    check_names([field.name for field in fields])
+    pairs = list(zip(incoming.fields, fields, strict=True))
+
+    def batches() -> Iterator[Iterable[tuple[Cell, ...]]]:
+        for batch in incoming.batches():
+            yield [tuple(fitted(cell, *pair) for cell, pair in zip(cells, pairs, strict=True)) for cells in batch]
+
+    kept = dict(zip((field.name for field in incoming.fields), fields, strict=True)).get(incoming.key_field)
+    return replace(incoming, fields=tuple(fields), batches=batches, key_field=kept.name if kept else "")
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Of all columns of a table."""
+    seen: set[str] = set()
+    if not names:
+        raise BadField("A table needs at least one column.")
+    for name in names:
+        if not name.strip() or "{" in name or "}" in name:
+            raise BadField("Every column needs a name, without { and }.")
+        if column_key(name) in seen:
+            raise BadField(f"Two columns are called {name!r}.", advice="Give one of them another name.")
+        seen.add(column_key(name))
+
+
+def find_misfits(incoming: Incoming, wanted: Incoming) -> dict[str, tuple[int, tuple[str, ...]]]:
+    found: dict[str, list[str]] = {}
+    for cells, changed in zip(incoming.rows(), wanted.rows(), strict=True):
+        for cell, other, field in zip(cells, changed, wanted.fields, strict=True):
+            if cell.value is not None and other.value is None:
+                found.setdefault(field.name, []).append(cell_text(cell))
+    return {name: (len(values), tuple(values[:3])) for name, values in found.items()}
+
+
 async def import_file(
     store: Store,
     path: Path,
@@ -81,7 +153,8 @@ async def import_file(
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
     """`progress` is told how many rows of how many are in; from a store's thread."""
-    async with read_file(path, options) as incoming:
+    async with read_file(path, options) as read:
+        incoming = with_fields(read, options.fields)
         file = await described(path, options)
         table = await store.tables.create(
             options.name or incoming.name,

@@ -14,6 +14,9 @@ from tablewright.store.sharing import visible
 from tablewright.store.tables import head
 from tablewright.table.model import Noun
 
+SAMPLE = "sample:"
+"""The path of a file that came with Tablewright begins with it."""
+
 
 class ImportedFile(Noun, frozen=True):
     """`reading` says how the file was read: the same file, read in another way, is another table."""
@@ -60,6 +63,15 @@ class Imports:
             if found is None:
                 return None
             return found.id, ImportedFile(path=path, content_hash=found.content_hash, reading=found.reading)
+
+        return await self._database.read(work)
+
+    async def is_sample(self, table_id: str) -> bool:
+        """Whether it came with Tablewright: what it is about is found in the sample web alone."""
+
+        def work(connection: Connection) -> bool:
+            query = select(schema.imports.c.path).where(schema.imports.c.table_no == head(connection, table_id).no)
+            return str(connection.execute(query).scalar_one_or_none() or "").startswith(SAMPLE)
 
         return await self._database.read(work)
 

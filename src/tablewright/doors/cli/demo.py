@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     from tablewright.app import Operation, Tablewright
     from tablewright.table.model import Cell
 
-FIELDS = (
-    "Founded:number=What year was {Company} founded?",
-    "Headquarters=In which city is {Company} headquartered?",
-    "CEO=Who is the chief executive of {Company}?",
-    "Employees:number=How many people does {Company} employ?",
-)
 JUDGED = (
     "Customers:select(businesses, consumers, both)=Whom does {Company} sell to?",
     "Known for=What is {Company} known for?",
@@ -46,6 +40,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
 
     from tablewright.app import Tablewright
     from tablewright.doors.cli import output, views
+    from tablewright.sample import COLUMNS
     from tablewright.sample.model import RecordedModel
     from tablewright.settings import Settings
     from tablewright.table.fieldspec import parse_field
@@ -66,7 +61,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
             task = progress.add_task("Filling", total=None)
             run = await tablewright.plan_enrich(
                 table_id,
-                [parse_field(text) for text in FIELDS],
+                [parse_field(text) for text in COLUMNS],
                 "pipeline",
                 watch=lambda news: progress.update(
                     task, completed=news.done, total=news.total, description=output.doing(news)

@@ -40,6 +40,7 @@ PLACES = (
     ("Shortlist", "/shortlist", "checklist"),
     ("Runs", "/runs", "directions_run"),
     ("Health", "/status", "monitor_heart"),
+    ("Settings", "/settings", "settings"),
 )
 
 
@@ -73,6 +74,13 @@ async def visit_to_run() -> Visit:
     """The same, for a person who may start what costs money."""
     seen = await visit_now()
     seen.must_run()
+    return seen
+
+
+async def visit_to_administer() -> Visit:
+    """The same, for an admin."""
+    seen = await visit_now()
+    seen.must_administer()
     return seen
 
 

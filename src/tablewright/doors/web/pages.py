@@ -29,6 +29,8 @@ MODULES = (
     "shortlist_page",
     "runs_page",
     "health_page",
+    "settings_page",
+    "start_page",
 )
 BUILDING = 60.0
 """Seconds that a page may take until it is there. NiceGUI answers with an error after 3, which a busy machine needs."""

@@ -1,0 +1,357 @@
+"""The parts of the settings, each a card that is tested and saved by itself. Keys go in and never come out again; what
+the environment or `tablewright.toml` sets is shown and cannot be changed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+from nicegui import ui
+from nicegui.elements.mixins.disableable_element import DisableableElement
+
+from tablewright.app import find_local_servers, list_models, try_settings
+from tablewright.doors.web.frame import heading, hidden, say, text, visit_to_administer, what_next
+from tablewright.doors.web.plain import chip, quiet
+from tablewright.errors import TablewrightError, UsageError
+from tablewright.settings import Settings, set_elsewhere, with_changes
+
+if TYPE_CHECKING:
+    from tablewright.app import LocalServer
+
+NO_MODEL = "builtin"
+ENDPOINT = "endpoint"
+PROVIDERS = {
+    NO_MODEL: "No model",
+    "anthropic": "Anthropic",
+    "google": "Google Gemini",
+    "openai": "OpenAI",
+    "ollama": "Ollama, on this computer",
+    ENDPOINT: "Another OpenAI-compatible server",
+}
+NEEDS_KEY = ("anthropic", "google", "openai")
+WITHOUT_A_MODEL = (
+    "Without a model, Tablewright reads only what pages and documents state plainly: labels, tables and sentences that "
+    "name the thing and the value. Questions in your own words need a model."
+)
+ENGINES = {
+    "ddgs": "DuckDuckGo: no key, but it refuses many searches in a row",
+    "brave": "Brave Search",
+    "exa": "Exa",
+    "serper": "Serper (Google results)",
+    "tavily": "Tavily",
+    "searxng": "SearXNG, your own server",
+    "sample": "Sample web: fictional, on this computer, to try things out",
+}
+FREE_ENGINES = ("ddgs", "searxng", "sample")
+EVIDENCE = {
+    "judged": "Also what a model concludes from quotes; such values are marked “judged”",
+    "strict": "Only what a source states, or what follows from it by a rule such as a unit conversion",
+}
+
+
+class Part:
+    """One card. A subclass builds its fields and says which settings they come to."""
+
+    title = ""
+    tests: Literal["model", "search", "embedder", ""] = ""
+
+    def __init__(self, settings: Settings, *, on_save: Callable[[], None] = lambda: None) -> None:
+        self.settings = settings
+        self.elsewhere = set_elsewhere()
+        self.on_save = on_save
+
+    def build(self) -> None:
+        with ui.element("section").classes("tw-card tw-column") as card:
+            card.props["aria-label"] = self.title
+            heading(self.title)
+            with ui.element("div").classes("tw-settings"):
+                self.fields()
+            with ui.element("div").classes("tw-row"):
+                self.saving = ui.button("Save", icon="save", on_click=self.save).props("unelevated")
+                if self.tests:
+                    self.testing = ui.button("Test", icon="bolt", on_click=self.test).props("outline")
+                self.result = ui.element("div").classes("tw-grow").props("role=status")
+
+    def fields(self) -> None:
+        raise NotImplementedError
+
+    def changes(self) -> dict[str, str]:
+        """As the fields are now; raises UsageError for what is missing. A key that was not typed is not in it."""
+        raise NotImplementedError
+
+    def saved(self, settings: Settings) -> None:
+        """After saving: keys that were typed are gone from the page."""
+
+    def fixed(self, element: DisableableElement, *names: str) -> None:
+        """Shows which variable or file sets it, where one does."""
+        for name in names:
+            if name in self.elsewhere:
+                element.disable()
+                quiet(f"Set by {self.elsewhere[name]}; change it there.")
+
+    def key_field(self, name: str, label: str) -> ui.input:
+        """Write-only: whether there is a key, never which."""
+        there = bool(getattr(self.settings, name))
+        field = ui.input(label, placeholder="Saved; type to replace it" if there else "").props(
+            "type=password outlined dense autocomplete=new-password maxlength=500 stack-label"
+        )
+        self.fixed(field, name)
+        return field
+
+    def show(self, good: bool, *lines: str) -> None:
+        self.result.clear()
+        with self.result:
+            with ui.element("div").classes("tw-row no-wrap items-start"):
+                chip("works" if good else "problem", "high" if good else "failed")
+                text(hidden(lines[0]))
+            for line in lines[1:]:
+                quiet(hidden(line))
+
+    async def test(self) -> None:
+        assert self.tests
+        self.testing.props("loading")
+        try:
+            visit = await visit_to_administer()
+            settings, _ = with_changes(visit.server.settings, self.changes())
+            found = await try_settings(settings, self.tests)
+            self.show(found.ok, found.detail, *([found.advice] if found.advice else []))
+        except TablewrightError as error:
+            self.show(False, error.what, *what_next(error))
+        finally:
+            self.testing.props(remove="loading")
+
+    async def save(self) -> None:
+        try:
+            visit = await visit_to_administer()
+            await visit.server.save_settings(self.changes(), actor=visit.person.name)
+        except TablewrightError as error:
+            self.show(False, error.what, *what_next(error))
+            return
+        self.settings = visit.server.settings
+        self.saved(self.settings)
+        self.result.clear()
+        say("Saved. It is used from now on; runs under way keep the settings that they began with.")
+        self.on_save()
+
+
+class ModelPart(Part):
+    title = "Model"
+    tests = "model"
+
+    def fields(self) -> None:
+        settings = self.settings
+        provider, _, name = settings.model.strip().partition(":")
+        if provider == "openai" and settings.model_base_url:
+            provider = ENDPOINT
+        providers = PROVIDERS if provider in PROVIDERS else {**PROVIDERS, provider: settings.model}
+        self.local = ui.element("div").classes("tw-column")
+        self.provider = ui.select(providers, value=provider, label="Who reads and judges").props("outlined dense")
+        self.explained = quiet(WITHOUT_A_MODEL)
+        self.base_url = ui.input(
+            "Address", value=settings.model_base_url, placeholder="http://127.0.0.1:8000/v1"
+        ).props("outlined dense stack-label")
+        self.key = self.key_field("model_api_key", "Key")
+        self.name = ui.select(
+            [name] if name else [], value=name or None, label="Model", with_input=True, new_value_mode="add-unique"
+        ).props('outlined dense input-debounce=0 hint="Choose from the list, or type a name and press Enter"')
+        self.listing = ui.button("Show the models of this provider", icon="list", on_click=self.list_names)
+        self.listing.props("flat dense no-caps")
+        self.fixed(self.provider, "model")
+        self.fixed(self.base_url, "model_base_url")
+        if "model" in self.elsewhere:
+            self.name.disable()
+        self.provider.on_value_change(self.choose)
+        self.show_fields()
+        ui.timer(0.1, self.look_for_local, once=True)
+
+    def show_fields(self) -> None:
+        chosen = self.provider.value
+        self.explained.set_visibility(chosen == NO_MODEL)
+        self.base_url.set_visibility(chosen in (ENDPOINT, "ollama"))
+        self.key.set_visibility(chosen in (*NEEDS_KEY, ENDPOINT))
+        self.name.set_visibility(chosen != NO_MODEL)
+        self.listing.set_visibility(chosen in PROVIDERS and chosen != NO_MODEL)
+
+    def choose(self) -> None:
+        self.name.set_options([], value=None)
+        self.base_url.set_value("")
+        self.show_fields()
+
+    async def look_for_local(self) -> None:
+        """A program on this computer that serves models needs no key: it is offered."""
+        found = await find_local_servers()
+        if not found or "model" in self.elsewhere or self.settings.model != NO_MODEL:
+            return
+        with self.local:
+            for server in found:
+                with ui.element("div").classes("tw-row"):
+                    count = len(server.models)
+                    text(f"{server.name} is running on this computer, with {count} model{'s' if count > 1 else ''}.")
+                    ui.button(f"Use {server.name}", on_click=lambda server=server: self.use_local(server)).props(
+                        "outline dense no-caps padding='4px 12px'"
+                    )
+
+    def use_local(self, server: LocalServer) -> None:
+        self.provider.set_value(server.provider if server.provider == "ollama" else ENDPOINT)
+        if server.provider != "ollama":
+            self.base_url.set_value(server.base_url)
+        self.name.set_options(list(server.models), value=server.models[0])
+
+    async def list_names(self) -> None:
+        visit = await visit_to_administer()
+        self.listing.props("loading")
+        provider = "openai" if self.provider.value == ENDPOINT else self.provider.value
+        try:
+            settings, _ = with_changes(visit.server.settings, self.access())
+            names = await list_models(provider, settings.model_base_url, settings.model_api_key)
+        except TablewrightError as error:
+            self.show(False, error.what, *what_next(error))
+            return
+        finally:
+            self.listing.props(remove="loading")
+        kept = self.name.value if self.name.value in names else None
+        self.name.set_options(names, value=kept)
+        self.name.run_method("showPopup")
+
+    def access(self) -> dict[str, str]:
+        """Where and with which key the chosen provider is asked; the name of the model is left as it is."""
+        provider = "openai" if self.provider.value == ENDPOINT else self.provider.value
+        address = (self.base_url.value or "").strip() if self.provider.value in (ENDPOINT, "ollama") else ""
+        if self.provider.value == ENDPOINT and not address:
+            raise UsageError("The address of the server is missing.", advice="It usually ends in /v1.")
+        changes = {"model": f"{provider}:{self.name.value or '-'}", "model_base_url": address}
+        if key := (self.key.value or "").strip():
+            changes["model_api_key"] = key
+        return changes
+
+    def changes(self) -> dict[str, str]:
+        provider = self.provider.value
+        if provider == NO_MODEL:
+            return {"model": NO_MODEL, "model_base_url": "", "model_api_key": ""}
+        if provider not in PROVIDERS:
+            return {"model": self.settings.model}
+        if not self.name.value:
+            raise UsageError("Which model? Choose a name, or type one and press Enter.")
+        return self.access()
+
+    def saved(self, settings: Settings) -> None:
+        forget_key(self.key, there=bool(settings.model_api_key))
+
+
+class SearchPart(Part):
+    title = "Web search"
+    tests = "search"
+
+    def fields(self) -> None:
+        engine, _, address = self.settings.search.strip().partition(":")
+        engines = ENGINES if engine in ENGINES else {**ENGINES, engine: engine}
+        self.engine = ui.select(engines, value=engine, label="Search with").props("outlined dense")
+        self.address = ui.input("Address", value=address, placeholder="http://127.0.0.1:8888").props(
+            "outlined dense stack-label"
+        )
+        self.key = self.key_field("search_api_key", "Key")
+        self.fixed(self.engine, "search")
+        if "search" in self.elsewhere:
+            self.address.disable()
+        self.engine.on_value_change(self.show_fields)
+        self.show_fields()
+
+    def show_fields(self) -> None:
+        self.address.set_visibility(self.engine.value == "searxng")
+        self.key.set_visibility(self.engine.value not in FREE_ENGINES)
+
+    def changes(self) -> dict[str, str]:
+        engine, address = self.engine.value, (self.address.value or "").strip()
+        if engine == "searxng" and not address:
+            raise UsageError("The address of the SearXNG server is missing.")
+        changes = {"search": f"{engine}:{address}" if engine == "searxng" else engine}
+        if key := (self.key.value or "").strip():
+            changes["search_api_key"] = key
+        return changes
+
+    def saved(self, settings: Settings) -> None:
+        forget_key(self.key, there=bool(settings.search_api_key))
+
+
+class BudgetPart(Part):
+    title = "Budget"
+
+    def fields(self) -> None:
+        quiet("A run that reaches its budget stops, and keeps what it found. Empty: no limit.")
+        self.dollars = ui.input("Dollars a run may spend", value=self.settings.budget).props("outlined dense")
+        self.tokens = ui.input("Tokens a run may use", value=self.settings.budget_tokens).props("outlined dense")
+        self.fixed(self.dollars, "budget")
+        self.fixed(self.tokens, "budget_tokens")
+
+    def changes(self) -> dict[str, str]:
+        return {
+            "budget": (self.dollars.value or "").strip(),
+            "budget_tokens": (self.tokens.value or "").strip(),
+        }
+
+
+class EvidencePart(Part):
+    title = "Evidence"
+
+    def fields(self) -> None:
+        self.choice = ui.radio(EVIDENCE, value=self.settings.evidence).props('aria-label="Which values count"')
+        self.fixed(self.choice, "evidence")
+
+    def changes(self) -> dict[str, str]:
+        return {"evidence": self.choice.value}
+
+
+class EmbedderPart(Part):
+    title = "Search in documents"
+    tests = "embedder"
+
+    def fields(self) -> None:
+        kind, _, name = self.settings.embedder.partition(":")
+        quiet("What finds passages by meaning. Documents that are in already are found again once they are re-read.")
+        choices = {"wordllama": "On this computer (no key)", "openai": "OpenAI, or a server that is compatible"}
+        self.kind = ui.select(choices, value=kind, label="Embeddings").props("outlined dense")
+        self.name = ui.input("Model", value=name, placeholder="text-embedding-3-small").props(
+            "outlined dense stack-label"
+        )
+        self.base_url = ui.input("Address, empty for OpenAI", value=self.settings.embedder_base_url).props(
+            "outlined dense"
+        )
+        self.key = self.key_field("embedder_api_key", "Key")
+        self.fixed(self.kind, "embedder")
+        self.fixed(self.base_url, "embedder_base_url")
+        if "embedder" in self.elsewhere:
+            self.name.disable()
+        self.kind.on_value_change(self.show_fields)
+        self.show_fields()
+
+    def show_fields(self) -> None:
+        for field in (self.name, self.base_url, self.key):
+            field.set_visibility(self.kind.value == "openai")
+
+    def changes(self) -> dict[str, str]:
+        if self.kind.value == "wordllama":
+            return {"embedder": "wordllama", "embedder_base_url": "", "embedder_api_key": ""}
+        name = (self.name.value or "").strip()
+        if not name:
+            raise UsageError("The name of the embedding model is missing.")
+        changes = {"embedder": f"openai:{name}", "embedder_base_url": (self.base_url.value or "").strip()}
+        if key := (self.key.value or "").strip():
+            changes["embedder_api_key"] = key
+        return changes
+
+    def saved(self, settings: Settings) -> None:
+        forget_key(self.key, there=bool(settings.embedder_api_key))
+
+
+PARTS: Mapping[str, type[Part]] = {
+    "model": ModelPart,
+    "search": SearchPart,
+    "budget": BudgetPart,
+    "evidence": EvidencePart,
+    "embedder": EmbedderPart,
+}
+
+
+def forget_key(field: ui.input, *, there: bool) -> None:
+    field.set_value("")
+    field.props["placeholder"] = "Saved; type to replace it" if there else ""

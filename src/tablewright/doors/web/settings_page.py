@@ -1,0 +1,26 @@
+"""Settings: the model, the search, the budget, the evidence. For admins; used at once, without a restart."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from tablewright.doors.web.frame import visit_now
+from tablewright.doors.web.plain import journey, quiet
+from tablewright.doors.web.settings_form import PARTS
+
+PATH = "/settings"
+
+
+@ui.page(PATH, title="Settings · Tablewright")
+async def settings_page() -> None:
+    visit = await visit_now()
+    with journey("Settings", here=PATH):
+        if not visit.person.may_administer:
+            quiet("Only an admin sees and changes the settings.")
+            return
+        quiet(
+            "Saved in the home folder of this server, keys encrypted. They hold for everyone who uses it, and for "
+            "commands on this computer."
+        )
+        for part in PARTS.values():
+            part(visit.server.settings).build()

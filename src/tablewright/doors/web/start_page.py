@@ -1,0 +1,50 @@
+"""The first steps: a model, a search engine, a first table. Each can be skipped and done later in the settings."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from tablewright.doors.web.frame import heading, visit_now
+from tablewright.doors.web.plain import journey, quiet
+from tablewright.doors.web.settings_form import PARTS
+from tablewright.doors.web.start_table import sample_button, show_ways
+from tablewright.doors.web.tables_page import ABOUT_SAMPLE
+
+STEPS = {"model": "Model", "search": "Web search", "table": "First table"}
+WHY = {
+    "model": "A language model reads pages and documents, and judges what they say. Without one only what is stated "
+    "plainly is found.",
+    "search": "Where facts are looked for on the web. A search engine with a key answers reliably; without one you can "
+    "begin at once, but many searches in a row are refused.",
+    "table": "Bring your rows, then ask for columns.",
+}
+
+
+@ui.page("/start", title="First steps · Tablewright")
+async def start_page(step: str = "model") -> None:
+    visit = await visit_now()
+    step = step if step in STEPS and visit.person.may_administer else "table"
+    names = list(STEPS)
+    number = names.index(step)
+    with journey("First steps", here=""):
+        with ui.element("ol").classes("tw-guide").props('aria-label="Steps"'):
+            for place, name in enumerate(names):
+                with ui.element("li") as line:
+                    ui.link(f"{place + 1}. {STEPS[name]}", f"/start?step={name}")
+                if name == step:
+                    line.props("aria-current=step")
+        quiet(WHY[step])
+        if step == "table":
+            sample_button(first=True)
+            quiet(ABOUT_SAMPLE)
+            heading("Start with your own rows")
+            if visit.person.may_change:
+                show_ways()
+            return
+
+        def go_on() -> None:
+            ui.navigate.to(f"/start?step={names[number + 1]}")
+
+        PARTS[step](visit.server.settings, on_save=go_on).build()
+        with ui.element("div").classes("tw-row"):
+            ui.button("Skip", icon="skip_next", on_click=go_on).props("flat")

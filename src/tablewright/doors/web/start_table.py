@@ -1,0 +1,322 @@
+"""The ways to a table: a filled sample, a blank one, a pasted list, a file, rows that are found, your documents."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec.structs import replace
+from nicegui import events, ui
+from nicegui.elements.upload_files import FileUpload
+
+from tablewright.app import FileOptions, KnownFile, Preview
+from tablewright.doors.api.uploads import safe_name
+from tablewright.doors.server.context import Visit
+from tablewright.doors.web.frame import heading, say, tell, text, visit_to_change
+from tablewright.doors.web.plain import quiet
+from tablewright.doors.web.uploads import file_drop
+from tablewright.errors import TablewrightError, UsageError
+from tablewright.table.model import Field, FieldType, Table
+from tablewright.table.text import plural, shortened
+
+LARGEST = 200 * 1024 * 1024
+KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
+MOST_PASTED = 1_000_000
+"""Characters of a pasted list."""
+TYPES: tuple[FieldType, ...] = ("text", "number", "money", "date", "boolean", "url", "list")
+SEPARATORS = {"\t": "One row a line, or cells copied from a spreadsheet", ",": "Commas", ";": "Semicolons"}
+
+
+def sample_button(*, first: bool = False) -> ui.button:
+    async def bring() -> None:
+        button.props("loading")
+        try:
+            visit = await visit_to_change()
+            table = await visit.tablewright.add_sample()
+        finally:
+            button.props(remove="loading")
+        ui.navigate.to(f"/tables/{table.id}")
+
+    button = ui.button("Open a filled sample", icon="science", on_click=bring)
+    button.props("unelevated size=lg" if first else "outline")
+    return button
+
+
+def show_ways() -> None:
+    """For people who may change things."""
+    label = "Drop a CSV or Excel file here, or click to choose one"
+    file_drop(label, KINDS, largest=LARGEST, several=False, take=take_file, refuse=refuse_file).classes("tw-drop")
+    with ui.element("div").classes("tw-row"):
+        ui.button("Blank table", icon="add", on_click=ask_blank).props("outline")
+        ui.button("Paste a list", icon="content_paste", on_click=ask_list).props("outline")
+        ui.button("Find rows", icon="manage_search", on_click=lambda: ui.navigate.to("/find")).props("outline")
+        ui.button("From documents", icon="description", on_click=ask_documents).props("outline")
+
+
+def refuse_file() -> None:
+    say(f"That file is not taken. It must be one of {KINDS.replace(',', ', ')}, of at most 200 MB.", good=False)
+
+
+async def take_file(event: events.UploadEventArguments) -> None:
+    event.sender.run_method("reset")  # it takes one file at a time, and this one has arrived
+    await import_upload(event.file)
+
+
+async def import_upload(file: FileUpload) -> None:
+    visit = await visit_to_change()
+    with tempfile.TemporaryDirectory(prefix="tablewright-upload-") as folder:
+        path = Path(folder) / safe_name(file.name, "table")
+        await file.save(path)
+        options = FileOptions(name=path.stem, origin=f"upload:{visit.person.id}:{path.name}")
+        known = await visit.tablewright.recognise_file(path, options)
+        if known is not None:
+            choice = await ask_which_table(path.name, known)
+            if choice == "known" and known.changed:
+                await visit.tablewright.add_new_rows(known)
+            if choice == "known":
+                ui.navigate.to(f"/tables/{known.table.id}")
+            if choice != "new":
+                return
+        await import_previewed(visit, path, options)
+
+
+async def import_previewed(visit: Visit, path: Path, options: FileOptions) -> None:
+    """Shows what the file would become, as often as the person changes something; imports it when they say so."""
+    chosen = await Previewed(visit, path, options).ask()
+    if chosen is not None:
+        imported = await visit.tablewright.import_file(path, chosen)
+        ui.navigate.to(f"/tables/{imported.table.id}")
+
+
+class Previewed:
+    """The window with the first rows of a file, in which columns get their names and types. Nothing is imported."""
+
+    def __init__(self, visit: Visit, path: Path, options: FileOptions) -> None:
+        self._visit = visit
+        self._path = path
+        self._options = options
+
+    async def ask(self) -> FileOptions | None:
+        self._shown = await self._visit.tablewright.preview_file(self._path, self._options)
+        with ui.dialog().props("persistent") as self._window, ui.card().classes("tw-dialog tw-dialog-wide"):
+            heading("Import a table")
+            self._name = ui.input("Name of the table", value=self._shown.name).props("outlined dense maxlength=200")
+            self._header = ui.checkbox("The first line has the names of the columns", value=self._options.header)
+            self._header.on_value_change(self._read_anew)
+            self._body = ui.element("div").classes("tw-column")
+            with ui.element("div").classes("tw-row tw-end"):
+                ui.button("Cancel", on_click=lambda: self._window.submit(None)).props("flat")
+                ui.button("Import", icon="file_download", on_click=self._import).props("unelevated")
+        self._show()
+        answer: FileOptions | None = await self._window
+        self._window.delete()
+        return answer
+
+    def _show(self) -> None:
+        shown = self._shown
+        self._body.clear()
+        with self._body:
+            text(f"{shown.row_count:,} {plural('row', shown.row_count)}, {len(shown.fields)} columns", "tw-muted")
+            self._problems = ui.element("div").classes("tw-column").props("role=status")
+            self._show_problems(shown)
+            scroll = ui.element("div").classes("tw-scroll").props('tabindex=0 role=region aria-label="First rows"')
+            with scroll, ui.element("table").classes("tw-grid"):
+                with ui.element("thead"), ui.element("tr"):
+                    self._fields = [self._heading(field) for field in shown.fields]
+                with ui.element("tbody"):
+                    for cells in shown.rows:
+                        with ui.element("tr"):
+                            for cell in cells:
+                                with ui.element("td"):
+                                    text(shortened(cell, 80))
+            names = [field.name for field in shown.fields]
+            self._key = ui.select(names, value=shown.key_field or None, label="What names a row").props(
+                "outlined dense"
+            )
+
+    def _heading(self, field: Field) -> tuple[ui.input, ui.select]:
+        types = TYPES if field.type in TYPES else (*TYPES, field.type)
+        with ui.element("th").props("scope=col"):
+            name = ui.input(value=field.name).props("dense outlined maxlength=300")
+            name.props["aria-label"] = f"Name of {field.name}"
+            kind = ui.select(list(types), value=field.type).props("dense outlined options-dense")
+            kind.props["aria-label"] = f"Type of {field.name}"
+            kind.on_value_change(self._look_again)
+        return name, kind
+
+    def _show_problems(self, shown: Preview) -> None:
+        self._problems.clear()
+        with self._problems:
+            for warning in shown.warnings:
+                text(f"⚠ {warning}", "tw-small")
+            for name, (count, first) in shown.misfits.items():
+                kind = next(field.type for field in shown.fields if field.name == name)
+                values = ", ".join(f"“{shortened(value, 40)}”" for value in first)
+                text(
+                    f"⚠ {name}: {count:,} {plural('value', count)} would be left out, not being of the type {kind}: "
+                    f"{values}{' …' if count > len(first) else ''}",
+                    "tw-small",
+                )
+
+    def _wanted(self) -> FileOptions:
+        """As the window says now. Names and types are only said where they are others than were found out."""
+        changed = [
+            replace(
+                field, name=(name.value or "").strip(), type=kind.value, **({} if kind.value == field.type else PLAIN)
+            )
+            for field, (name, kind) in zip(self._shown.fields, self._fields, strict=True)
+        ]
+        names = [field.name for field in self._shown.fields]
+        key = changed[names.index(self._key.value)].name if self._key.value in names else ""
+        return replace(
+            self._options,
+            name=(self._name.value or "").strip() or self._shown.name,
+            key_field="" if self._key.value == self._shown.key_field and tuple(changed) == self._shown.fields else key,
+            fields=() if tuple(changed) == self._shown.fields else tuple(changed),
+        )
+
+    async def _read_anew(self) -> None:
+        self._options = replace(self._options, header=bool(self._header.value), key_field="", fields=())
+        try:
+            self._shown = await self._visit.tablewright.preview_file(self._path, self._options)
+        except TablewrightError as error:
+            tell(error)
+            return
+        self._show()
+
+    async def _look_again(self) -> None:
+        """After a type was changed: which values would not fit it."""
+        try:
+            self._show_problems(await self._visit.tablewright.preview_file(self._path, self._wanted()))
+        except TablewrightError as error:
+            tell(error)
+
+    async def _import(self) -> None:
+        try:
+            wanted = self._wanted()
+            await self._visit.tablewright.preview_file(self._path, wanted)
+        except TablewrightError as error:
+            tell(error)
+            return
+        self._window.submit(wanted)
+
+
+PLAIN: dict[str, object] = {"unit": "", "options": ()}
+"""What belongs to the type that a column had."""
+
+
+async def ask_which_table(file: str, known: KnownFile) -> str | None:
+    """A file that was imported before goes on with its table ("known"), unless the person wants a new one ("new")."""
+    rows = f"{len(known.new_rows):,} new {plural('row', len(known.new_rows))}"
+    changed = f"{file} has changed since it became the table {known.table.name}. "
+    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
+        ui.label("This file was imported before").classes("tw-h2")
+        if known.changed and known.new_rows:
+            text(f"{changed}It has {rows}; what is in the table stays as it is.")
+        elif known.changed:
+            text(f"{changed}It has no new rows, and what is in the table stays as it is.")
+        else:
+            text(f"{file} is the table {known.table.name}.")
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Cancel", on_click=lambda: window.submit(None)).props("flat")
+            ui.button("Make a new table", on_click=lambda: window.submit("new")).props("flat")
+            label = f"Add {rows}" if known.new_rows else "Open the table"
+            ui.button(label, on_click=lambda: window.submit("known")).props("unelevated")
+    answer: str | None = await window
+    window.delete()
+    return answer
+
+
+async def ask_blank() -> None:
+    with window_of("Blank table") as window:
+        name = ui.input("Name of the table").props("outlined dense autofocus maxlength=200")
+        columns = ui.input("Columns, separated by commas", value="Name").props("outlined dense maxlength=2000")
+        quiet("The first column says what a row is about, such as a company or a product.")
+
+        async def create() -> None:
+            visit = await visit_to_change()
+            fields = [Field(name=each.strip()) for each in (columns.value or "").split(",") if each.strip()]
+            window.submit(await visit.tablewright.create_table(name.value or "", fields))
+
+        end_buttons(window, "Create", create)
+    await open_made(window)
+
+
+async def ask_list() -> None:
+    with window_of("Paste a list") as window:
+        name = ui.input("Name of the table", value="List").props("outlined dense maxlength=200")
+        pasted = ui.textarea("Rows").props(f"outlined autofocus rows=10 debounce=200 maxlength={MOST_PASTED}")
+        between = ui.select(SEPARATORS, value="\t", label="Columns are separated by").props("outlined dense")
+
+        async def preview() -> None:
+            if not (pasted.value or "").strip():
+                raise UsageError("There is nothing in the list yet.", advice="Paste one row a line.")
+            window.submit(pasted.value.strip("\r\n"))
+
+        end_buttons(window, "Preview", preview)
+    content = await window
+    window.delete()
+    if not content:
+        return
+    visit = await visit_to_change()
+    with tempfile.TemporaryDirectory(prefix="tablewright-upload-") as folder:
+        path = Path(folder) / "list.csv"
+        path.write_text(content, encoding="utf-8")
+        options = FileOptions(
+            name=(name.value or "").strip() or "List",
+            header=between.value in content.partition("\n")[0],
+            delimiter=between.value,
+            encoding="utf-8",
+        )
+        await import_previewed(visit, path, options)
+
+
+async def ask_documents() -> None:
+    visit = await visit_to_change()
+    documents = await visit.tablewright.documents(readable=True)
+    if not documents:
+        raise UsageError("There are no documents yet.", advice="Add some under Documents; each can then become a row.")
+    kinds = sorted({document.kind for document in documents if document.kind})
+    with window_of("A table of your documents") as window:
+        name = ui.input("Name of the table", value="Documents").props("outlined dense maxlength=200")
+        choices = {"": f"All {len(documents):,}", **{kind: kind for kind in kinds}}
+        kind = ui.select(choices, value="", label="Which documents").props("outlined dense")
+        quiet("One row for each file. Columns that you ask for are then read from the documents.")
+
+        async def create() -> None:
+            now = await visit_to_change()
+            made = await now.tablewright.table_of_documents((name.value or "").strip() or "Documents", kind=kind.value)
+            window.submit(made.table)
+
+        end_buttons(window, "Create", create)
+    await open_made(window)
+
+
+@contextmanager
+def window_of(title: str) -> Iterator[ui.dialog]:
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        heading(title)
+        yield window
+
+
+def end_buttons(window: ui.dialog, label: str, act: Callable[[], Awaitable[None]]) -> None:
+    """What goes wrong in `act` is told, and the window stays with what was typed."""
+
+    async def do() -> None:
+        try:
+            await act()
+        except TablewrightError as error:
+            tell(error)
+
+    with ui.element("div").classes("tw-row tw-end"):
+        ui.button("Cancel", on_click=lambda: window.submit(None)).props("flat")
+        ui.button(label, on_click=do).props("unelevated")
+
+
+async def open_made(window: ui.dialog) -> None:
+    table: Table | None = await window
+    window.delete()
+    if table is not None:
+        ui.navigate.to(f"/tables/{table.id}")
