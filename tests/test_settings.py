@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tablewright.errors import BadSetting, SearchError
+from tablewright.saved_settings import read_saved, write_saved
 from tablewright.secrets import masked, secrets_in
-from tablewright.settings import Settings, load_settings, number
+from tablewright.settings import Settings, load_settings, number, with_changes
 
 
 def test_flags_win_over_the_environment_over_the_file_over_the_default(tmp_path: Path) -> None:
@@ -131,3 +132,44 @@ def test_a_folder_s_address_is_used_with_its_own_key_or_where_the_user_trusts_it
     vouching = folder_with(tmp_path, f'model_base_url = "{address}"\ntrusted_hosts = "other.example"\n')
     with pytest.raises(BadSetting, match="cannot vouch for itself"):
         load_settings({}, environ, vouching)
+
+
+# ── what is saved on the page ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_is_saved_holds_below_the_file_and_the_environment(tmp_path: Path) -> None:
+    write_saved(tmp_path, {"model": "openai:saved", "evidence": "strict", "budget": "3"})
+    file = tmp_path / "tablewright.toml"
+    file.write_text('evidence = "judged"\n')
+    loaded = load_settings({}, {"TABLEWRIGHT_HOME": str(tmp_path), "TABLEWRIGHT_MODEL": "openai:environment"}, file)
+    assert (loaded.model, loaded.evidence, loaded.budget) == ("openai:environment", "judged", "3")
+    write_saved(tmp_path, {"budget": ""})
+    assert read_saved(tmp_path) == {"model": "openai:saved", "evidence": "strict"}
+    with pytest.raises(BadSetting, match="token cannot be saved"):
+        write_saved(tmp_path, {"token": "x"})
+
+
+def test_a_saved_key_is_worth_nothing_without_its_other_file(tmp_path: Path) -> None:
+    write_saved(tmp_path, {"model": "openai:x", "model_api_key": "sk-secret"})
+    assert read_saved(tmp_path)["model_api_key"] == "sk-secret"
+    (tmp_path / "settings.key").unlink()
+    assert read_saved(tmp_path) == {"model": "openai:x"}
+
+
+def test_a_key_goes_to_no_address_that_it_is_not_for(tmp_path: Path) -> None:
+    none = tmp_path / "none.toml"
+    settings = Settings(model="openai:x", model_base_url="http://a.example/v1", model_api_key="sk-secret")
+    same, _ = with_changes(settings, {"model": "openai:y"}, {}, none)
+    assert same.model_api_key == "sk-secret"
+    moved, saved = with_changes(settings, {"model_base_url": "http://b.example/v1"}, {}, none)
+    assert (moved.model_api_key, saved["model_api_key"]) == ("", "")
+    environ = {"TABLEWRIGHT_MODEL_API_KEY": "sk-secret"}
+    with pytest.raises(BadSetting, match="key would be sent there"):
+        with_changes(settings, {"model_base_url": "http://b.example/v1"}, environ, none)
+    with pytest.raises(BadSetting, match="set by TABLEWRIGHT_MODEL"):
+        with_changes(settings, {"model": "openai:y"}, {"TABLEWRIGHT_MODEL": "openai:x"}, none)
+    home = tmp_path / "theirs"
+    home.mkdir()
+    write_saved(home, {"model": "openai:x", "model_base_url": "http://b.example/v1"})
+    with pytest.raises(BadSetting, match="key would be sent there"):
+        load_settings({}, environ | {"TABLEWRIGHT_HOME": str(home)}, none)

@@ -22,6 +22,7 @@ from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
 
 PREFIX = "TABLEWRIGHT_"
 FILE = Path("tablewright.toml")
+PAGE = Path("The settings page")
 JOBS_FILE = "jobs.db"
 LONGEST_DAYS = 36_500
 ROWS_AT_ONCE = 8
@@ -285,7 +286,7 @@ def load_settings(
     own |= {name: value for name, value in (flags or {}).items() if value}
     saved = read_saved(Settings(**(folder | own)).home_folder)
     settings = Settings(**(saved | folder | own))
-    check_addresses(settings, saved, folder | own, environ, Path("The settings page"))
+    check_addresses(settings, saved, folder | own, environ, PAGE)
     check_addresses(settings, folder, own, environ, file)
     return settings
 
@@ -310,7 +311,11 @@ def with_changes(
             changes[key] = ""
             changed = replace(changed, **{key: ""})
     saved = {name: getattr(changed, name) for name in SAVED if name not in elsewhere and getattr(changed, name)}
-    check_addresses(changed, saved, elsewhere, environ, Path("The settings page"))
+    try:
+        check_addresses(changed, saved, elsewhere, environ, PAGE)
+    except BadSetting as error:
+        advice = "Type the key for this address here, or set the address where its key is set."
+        raise BadSetting(error.what, kept=error.kept, advice=advice) from None
     return changed, changes
 
 
@@ -358,7 +363,7 @@ def check_address(
         return
     raise BadSetting(
         f"{file} sets {name} to {folder[name]}: your {key.removesuffix('_api_key')} key would be sent there, and it is "
-        "not from that file.",
+        "set elsewhere.",
         kept="Nothing was sent.",
         advice=f"If you trust that address, set {PREFIX}TRUSTED_HOSTS to {host} in the environment; else remove {name} "
         f"from {file}.",

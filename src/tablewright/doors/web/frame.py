@@ -30,6 +30,8 @@ from tablewright.errors import NotFound, TablewrightError
 
 P = ParamSpec("P")
 
+IN_SETTINGS = "An admin can change it under Settings."
+
 FILES = Path(__file__).with_name("files")
 LOOK = 3.0
 """Seconds between two looks at what the visitor may see by now."""
@@ -179,8 +181,10 @@ def tell(error: Exception) -> None:
 
 
 def what_next(error: TablewrightError) -> list[str]:
-    """What was kept and what to do; advice that names a command is for those who sit at a terminal."""
-    return [hidden(line) for line in (error.kept, error.advice) if line and "`tablewright " not in line]
+    """What was kept and what to do; advice that names a command is for those who sit at a terminal, and what they set
+    in the environment is set on the page here."""
+    lines = [IN_SETTINGS if "TABLEWRIGHT_" in line else line for line in (error.kept, error.advice)]
+    return [hidden(line) for line in lines if line and "`tablewright " not in line]
 
 
 def hidden(text: str) -> str:

@@ -104,17 +104,18 @@ class Part:
             with ui.element("div").classes("tw-row no-wrap items-start"):
                 chip("works" if good else "problem", "high" if good else "failed")
                 text(hidden(lines[0]))
-            for line in lines[1:]:
+            for line in filter(None, lines[1:]):
                 quiet(hidden(line))
 
     async def test(self) -> None:
         assert self.tests
+        self.result.clear()
         self.testing.props("loading")
         try:
             visit = await visit_to_administer()
             settings, _ = with_changes(visit.server.settings, self.changes())
             found = await try_settings(settings, self.tests)
-            self.show(found.ok, found.detail, *([found.advice] if found.advice else []))
+            self.show(found.ok, found.detail, *([found.advice] if "TABLEWRIGHT_" not in found.advice else []))
         except TablewrightError as error:
             self.show(False, error.what, *what_next(error))
         finally:

@@ -1,0 +1,137 @@
+"""Setting up on the page: a model, a search, a first table; saved without a restart, keys never shown again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tablewright.app import Tablewright
+from tablewright.settings import Settings, load_settings
+from tests.doors.server.serving import TOKEN, Served, served
+from tests.models.endpoint import Asked, Endpoint, Reply, answer, json_reply, running_endpoint
+
+from .conftest import PATIENCE, NewPage, playwright
+
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+KEY = "sk-only-the-admin-knows"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("home"), token=TOKEN, pages=True) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def endpoint() -> AsyncIterator[Endpoint]:
+    def reply(asked: Asked) -> Reply:
+        if asked.path.endswith("/models"):
+            return json_reply({"object": "list", "data": [{"id": "small"}, {"id": "large"}]})
+        return answer({"year": 2019})
+
+    async with running_endpoint() as running:
+        running.otherwise = reply
+        yield running
+
+
+async def log_in(page: playwright.Page, server: Served, path: str) -> None:
+    await page.goto(f"{server.url}{path}")
+    await page.get_by_label("Your token").fill(TOKEN)
+    await page.get_by_role("button", name="Log in").click()
+    await page.wait_for_url(f"**{path}")
+
+
+def part(page: playwright.Page, name: str) -> playwright.Locator:
+    return page.get_by_role("region", name=name, exact=True)
+
+
+async def choose(page: playwright.Page, box: playwright.Locator, option: str) -> None:
+    await box.click()
+    await page.get_by_role("option", name=option).click()
+
+
+async def test_the_first_steps_lead_from_a_model_on_this_computer_to_a_table(
+    server: Served, browser: NewPage, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", endpoint.url)
+    async with browser() as page:
+        await log_in(page, server, "/")
+        await page.get_by_role("button", name="Set up in three steps").click()
+        await expect(page.get_by_text("Ollama is running on this computer, with 2 models.")).to_be_visible()
+        await page.get_by_role("button", name="Use Ollama").click()
+        await page.get_by_role("button", name="Test").click()
+        await expect(part(page, "Model").get_by_role("status")).to_contain_text("ollama:large answered")
+        await page.get_by_role("button", name="Save").click()
+
+        await choose(page, page.get_by_role("combobox", name="Search with"), "SearXNG")
+        await page.get_by_label("Address").fill("http://127.0.0.1:9")
+        await page.get_by_role("button", name="Test").click()
+        await expect(part(page, "Web search").get_by_role("status")).to_contain_text("problem")
+        await expect(part(page, "Web search").get_by_role("status")).to_contain_text("SearXNG cannot be reached")
+        await page.get_by_role("button", name="Skip").click()
+        await expect(page.get_by_role("button", name="Open a filled sample")).to_be_visible()
+        await expect(page.get_by_role("button", name="Paste a list")).to_be_visible()
+    settings = server.do(current)
+    assert (settings.model, settings.search) == ("ollama:large", "sample")
+
+
+async def test_a_key_is_saved_encrypted_used_at_once_and_never_shown_again(
+    server: Served, browser: NewPage, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLEWRIGHT_BUDGET", "2.50")
+    async with browser() as page:
+        await log_in(page, server, "/settings")
+        model = part(page, "Model")
+        await choose(page, page.get_by_role("combobox", name="Who reads and judges"), "Another OpenAI-compatible")
+        await model.get_by_label("Address").fill(endpoint.url)
+        await model.get_by_label("Key").fill(KEY)
+        await model.get_by_role("button", name="Show the models").click()
+        await page.get_by_role("option", name="small").click()
+        await model.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("Saved. It is used from now on")).to_be_visible()
+        await expect(model.get_by_label("Key")).to_have_value("")
+
+        await page.reload()
+        await expect(model.get_by_label("Key")).to_have_attribute("placeholder", "Saved; type to replace it")
+        assert KEY not in await page.content()
+        await model.get_by_role("button", name="Test").click()
+        await expect(model.get_by_role("status")).to_contain_text("openai:small answered")
+        assert endpoint.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+
+        endpoint.somebody_waits.clear()
+        await model.get_by_label("Address").fill(f"{endpoint.url}/elsewhere")
+        await model.get_by_role("button", name="Test").click()
+        await asyncio.wait_for(endpoint.somebody_waits.wait(), PATIENCE / 1_000)
+        assert endpoint.asked[-1].path.startswith("/v1/elsewhere")
+        assert KEY not in endpoint.asked[-1].headers.get("authorization", "")
+
+        budget = part(page, "Budget")
+        await expect(budget).to_contain_text("Set by TABLEWRIGHT_BUDGET; change it there.")
+        await expect(budget.get_by_label("Dollars a run may spend")).to_be_disabled()
+    settings = server.do(current)
+    assert (settings.model, settings.model_api_key) == ("openai:small", KEY)
+    saved = settings.home_folder / "settings.json"
+    assert KEY not in saved.read_text()
+    assert [each.stat().st_mode & 0o077 for each in (saved, saved.with_name("settings.key"))] == [0, 0]
+    loaded = load_settings({}, {"TABLEWRIGHT_HOME": settings.home}, Path("nothing.toml"))
+    assert (loaded.model, loaded.model_base_url, loaded.model_api_key) == ("openai:small", endpoint.url, KEY)
+    (entry, *_) = server.do(lambda tablewright: tablewright.audit.entries(action="settings"))
+    assert "model = openai:small" in entry.detail
+    assert KEY not in entry.detail
+
+
+def test_only_an_admin_sees_the_settings(server: Served) -> None:
+    with server.browser(server.add_user("ed", "editor")) as client:
+        page = client.get("/settings").text
+    assert "Only an admin sees and changes the settings." in page
+    assert "Who reads and judges" not in page
+
+
+async def current(tablewright: Tablewright) -> Settings:
+    return tablewright.settings
