@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 
 from tablewright.errors import NotFound, TablewrightError, UsageError
@@ -93,8 +93,8 @@ class Charge:
         """Whether it was begun as one that another process can go on with."""
         return "retry" in run.spec if run.kind == "enrich" else run.kind in self._kinds
 
-    async def take(self, run_id: str) -> None:
-        """To go on with a run that was interrupted, stopped or failed."""
+    async def take(self, run_id: str, settings: Mapping[str, str] | None = None) -> None:
+        """To go on with a run that was interrupted, stopped or failed; with `settings` over those it began with."""
         async with self._taking:
             run = await self._store.runs.get(run_id)
             if run.status in ("done", "over_budget"):
@@ -110,7 +110,7 @@ class Charge:
                 )
             if run.kind == "enrich":
                 await self._store.proposals.reopen(await self._store.proposals.of_run(run_id))
-            if not await self._store.runs.take(run, self.id, anew=True):
+            if not await self._store.runs.take(run, self.id, anew=True, settings=settings):
                 raise being_done(run_id)
 
     async def _is_surely_left(self, run: Run) -> bool:

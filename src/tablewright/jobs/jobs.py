@@ -36,6 +36,8 @@ COUNTED = 10_000
 """Runs under way that are counted, at most."""
 SPENDING = ("find", "research", "refresh")
 """What is done as a whole and may ask a model."""
+REACHED_BY = ("model", "model_base_url", "model_fallback", "model_timeout", "search", "sources")
+"""Settings that say who is asked, and where."""
 GRACE = 3.0
 """Seconds that those who work on a run have to stop."""
 
@@ -103,9 +105,16 @@ class Jobs:
         await self._hand_over(run_id)
         return run_id
 
-    async def resume_in_background(self, run_id: str) -> None:
-        await self._store.runs.get(run_id)
-        await (await self._conduct()).charge.take(run_id)
+    async def resume_in_background(self, run_id: str, *, with_current_settings: bool = False) -> None:
+        """With the settings that it was begun with; or with the model and the search that are set by now, where those
+        were what failed."""
+        run = await self._store.runs.get(run_id)
+        now: dict[str, str] = {}
+        if with_current_settings and "settings" in run.spec:
+            now = {name: self.settings.shared[name] for name in REACHED_BY}
+            if run.table_id and await self._store.imports.is_sample(run.table_id):
+                now |= SAMPLE_WEB
+        await (await self._conduct()).charge.take(run_id, now)
         await self._hand_over(run_id)
 
     async def _hand_over(self, run_id: str) -> None:

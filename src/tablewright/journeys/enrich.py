@@ -14,7 +14,7 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import WINDOW
-from tablewright.errors import BadField
+from tablewright.errors import BadField, UsageError
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposals import ProposalHead
 from tablewright.store.runs import Run
@@ -61,6 +61,8 @@ async def plan(
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
+    if max_rows is not None and max_rows < 1:
+        raise UsageError(f"{max_rows} rows cannot be filled.", advice="Say 1 or more, or nothing for all.")
     if row_ids is not None:
         await store.tables.refuse_missing(table.id, row_ids)
     wanted = with_inputs(table, [await fit(store, table, field) for field in fields])

@@ -206,9 +206,11 @@ class Runs:
 
         return await self._database.write(work, repeatable=True)
 
-    async def take(self, run: Run, owner: str, *, anew: bool = False) -> bool:
+    async def take(
+        self, run: Run, owner: str, *, anew: bool = False, settings: Mapping[str, str] | None = None
+    ) -> bool:
         """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
-        faster. `anew`: although it has ended, or was asked to stop."""
+        faster. `anew`: although it has ended, or was asked to stop. `settings` are put over those of the run."""
 
         def work(connection: Connection) -> bool:
             runs, events = schema.runs, schema.run_events
@@ -220,6 +222,8 @@ class Runs:
             until = connection.execute(select(events.c.at).where(last)).scalar() or present.since.at
             since = Since(at=now(), done=present.done, seconds=present.seconds_worked(until))
             spec = present.spec | {SINCE: since}
+            if settings:
+                spec["settings"] = {**spec["settings"], **settings}
             values: dict[str, Any] = {"owner": owner}
             if anew:
                 spec |= {HOLDER: "", SETBACKS: 0}

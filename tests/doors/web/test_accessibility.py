@@ -65,6 +65,8 @@ async def furnish(site: Site, folder: Path) -> dict[str, str]:
             "report": f"/research/{await do_research(tablewright)}",
             "shortlist": "/shortlist",
             "advice": f"/shortlist/{await take_advice(tablewright)}",
+            "settings": "/settings",
+            "start": "/start",
             "missing": "/tables/nowhere",
         }
 

@@ -69,6 +69,9 @@ async def test_keys_that_come_before_the_page_is_joined_to_its_server_keep_their
         )
         await expect(page.get_by_role("status").first).to_have_text("2 to accept, 1 to refuse, 0 open")
         await expect(page.locator(".tw-line", has_text="B ·")).to_contain_text("refuse")
+        await page.get_by_role("button", name="Accept column").click()
+        await expect(page.get_by_text("1 cell refused or edited before: unchanged.")).to_be_visible()
+        await expect(page.get_by_role("status").first).to_have_text("2 to accept, 1 to refuse, 0 open")
 
 
 async def test_line_breaks_of_a_value_survive_its_edit(site: Site, browser: NewPage, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Setting up on the page: a model, a search, a first table; saved without a restart, keys never shown again."""
+"""Setting up on the page: a model, a search, a first table, saved without a restart, keys never shown again; and what
+is said where they cannot be reached."""
 
 from __future__ import annotations
 
@@ -9,22 +10,24 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tablewright.app import Tablewright
+from tablewright.app import FileOptions, Tablewright
 from tablewright.settings import Settings, load_settings
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.models.endpoint import Asked, Endpoint, Reply, answer, json_reply, running_endpoint
 
 from .conftest import PATIENCE, NewPage, playwright
+from .test_tables_page import FOUNDED, cell
 
 expect = playwright.expect
 expect.set_options(timeout=PATIENCE)
 
 KEY = "sk-only-the-admin-knows"
+NOBODY = "searxng:http://127.0.0.1:9"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("home"), token=TOKEN, pages=True) as running:
+    with served(tmp_path_factory.mktemp("home"), token=TOKEN, pages=True, works=True, attempts="1") as running:
         yield running
 
 
@@ -131,6 +134,58 @@ def test_only_an_admin_sees_the_settings(server: Served) -> None:
         page = client.get("/settings").text
     assert "Only an admin sees and changes the settings." in page
     assert "Who reads and judges" not in page
+
+
+# ── failures speak ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def companies(tablewright: Tablewright) -> str:
+    path = tablewright.settings.home_folder / "rows.csv"
+    path.write_text("Company\nKestrelworks\n", encoding="utf-8")
+    return (await tablewright.import_file(path, FileOptions(name="Companies"))).table.id
+
+
+async def ask(page: playwright.Page, name: str, question: str) -> None:
+    await page.get_by_role("button", name="Ask a column").click()
+    await page.get_by_label("Name of the column").fill(name)
+    await page.get_by_label("Question or formula").fill(question)
+    await page.get_by_role("button", name="Start").click()
+
+
+async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_another(
+    server: Served, browser: NewPage
+) -> None:
+    table_id = server.do(companies)
+    server.do(lambda tablewright: tablewright.save_settings({"search": NOBODY, "model": "", "model_base_url": ""}))
+    async with browser() as page:
+        await log_in(page, server, f"/tables/{table_id}")
+        await ask(page, "Founded", FOUNDED)
+        banner = page.get_by_role("alert", name="Last run")
+        await expect(banner).to_contain_text("The run is paused.")
+        await expect(banner).to_contain_text("SearXNG cannot be reached")
+        await expect(banner).to_contain_text("Check the search and the model under Settings, then press Retry.")
+        await page.reload()
+        await expect(banner).to_contain_text("SearXNG cannot be reached")
+
+        server.do(lambda tablewright: tablewright.save_settings({"search": "sample"}))
+        await banner.get_by_role("button", name="Retry").click()
+        await expect(cell(page, 1, "Founded")).to_contain_text("2009")
+        await expect(banner).to_be_hidden()
+        await page.get_by_role("button", name="Accept all").click()
+        await expect(page.locator(".tw-waiting")).to_be_hidden()
+
+        await ask(page, "Shoe size", "What shoe size has the auditor of {Company}?")
+        await expect(banner).to_contain_text("No value was found.")
+        await expect(banner).to_contain_text("1 cell: no source says it.")
+        await expect(banner).to_contain_text("No model is set")
+
+
+async def test_health_really_asks_when_the_button_is_pressed(server: Served, browser: NewPage) -> None:
+    server.do(lambda tablewright: tablewright.save_settings({"search": NOBODY}))
+    async with browser() as page:
+        await log_in(page, server, "/status")
+        await page.get_by_role("button", name="Test now").click()
+        await expect(page.get_by_role("region", name="Checks")).to_contain_text("SearXNG cannot be reached")
 
 
 async def current(tablewright: Tablewright) -> Settings:

@@ -90,7 +90,10 @@ async def sort_rows(tablewright: Tablewright, wanted: Wanted, row_ids: Sequence[
         if cell.value is not None:
             keys[row_id] = sort_key(cell)
 
-    await tablewright.column(wanted.table_id, wanted.sort, take)
+    if (await tablewright.table(wanted.table_id)).field(
+        wanted.sort
+    ) is not None:  # else it is proposed, and not there yet
+        await tablewright.column(wanted.table_id, wanted.sort, take)
     async for operation in open_operations(tablewright, wanted.proposal_id, field=wanted.sort):
         if is_over(operation.cell.updated_at, written.get(operation.row_id)):
             keys.pop(operation.row_id, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -28,13 +29,16 @@ async def health_page() -> None:
     checks, workers = ui.refreshable(show_checks), ui.refreshable(show_workers)
     schedules = ui.refreshable(show_schedules)
 
-    async def look() -> None:
-        """After the page is there: whoever is asked may take a while."""
+    async def look(*, ask: bool = False) -> None:
+        """After the page is there: whoever is asked may take a while. The model and a search that costs are only asked
+        when the button is pressed."""
         if seen.person.may_administer:
             button.disable()
+            found.clear()
+            checks.refresh()
             try:
                 hide = hider_for(seen.person, seen.tablewright.settings)
-                checks_made = await doctor(seen.tablewright.settings)
+                checks_made = await doctor(seen.tablewright.settings, ask=ask)
                 found[:] = [replace(each, detail=hide(each.detail), advice=hide(each.advice)) for each in checks_made]
             finally:
                 button.enable()
@@ -46,14 +50,14 @@ async def health_page() -> None:
         with card("Checks"):
             with row():
                 heading("What is configured and what works").classes("tw-grow")
-                button = ui.button("Check again", icon="refresh", on_click=look).props("flat")
+                button = ui.button("Test now", icon="bolt", on_click=partial(look, ask=True)).props("flat")
                 button.set_visibility(seen.person.may_administer)
             if seen.person.may_administer:
                 checks(found)
             else:
                 quiet("Only an admin sees what is configured and reachable.")
-        with card("Who is at work"):
-            heading("Who is at work")
+        with card("Workers"):
+            heading("Workers")
             await workers()
         with card("Schedules"):
             heading("Schedules")
@@ -117,5 +121,5 @@ def show_settings(settings: Settings, hide: Callable[[str], str]) -> None:
         lines.append([each.name, hide(shown[each.name]) or "—", each.metadata["help"]])
     with card("Settings"):
         heading("Settings")
-        with ui.expansion("All settings; they are read from the environment and tablewright.toml").props("dense"):
+        with ui.expansion("All settings").props("dense"):
             grid(["Setting", "Value", "What it does"], lines, "Settings")

@@ -370,12 +370,20 @@ class ReviewPage:
         self._mark(cells, word)
 
     def _mark(self, cells: Iterable[CellAt], word: str) -> None:
-        marked = [at for at in cells if at not in self._verdicts or self._verdicts[at].own is None]
+        """What was edited, or refused one by one, is not accepted with the rest."""
+        open_cells = list(cells)
+        marked = [at for at in open_cells if not self._stays(at, word)]
         self._verdicts |= {at: Verdict(word=word) for at in marked}
         for at in self._lines:
             self._dress(at)
         self._summarise()
-        say(f"{len(marked):,} {plural('cell', len(marked))} marked to {WORDS[word]}. Enter applies.")
+        stay = len(open_cells) - len(marked)
+        kept = f" {stay:,} {plural('cell', stay)} refused or edited before: unchanged." if stay else ""
+        say(f"{len(marked):,} {plural('cell', len(marked))} marked to {WORDS[word]}.{kept} Enter applies.")
+
+    def _stays(self, at: CellAt, word: str) -> bool:
+        decided = self._verdicts.get(at)
+        return decided is not None and (decided.own is not None or (word, decided.word) == ("accepted", "refused"))
 
     async def _apply(self) -> None:
         if not self._verdicts:

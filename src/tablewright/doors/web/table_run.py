@@ -10,6 +10,7 @@ from nicegui import context, ui
 from tablewright.app import Progress, Run
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.live import with_page
+from tablewright.doors.web.run_banner import RunBanner
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.errors import NotFound
 from tablewright.table.model import Cell, RowId
@@ -19,13 +20,8 @@ NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
 SHOW_EVERY = 0.05
 """Seconds for which finished cells are gathered before they are shown together."""
-ENDINGS = {
-    "done": "The run is done.",
-    "cancelled": "Stopped; what was found is kept in the proposal.",
-    "over_budget": "Stopped at the cap on spending; what was found is kept in the proposal.",
-    "paused": "Paused; what was found is kept in the proposal. Resume it on the page of the run.",
-    "failed": "The run failed.",
-}
+ENDINGS = {"done": "The run is done.", "cancelled": "Stopped; what was found is kept in the proposal."}
+"""Of the other ways to end the banner tells more."""
 
 
 class RunBar:
@@ -45,6 +41,7 @@ class RunBar:
         self._client = context.client
         self._run_id = ""
         self._found: dict[RowId, dict[str, Cell]] = {}
+        self._banner = RunBanner(table_id, may_change=may_change, on_retry=on_end)
         with ui.element("section").classes("tw-run").props('aria-label="Run" aria-live=polite') as self._bar:
             self._progress = ui.linear_progress(0, show_value=False).props('aria-label="Progress of the run"')
             self._label = ui.label().classes("tw-small tw-ellipsis tw-grow")
@@ -66,10 +63,12 @@ class RunBar:
         for run in runs:
             if run.status == "running" and not await jobs.is_interrupted(run) and not self._run_id:
                 self._run_id = run.id
+                self._banner.hide()
                 self._show(Progress(stage="starting", done=run.done, total=run.total))
                 self._bar.set_visibility(True)
                 with_page(self._watch(run.id, after=run.last_event))
                 return True
+        await self._banner.look(runs[0] if runs else None)
         return False
 
     async def _watch(self, run_id: str, *, after: int) -> None:
@@ -87,10 +86,8 @@ class RunBar:
             if not self._client.is_deleted:
                 self._flush()
                 self._bar.set_visibility(False)
-        say(
-            ENDINGS.get(run.status, f"The run is {run.status}.") + (f"\n{run.error}" if run.error else ""),
-            good=run.status == "done",
-        )
+        if run.status in ENDINGS and not (run.status == "done" and await self._banner.explain_empty(run)):
+            say(ENDINGS[run.status], good=run.status == "done")
         await self._on_end()
 
     def _take(self, news: Progress) -> None:

@@ -1,0 +1,161 @@
+"""What stands above a table: that its last run came to nothing and what to do about it, and that a sample is fictional.
+
+A run that could not reach the search or the model shows its cause until it is retried, its proposal is decided, or
+somebody closes the banner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from nicegui import ui
+
+from tablewright.app import Run
+from tablewright.doors.web.frame import hidden, text, visit_now
+from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.errors import NotFound
+from tablewright.table.text import plural
+
+FAILURES = {
+    "paused": "The run is paused.",
+    "failed": "The run failed.",
+    "interrupted": "The run was interrupted: the process that worked on it is gone.",
+}
+REMEDY = "Check the search and the model under Settings, then press Retry."
+OVER_BUDGET = "The run stopped at its budget."
+REASONS = {
+    "not_found": "no source says it",
+    "blocked": "the pages refused to be read",
+    "not_applicable": "the question does not apply",
+    "conflicting": "the sources disagree",
+    "over_budget": "the budget was used up",
+    "error": "something failed",
+}
+SAMPLE = (
+    "Fictional sample: these companies do not exist. Columns that you ask for here are looked up in the small sample "
+    "web that comes with Tablewright."
+)
+
+
+class RunBanner:
+    def __init__(self, table_id: str, *, may_change: bool, on_retry: Callable[[], Awaitable[None]]) -> None:
+        self._table_id = table_id
+        self._may_change = may_change
+        self._on_retry = on_retry
+        self._shown: tuple[str, str] | None = None
+        self._closed: set[tuple[str, str]] = set()
+        self._is_sample: bool | None = None
+        self._sample = ui.element("div").classes("tw-fictional")
+        self._box = ui.element("section").classes("tw-banner").props('aria-label="Last run" role=alert')
+        self._box.set_visibility(False)
+
+    def hide(self) -> None:
+        self._shown = None
+        self._box.set_visibility(False)
+
+    async def look(self, newest: Run | None) -> None:
+        """At the newest run of the table, which goes on no longer."""
+        tablewright = (await visit_now()).tablewright
+        if self._is_sample is None:
+            self._is_sample = await tablewright.is_sample(self._table_id)
+            if self._is_sample:
+                with self._sample:
+                    ui.label(SAMPLE)
+        status = "" if newest is None else newest.status
+        if newest is not None and status == "running" and await tablewright.jobs.is_interrupted(newest):
+            status = "interrupted"
+        if newest is None or status not in (*FAILURES, "over_budget") or (newest.id, status) in self._closed:
+            if self._shown and self._shown[1] != "done":
+                self.hide()
+            return
+        report = await tablewright.jobs.report(newest)
+        if not await self._is_open(report["proposal_id"]):
+            self.hide()
+        elif self._shown != (newest.id, status):
+            self._show_failure(newest, status)
+
+    async def _is_open(self, proposal_id: str) -> bool:
+        """Whether nobody has decided on it; one without any cell closes by itself."""
+        if not proposal_id:
+            return True
+        try:
+            head = await (await visit_now()).tablewright.proposal(proposal_id)
+        except NotFound:
+            return False
+        return head.status in ("open", "building") or not (
+            head.counts.get("with_value", 0) + head.counts.get("without_value", 0)
+        )
+
+    def _show_failure(self, run: Run, status: str) -> None:
+        cause, is_setting = for_page(run.error or "")
+        lines = [cause] if cause else []
+        if run.done:
+            lines.append(f"{run.done:,} of {run.total:,} {plural('row', run.total)} are done; what was found is kept.")
+        if status == "over_budget":
+            self._show(run.id, status, OVER_BUDGET, [*lines, "Raise the budget under Settings, then fill the rest."])
+            return
+        self._show(run.id, status, FAILURES[status], [*lines, REMEDY if is_setting else ""], retry=True)
+
+    async def explain_empty(self, run: Run) -> bool:
+        """After a run that is done: where it found nothing at all, why, and what may help. Whether it was so."""
+        tablewright = (await visit_now()).tablewright
+        report = await tablewright.jobs.report(run, reasons=True)
+        if run.kind != "enrich" or report["found"] or not report["empty"]:
+            return False
+        lines = [f"{in_words(report['empty'])}. Click a cell to see where it was looked for."]
+        if tablewright.settings.model == "builtin":
+            lines.append("No model is set, so only what pages state plainly is read. Choose one under Settings.")
+        else:
+            lines.append("Word the question as a page would answer it, or name what tells the rows apart.")
+        self._show(run.id, "done", "No value was found.", lines)
+        return True
+
+    def _show(self, run_id: str, status: str, title: str, lines: list[str], *, retry: bool = False) -> None:
+        self._shown = (run_id, status)
+        self._box.clear()
+        self._box.classes(
+            add="tw-bad" if status in FAILURES else "tw-weak", remove="tw-weak" if status in FAILURES else "tw-bad"
+        )
+        with self._box:
+            ui.icon("error" if status in FAILURES else "info", size="22px").props('aria-hidden="true"')
+            with ui.element("div").classes("tw-grow"):
+                ui.label(title).classes("tw-strong")
+                for line in filter(None, lines):
+                    text(hidden(line), "tw-small")
+            ui.button("Details", on_click=lambda: ui.navigate.to(f"/runs/{run_id}")).props("flat dense")
+            if retry and self._may_change:
+                ui.button("Retry", icon="refresh", on_click=lambda: self._retry(run_id)).props(
+                    "unelevated dense color=negative padding='4px 12px'"
+                )
+            ui.button(icon="close", on_click=self._close).props('flat round dense aria-label="Close"')
+        self._box.set_visibility(True)
+
+    def _close(self) -> None:
+        if self._shown:
+            self._closed.add(self._shown)
+        self.hide()
+
+    async def _retry(self, run_id: str) -> None:
+        """With the settings as they are by now: it may be what was wrong with them."""
+        visit = await visit_to_write(self._table_id)
+        visit.must_run()
+        await visit.tablewright.jobs.resume_in_background(run_id, with_current_settings=True)
+        self.hide()
+        await self._on_retry()
+
+
+def for_page(error: str) -> tuple[str, bool]:
+    """What a run says of its end, and whether a setting may mend it. A sentence that names a variable is for those at a
+    terminal."""
+    sentences = error.split(". ")
+    kept = [each for each in sentences if "TABLEWRIGHT_" not in each]
+    cause = ". ".join(kept).strip()
+    if cause and not cause.endswith((".", "!", "?", "…")):
+        cause += "."
+    return cause, len(kept) < len(sentences)
+
+
+def in_words(empty: Mapping[str, Any]) -> str:
+    counts = [f"{count:,} {plural('cell', count)}: {REASONS.get(reason, reason)}" for reason, count in empty.items()]
+    return "; ".join(counts)

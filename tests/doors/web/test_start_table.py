@@ -1,0 +1,76 @@
+"""The ways to a table, in Chromium: a file and a list with a preview, a blank one, one of documents; and the search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .conftest import PATIENCE, NewPage, Site, playwright
+from .test_tables_page import cell
+
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+
+async def names(site: Site) -> list[str]:
+    async with site.open() as tablewright:
+        return [table.name for table in await tablewright.tables()]
+
+
+async def test_a_file_is_previewed_changed_and_only_then_imported(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    path = tmp_path / "stoves.csv"
+    path.write_text("Price,Stove,Code\n12.50,Amber,007\n9.90,Bramble,n7\n")
+    async with browser() as page:
+        await page.goto(site.url)
+        await page.set_input_files("input[type=file]", path)
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("2 rows, 3 columns")
+        await expect(dialog).to_contain_text("Bramble")
+        await expect(dialog.get_by_role("combobox", name="What names a row")).to_have_value("Stove")
+        assert "stoves" not in await names(site)
+        await dialog.get_by_role("combobox", name="Type of Code").click()
+        await page.get_by_role("option", name="number").click()
+        await expect(dialog).to_contain_text("Code: 1 value would be left out, not being of the type number: “n7”")
+        await dialog.get_by_label("Name of Code").fill("Price")
+        await dialog.get_by_role("button", name="Import").click()
+        await expect(page.get_by_text("Two columns are called 'Price'.")).to_be_visible()
+        await dialog.get_by_label("Name of Code").fill("Number")
+        await dialog.get_by_label("Name of the table").fill("Cast-iron stoves")
+        await dialog.get_by_role("button", name="Import").click()
+        await expect(cell(page, 1, "Number")).to_contain_text("7")
+        await expect(cell(page, 1, "Price")).to_contain_text("12.50")
+
+
+async def test_a_pasted_list_a_blank_table_and_the_search_over_tables(site: Site, browser: NewPage) -> None:
+    async with browser() as page:
+        await page.goto(site.url)
+        await page.get_by_role("button", name="Paste a list").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("button", name="Preview").click()
+        await expect(page.get_by_text("There is nothing in the list yet.")).to_be_visible()
+        await dialog.get_by_label("Rows").fill("Northwind, Inc.\nAldermoor\n")
+        await dialog.get_by_label("Name of the table").fill("Pasted firms")
+        await dialog.get_by_role("button", name="Preview").click()
+        await expect(dialog).to_contain_text("2 rows, 1 columns")
+        await dialog.get_by_role("textbox", name="Name of Column 1").fill("Firm")
+        await dialog.get_by_role("button", name="Import").click()
+        await expect(cell(page, 1, "Firm")).to_contain_text("Northwind, Inc.")
+
+        await page.goto(site.url)
+        await page.get_by_role("button", name="Blank table").click()
+        await dialog.get_by_label("Columns, separated by commas").fill("Firm, firm")
+        await dialog.get_by_label("Name of the table").fill("Blank one")
+        await dialog.get_by_role("button", name="Create").click()
+        await expect(page.get_by_text("Two columns are called 'firm'.")).to_be_visible()
+        await dialog.get_by_label("Columns, separated by commas").fill("Firm, City")
+        await dialog.get_by_role("button", name="Create").click()
+        await expect(page.locator(".ag-header")).to_contain_text("City")
+        await expect(page.locator(".ag-row")).to_have_count(0)
+
+        await page.goto(site.url)
+        await page.get_by_label("Search tables").fill("no table of this name")
+        await expect(page.get_by_text("No table is called “no table of this name”.")).to_be_visible()
+        await page.get_by_label("Search tables").fill("FIRMS past")
+        await expect(page.get_by_role("list", name="Tables").get_by_role("link")).to_have_count(1)
+        await expect(page.get_by_role("link", name="Pasted firms")).to_be_visible()
+        await page.get_by_role("button", name="From documents").click()
+        await expect(page.get_by_text("There are no documents yet.")).to_be_visible()
