@@ -44,16 +44,23 @@ class Tour:
 
     def tables_first_visit(self) -> None:
         self.go("/")
-        expect(self.page.get_by_text("Try it with a sample table")).to_be_visible()
+        expect(self.page.get_by_text("Open a filled sample")).to_be_visible()
+
+    def settings(self) -> None:
+        self.go("/settings")
+        self.page.get_by_label("Who reads and judges").click()
+        self.page.get_by_role("option", name="Anthropic").click()
+        expect(self.page.get_by_role("button", name="Show the models")).to_be_visible()
 
     def table_(self) -> None:
-        self.press("Try it with a sample table")
+        self.go("/")
+        self.press("Open a filled sample")
         self.page.wait_for_url("**/tables/*")
         self.table = self.page.url.removeprefix(self.url)
         self.ask("Staff", "number", "How many people does {Company} employ?")
         self.press("Accept all")
         expect(self.page.locator(".tw-waiting")).to_be_hidden()
-        self.ask("Founded", "number", "What year was {Company} founded?")
+        self.ask("Start", "number", "What year was {Company} founded?")
         expect(self.page.get_by_role("alert")).to_have_count(0)
 
     def ask(self, name: str, kind: str, question: str) -> None:
@@ -126,6 +133,7 @@ class Tour:
 
 STOPS = (
     ("tables-first-visit", WIDE, Tour.tables_first_visit),
+    ("settings", (1280, 1000), Tour.settings),
     ("table", WIDE, Tour.table_),
     ("evidence", WIDE, Tour.evidence),
     ("review", WIDE, Tour.review),

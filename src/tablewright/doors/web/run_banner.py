@@ -62,7 +62,7 @@ class RunBanner:
             if self._is_sample:
                 with self._sample:
                     ui.label(SAMPLE)
-        status = "" if newest is None else newest.status
+        status: str = "" if newest is None else newest.status
         if newest is not None and status == "running" and await tablewright.jobs.is_interrupted(newest):
             status = "interrupted"
         if newest is None or status not in (*FAILURES, "over_budget") or (newest.id, status) in self._closed:
