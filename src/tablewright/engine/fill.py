@@ -28,10 +28,10 @@ from tablewright.engine.cells import is_well_formed, well_formed
 from tablewright.engine.history import History
 from tablewright.engine.outbox import Batch, Outbox
 from tablewright.engine.outcome import Filled, bought, brief, filled, summary
-from tablewright.engine.parting import to_its_end
+from tablewright.engine.parting import all_done, to_its_end
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
-from tablewright.engine.proposing import Proposing, Told, is_settled
+from tablewright.engine.proposing import Proposing, RowAnswer, is_settled
 from tablewright.engine.rows import Rows
 from tablewright.errors import StoreError, TablewrightError
 from tablewright.observe import span, working_on
@@ -407,16 +407,7 @@ class Fill:
                         await self._answer_row(answer, *waiting.popleft())
 
         self._workers = [asyncio.create_task(worker()) for _ in range(self._concurrency)]
-        try:
-            await asyncio.wait(self._workers, return_when=asyncio.FIRST_EXCEPTION)
-        finally:
-            # One that fails has met something that all will meet, such as a full disk.
-            for each in self._workers:
-                each.cancel()
-            results = await asyncio.gather(*self._workers, return_exceptions=True)
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
+        await all_done(self._workers)
 
     async def _recall(self, rows: Sequence[Row]) -> None:
         """What is known of the rows from before."""
@@ -463,7 +454,8 @@ class Fill:
             tell(Step(type="error", detail=problem))
 
         def conclude() -> None:
-            self._conclude(row, as_of, open_fields, findings, told, problem, meter.usage, unreached=failures.cause)
+            given = RowAnswer(row, as_of, open_fields, findings, told, problem, meter.usage)
+            self._conclude(given, unreached=failures.cause)
 
         complete = all(name in findings and is_settled(findings[name]) for name in open_fields)
         parts = failures.parts(complete=complete)
@@ -473,23 +465,14 @@ class Fill:
         conclude()
         await self._outbox.flush_in_time()
 
-    def _conclude(
-        self,
-        row: Row,
-        as_of: int,
-        open_fields: Mapping[str, Field],
-        findings: Mapping[str, Finding],
-        told: Told,
-        problem: str,
-        used: Usage,
-        *,
-        unreached: str,
-    ) -> None:
-        label = self._label(row)
-        cells = self._proposing.conclude(row, as_of, open_fields, findings, told, problem, used, unreached=unreached)
+    def _conclude(self, answer: RowAnswer, *, unreached: str) -> None:
+        row, label = answer.row, self._label(answer.row)
+        cells = self._proposing.conclude(answer, unreached=unreached)
         for attempt in self._attempts.pop(row.id, ()):
             self._outbox.tried(row.id, attempt)
-        for step in (step for name in open_fields if name in findings for step in findings[name].steps):
+        for step in (
+            step for name in answer.open_fields if name in answer.findings for step in answer.findings[name].steps
+        ):
             self._tell_step(step, row.id, label)
         self._count_row(row)
         self._tell("row_done", row_id=row.id, label=label, cells=cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -24,3 +24,18 @@ async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
             task.exception()  # whoever was to be told is no longer there
         raise broken_off
     return task.result()
+
+
+async def all_done(workers: Sequence[asyncio.Task[None]]) -> None:
+    """Waits for them. One that fails has met something that all will meet, such as a full disk: the others are ended,
+    and its error is raised."""
+    try:
+        if workers:
+            await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for each in workers:
+            each.cancel()
+        results = await asyncio.gather(*workers, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
@@ -18,6 +19,20 @@ from tablewright.table.usage import Usage
 
 Told: TypeAlias = Sequence[tuple[Step, tuple[str, ...]]]
 """The steps that were taken for a row, and the fields that each was for; for none: all."""
+
+
+@dataclass(frozen=True)
+class RowAnswer:
+    """What a strategy gave for a row, and what it took. A field without a finding has the `problem`."""
+
+    row: Row
+    as_of: int
+    open_fields: Mapping[str, Field]
+    findings: Mapping[str, Finding]
+    told: Told
+    problem: str
+    used: Usage
+
 
 UNFINISHED: frozenset[Reason | None] = frozenset({None, "not_found", "error"})
 """What a row may say that was under way when the money ran out: it was perhaps not looked for to the end."""
@@ -64,27 +79,19 @@ class Proposing:
             error = f"The run stopped at the cap of {self._cap()} before this row."
             self._propose(row, field, Finding(field=name, reason="over_budget", error=error), (), as_of, 0.0)
 
-    def conclude(
-        self,
-        row: Row,
-        as_of: int,
-        open_fields: Mapping[str, Field],
-        findings: Mapping[str, Finding],
-        told: Told,
-        problem: str,
-        used: Usage,
-        *,
-        unreached: str,
-    ) -> dict[str, Cell]:
+    def conclude(self, answer: RowAnswer, *, unreached: str) -> dict[str, Cell]:
         """What was found, as proposed cells. Of a row that could not ask everybody, for the reason `unreached`, the
-        empty ones stay PENDING. A field without a finding has the `problem`."""
+        empty ones stay PENDING."""
+        row, open_fields, told, used = answer.row, answer.open_fields, answer.told, answer.used
         if used.llm_calls or used.input_tokens or used.searches or used.fetches:
             self.counts["bought_rows"] += 1
             self.counts["bought_cells"] += len(open_fields)
         cells = {}
         taken = [step for step, _ in told]
         for name, field in open_fields.items():
-            finding = self._checked(findings.get(name) or Finding(field=name, reason="error", error=problem))
+            finding = self._checked(
+                answer.findings.get(name) or Finding(field=name, reason="error", error=answer.problem)
+            )
             taken += finding.steps
             if unreached and not is_settled(finding):
                 self.counts["unasked"] += 1
@@ -92,7 +99,7 @@ class Proposing:
                 self._cause = self._cause or unreached
                 continue
             steps = (*(step for step, of in told if not of or name in of), *finding.steps)
-            cell = self._propose(row, field, finding, steps, as_of, used.cost_usd / len(open_fields))
+            cell = self._propose(row, field, finding, steps, answer.as_of, used.cost_usd / len(open_fields))
             if cell is not None:
                 cells[name] = cell
         self.counts["degraded"] += sum(1 for step in taken if step.data.get("degraded"))

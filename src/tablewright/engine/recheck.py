@@ -15,6 +15,7 @@ from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from tablewright.engine.parting import all_done
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict
 from tablewright.sources.source import Source
@@ -238,16 +239,7 @@ class Recheck:
         if self._cancelled:
             return
         self._workers = [asyncio.create_task(worker()) for _ in range(min(AT_ONCE, len(waiting)))]
-        try:
-            if self._workers:
-                await asyncio.wait(self._workers, return_when=asyncio.FIRST_EXCEPTION)
-        finally:
-            for each in self._workers:
-                each.cancel()
-            results = await asyncio.gather(*self._workers, return_exceptions=True)
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
+        await all_done(self._workers)
 
     async def _flag(self, verdicts: Sequence[CellVerdict]) -> Change | None:
         """In one change. A cell that somebody wrote in the meantime is theirs."""
