@@ -9,7 +9,7 @@ from tablewright.decisions.decision import decide
 from tablewright.decisions.summarise_text import MOST_WORDS, Summarise, SummariseText, spread
 from tablewright.models.model import LanguageModel
 from tablewright.models.tokens import estimate_tokens
-from tablewright.text.sections import sentences
+from tablewright.text.sentences import sentences
 
 from ..models.endpoint import Endpoint, answer
 

@@ -12,7 +12,7 @@ from tablewright.decisions.figures import unproved
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.model import Noun
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders
-from tablewright.text.sections import sentences
+from tablewright.text.sentences import sentences
 
 MOST_WORDS = 150
 BUDGET = 2_500  # tokens of the text that are sent

@@ -128,7 +128,7 @@ def _in_head(name: tuple[str, ...], text: str, titled: bool) -> float:
     return 0.0
 
 
-_VERBS = frozenset(("is", "was", "are", "were", "has", "offers", "makes", "provides"))
+_VERBS = frozenset(("is", "was", "are", "were", "has"))
 
 
 def mentions(subject: Subject, sentence: str) -> bool:

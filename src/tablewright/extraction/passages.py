@@ -177,7 +177,7 @@ def _sentences(line: str) -> Iterator[tuple[str, int]]:
 _PAIR = re.compile(rf"(?P<label>[^:|]{{1,{LONGEST_LABEL}}}?)\s*[:：=]\s+(?P<value>\S.*)")
 _TIGHT_PAIR = re.compile(rf"(?P<label>[^\W\d][^:|\d]{{1,{LONGEST_LABEL - 2}}}?):(?P<value>[^\s/].*)")
 _BARE_VALUE = re.compile(r"(?:[$€£¥₹]|[A-Z]{3}\s)?\s?\d[\d.,\s]{0,15}%?\*?")
-_SEVERAL = re.compile(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: (?:[A-Z][\w./-]{0,20}|site|number))?):\s+(?=\S)")
+_SEVERAL = re.compile(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: [A-Z][\w./-]{0,20})?):\s+(?=\S)")
 _GAP = re.compile(r"\s*(?:\t|\s{2,})\s*")
 _INLINE = re.compile(r"(?<=[(,;\[])\s*(?P<label>[A-Z][\w /.&-]{1,30}?):\s*(?P<value>[^,;()\[\]:]{1,80})")
 _DOTTED = re.compile(r"(?P<label>[^.|\d]{2,60}?)\s*\.{3,}\s*(?P<value>\S.*)")

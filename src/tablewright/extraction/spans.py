@@ -138,7 +138,7 @@ _PARTICLE = (
     r"(?:of|the|de|del|della|dell|di|da|do|dos|du|des|la|le|les|el|los|las|van|von|der|den|und|y|e|al|bin|ibn|upon|am|"
     r"an der|sur|zu|&)"
 )
-_NUMERAL = r" \d{1,3}(?!\d|[.,:]\d| (?!(?:in|on|and|at|as|since|until|before|from) )(?:[a-z%]|seats|MW))"  # Channel 4
+_NUMERAL = r" \d{1,3}(?!\d|[.,:]\d| (?!(?:in|on|and|at|as|since|until|before|from) )[a-z%])"  # Channel 4
 _NAME = re.compile(
     rf"(?<![\w-]){_WORD}(?:(?: | (?:{_PARTICLE} ){{1,2}}){_WORD}|{_NUMERAL})*(?:,? (?:Inc|Corp|Ltd|Co)\.)?"
 )

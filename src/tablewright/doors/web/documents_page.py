@@ -63,7 +63,7 @@ def upload() -> Callable[[], None]:
     arrived: list[str] = []
 
     async def received(event: events.UploadEventArguments) -> None:
-        await receive(await visit_to_change(), event.file)
+        await receive(await visit_to_change(), event.file, str(kind.value or ""))
         arrived.append(event.file.name)
 
     def settled() -> None:
@@ -79,6 +79,9 @@ def upload() -> Callable[[], None]:
             good=False,
         )
 
+    hint = "Leave it empty, and a model says what each file is; without a model nobody does."
+    kind = ui.input("Kind of the files you add, such as receipt").props(f'dense outlined maxlength=40 hint="{hint}"')
+    kind.classes("w-full")
     label = "Drop files here, or click to choose them"
     uploader = file_drop(label, KINDS, largest=LARGEST, several=True, take=received, refuse=refused)
     uploader.classes("tw-drop")

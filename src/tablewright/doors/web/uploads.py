@@ -71,29 +71,31 @@ def file_drop(
 
 # ── for the collection ───────────────────────────────────────────────────────────────────────────────────────────────
 
-_waiting: WeakKeyDictionary[Any, dict[str, list[Path]]] = WeakKeyDictionary()
-"""Of each server, by person."""
+_waiting: WeakKeyDictionary[Any, dict[str, list[tuple[Path, str]]]] = WeakKeyDictionary()
+"""Of each server, by person: the files, and what their owner says that they are."""
 
 
 def reading_key(visit: Visit) -> str:
     return f"ingest {visit.person.id}"
 
 
-async def receive(visit: Visit, file: FileUpload) -> Undertaking:
+async def receive(visit: Visit, file: FileUpload, kind: str = "") -> Undertaking:
     """Keeps the file and has it read; files that come meanwhile are read after it."""
     waiting = _waiting.setdefault(visit.server, {}).setdefault(visit.person.id, [])
-    waiting.append(await keep(folder_of(visit), file))
+    waiting.append((await keep(folder_of(visit), file), kind.strip()))
 
     async def read(undertaking: Undertaking) -> list[Ingested]:
         results: list[Ingested] = []
         while waiting:
-            paths, waiting[:] = list(waiting), []
+            first = waiting[0][1]
+            paths = [path for path, kind in waiting if kind == first]
+            waiting[:] = [each for each in waiting if each[1] != first]
 
             def watch(news: Any, undertaking: Undertaking = undertaking) -> None:
                 undertaking.done, undertaking.total = news.done, news.total
                 undertaking.said = f"Reading {Path(news.path).name}" if news.path else "Reading"
 
-            results.append(await visit.tablewright.add_documents(paths, watch=watch))
+            results.append(await visit.tablewright.add_documents(paths, kind=first, watch=watch))
         return results
 
     return undertakings(visit).begin(reading_key(visit), "Reading", read)
