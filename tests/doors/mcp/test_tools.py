@@ -48,7 +48,7 @@ async def test_what_an_assistant_must_read_before_it_begins_is_short(tmp_path: P
 
 async def test_every_tool_and_resource_is_in_the_page_about_it(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8")
-    async with within(tmp_path) as talk:
+    async with within(tmp_path, retrieval=True) as talk:
         tools = {tool.name for tool in (await talk.client.list_tools()).tools}
         templates = {each.uri_template for each in (await talk.client.list_resource_templates()).resource_templates}
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == tools
@@ -156,7 +156,7 @@ async def test_a_doubted_cell_is_flagged_and_cited_pages_are_checked_again(tmp_p
 
 async def test_documents_are_added_asked_and_searched(tmp_path: Path) -> None:
     folder = papers(tmp_path)
-    async with within(tmp_path, allowed=(folder,)) as talk:
+    async with within(tmp_path, allowed=(folder,), retrieval=True) as talk:
         await talk("add_documents", paths=[str(folder / "datasheets")])
         added = await talk("add_documents", paths=[str(folder / "receipts")], kind="receipt")
         assert added["added"] > 10
@@ -187,6 +187,18 @@ async def test_documents_are_added_asked_and_searched(tmp_path: Path) -> None:
         assert (len(near["passages"]), near["completeness"]) == (3, "approximate")
         only = await talk("search_documents", query="tires", documents=[words["passages"][0]["document_id"]])
         assert {hit["document_id"] for hit in only["passages"]} == {words["passages"][0]["document_id"]}
+
+        assert (await talk("search_text", query="tires", limit=3))["passages"] == words["passages"]
+        meant = await talk("search_vector", query="rubber for the wheels of a car", limit=3)
+        assert meant["passages"] == near["passages"]
+        found = await talk("annotations_search", where=dear, limit=2)
+        assert (len(found["things"]), found["next_after"], found["total"] > 2) == (2, 2, True)
+        assert found["matched"] + found["undecided"] == found["total"]
+        counted = await talk("annotations_aggregate", aggregate="count", where=dear)
+        assert sum(group["count"] for group in counted["groups"]) == found["matched"]
+        exported = await talk("export_annotations_csv", where=dear)
+        assert exported["csv"].count("\n") >= found["matched"]
+        assert (await talk.refused("annotations_aggregate", aggregate="sum"))["type"] == "UsageError"
 
         text = await talk.read(f"tablewright://documents/{words['passages'][0]['document_id']}")
         assert words["passages"][0]["text"][:40] in text

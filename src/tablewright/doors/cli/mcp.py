@@ -25,6 +25,9 @@ def mcp(
         list[Path] | None,
         typer.Option("--files", metavar="FOLDER", help="A folder that may be read; repeatable. Default: none."),
     ] = None,
+    retrieval: Annotated[
+        bool, typer.Option("--retrieval", help="Also the five tools that answers about documents are made with.")
+    ] = False,
     model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
     search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend until it ends.")] = "",
@@ -32,13 +35,13 @@ def mcp(
     """Serve tables, filling, research, documents and the advisor as MCP tools, for assistants.
 
     An assistant starts it by itself and speaks to it over stdin and stdout; with --http it serves /mcp on a port. It
-    changes no table without `apply_proposal`, and reads no file outside of --files.
+    changes no table without `decide_proposal`, and reads no file outside of --files.
     """
     from tablewright.doors.cli import output
     from tablewright.doors.mcp.server import PATH, create_server, http_app, serve_http, serve_stdio
 
     async def work(tablewright: Tablewright) -> None:
-        server = create_server(tablewright, files or ())
+        server = create_server(tablewright, files or (), retrieval=retrieval)
         if http:
             http_app(server, host)  # what is not allowed is said before anything is served
             output.say(f"MCP on http://{f'[{host}]' if ':' in host else host}:{port}{PATH}; Ctrl-C ends it.")

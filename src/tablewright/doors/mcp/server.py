@@ -23,6 +23,7 @@ from tablewright.doors.mcp.filling import FillingTools
 from tablewright.doors.mcp.folders import Folders
 from tablewright.doors.mcp.journeys import JourneyTools
 from tablewright.doors.mcp.resources import Resources
+from tablewright.doors.mcp.retrieval import RetrievalTools
 from tablewright.doors.mcp.tables import LONGEST_CSV, TableTools
 from tablewright.doors.server.entrance import Entrance
 from tablewright.doors.server.errors import NotLoggedIn, TooMany, error_response
@@ -54,8 +55,9 @@ found and why.
 class TablewrightServer(MCPServer[Any]):
     """The resources that it lists are what is there when it is asked."""
 
-    def __init__(self, desk: Desk, *, may_change: bool = True) -> None:
-        """Without `may_change` it has only the tools that look."""
+    def __init__(self, desk: Desk, *, may_change: bool = True, retrieval: bool = False) -> None:
+        """Without `may_change` it has only the tools that look; with `retrieval` also those that answers about
+        documents are made with."""
         self.may_change = may_change
         super().__init__(
             "tablewright",
@@ -68,6 +70,8 @@ class TablewrightServer(MCPServer[Any]):
         self._resources = Resources(desk.tablewright)
         for tools in (TableTools, FillingTools, DocumentTools, JourneyTools):
             tools(desk).add_to(self)
+        if retrieval:
+            RetrievalTools(desk).add_to(self)
         self._resources.add_to(self)
 
     async def list_tools(self) -> list[Tool]:
@@ -89,9 +93,11 @@ def without_titles(schema: Any) -> Any:
     return {name: without_titles(value) for name, value in kept.items()}
 
 
-def create_server(tablewright: Tablewright, files: Sequence[Path] = ()) -> TablewrightServer:
+def create_server(
+    tablewright: Tablewright, files: Sequence[Path] = (), *, retrieval: bool = False
+) -> TablewrightServer:
     """Of the owner, who sees everything. `files` are the folders that assistants may have read."""
-    return TablewrightServer(Desk(tablewright.acting(ACTOR, door=DOOR), Folders(files)))
+    return TablewrightServer(Desk(tablewright.acting(ACTOR, door=DOOR), Folders(files)), retrieval=retrieval)
 
 
 def server_for(person: Person, tablewright: Tablewright) -> TablewrightServer:
