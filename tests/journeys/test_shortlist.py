@@ -165,12 +165,12 @@ async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confir
     tools = await app._open_tools(("web", "model"))
     hurried = Shortlist(app._store, tools, limits=Limits(seconds=0))
     _, reply = await hurried.turn(confirmed.state.id, ENRICH)
-    assert "not looked for in time" in reply.text
+    assert "not looked for yet" in reply.text
     assert reply.buttons == (GO_ON,)
     before = counted(await confirmed.table(), "Price")
     reply = await confirmed.say(GO_ON)
     assert counted(await confirmed.table(), "Price") > before
-    assert "not looked for in time" not in reply.text
+    assert "not looked for yet" not in reply.text
 
 
 # ── advice ───────────────────────────────────────────────────────────────────────────────────────────────────────────

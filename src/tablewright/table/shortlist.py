@@ -116,7 +116,7 @@ class Product(Noun, frozen=True):
 
 
 class Listing(Noun, frozen=True):
-    """A place to buy, as its page said at that time."""
+    """A place to buy a product, as its page said at that time."""
 
     shop: str
     url: str
@@ -125,6 +125,14 @@ class Listing(Noun, frozen=True):
     offered_as: OfferedAs = "new"
     evidence: Evidence | None = None
     at: str = ""
+    product: str = ""
+
+    @property
+    def told(self) -> str:
+        """ "Kettle 2 at Corner Shop: 34.00 GBP, used, 2 left"."""
+        state = self.offered_as if self.offered_as != "new" else ""
+        details = ", ".join(filter(None, (str(self.price or "price not said"), state, self.stock)))
+        return f"{self.product} at {self.shop}: {details}" if self.product else f"{self.shop}: {details}"
 
 
 class Part(Noun, frozen=True):
@@ -207,6 +215,17 @@ class ChatReply(Noun, frozen=True):
     def text(self) -> str:
         return "\n".join(each.text for each in self.said)
 
+    @property
+    def whole(self) -> str:
+        """All that the person sees, in words: what the conversation keeps, and what the model reads of its own reply."""
+        cards = [
+            f"{card.place}. {card.name}{f', best for {card.best_for}' if card.best_for else ''}: "
+            + " ".join(each.text for each in card.said)
+            for card in self.cards
+        ]
+        table = "" if self.cards or not self.rows else f"Table: {'; '.join(row[0] for row in self.rows)}"
+        return "\n".join(filter(None, (self.text, *cards, table, *(offer.told for offer in self.listings))))
+
 
 class ChatMessage(Noun, frozen=True):
     role: Literal["user", "advisor"]
@@ -240,6 +259,8 @@ class ShortlistState(Noun, frozen=True):
     tried: tuple[str, ...] = ()
     """Queries that were sent already."""
     shown: tuple[RowId, ...] = ()
+    offers: tuple[Listing, ...] = ()
+    """Where products can be bought, as it was asked last."""
     refinements: tuple[Refinement, ...] = ()
     messages: tuple[ChatMessage, ...] = ()
     error: str = ""

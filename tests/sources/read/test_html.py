@@ -191,6 +191,16 @@ def test_facts_stated_for_machines_come_at_the_end_where_the_text_lacks_them() -
     ]
 
 
+def test_named_properties_of_the_one_thing_of_a_page_are_facts_and_of_several_things_none() -> None:
+    anvil = (
+        '{"@type": "Product", "additionalProperty": [{"@type": "PropertyValue", "name": "Face width", "value": 8, '
+        '"unitText": "cm"}, {"@type": "PropertyValue", "name": "Hardened", "value": true}]}'
+    )
+    one, two = (f'<script type="application/ld+json">[{", ".join([anvil] * count)}]</script>' for count in (1, 2))
+    assert lines("<h1>Anvil</h1>", one) == ["Anvil", "Face width: 8 cm", "Hardened: yes"]
+    assert lines("<h1>Anvil</h1>", two) == ["Anvil"]
+
+
 def test_microdata_in_attributes_is_read_too() -> None:
     body = (
         "<div itemscope><h1>Anvil</h1><meta itemprop=brand content=Acme><meta itemprop=image content=http://x/y></div>"

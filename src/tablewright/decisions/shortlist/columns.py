@@ -13,6 +13,7 @@ from tablewright.decisions.shortlist.shown import columns_text, pages_text, requ
 from tablewright.table.model import Field, Noun, column_key
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import PRICE_FIELD, Requirements
+from tablewright.table.typed import typed
 from tablewright.table.untrusted import WARNING, block, question_block
 
 INSTRUCTIONS = f"""\
@@ -70,12 +71,16 @@ class ProposeColumns:
 
     def fallback(self, asked: ColumnsToPropose) -> tuple[Field, ...]:
         """The price, and what the wishes need."""
-        price = price_field(asked.requirements.region)
+        price = price_field(asked.requirements)
         return (price, *(field for field in asked.fields if field.name != price.name))
 
 
-def price_field(region: str) -> Field:
-    """Of a product that costs something else in each country, the price where it is to be bought."""
-    if not region:
+def price_field(requirements: Requirements) -> Field:
+    """Of a product that costs something else in each country, the price where it is to be bought, or else in the
+    currency of the budget."""
+    budgets = [wish for wish in requirements.wishes if column_key(wish.column) == column_key(PRICE_FIELD.name)]
+    currency = next((read.currency for wish in budgets for value in wish.values if (read := typed(value)).currency), "")
+    wanted = f"for buyers in {requirements.region}" if requirements.region else f"in {currency}" if currency else ""
+    if not wanted:
         return PRICE_FIELD
-    return structs.replace(PRICE_FIELD, question=f"{PRICE_FIELD.question} Of several, a price for buyers in {region}.")
+    return structs.replace(PRICE_FIELD, question=f"{PRICE_FIELD.question} Of several, a price {wanted}.")

@@ -32,8 +32,8 @@ first; no product where a page names none.
 - `maker`: who makes it, "" if no page says. `official_page`: the address of the maker's own page about this model, \
 or about its series where the model has none; an address of one of the texts or of its links; "" if there is none. A \
 shop's, marketplace's or magazine's page is never official.
-- `offered_as`: "discontinued" if a page says that it is no longer made; "used" or "refurbished" if all offers of it \
-that you see are, or if such goods are wanted and a page offers one; else "new".
+- `offered_as`: where used or refurbished goods are wanted and a page offers it so, that; else "discontinued" if a \
+page says that it is no longer made; "used" or "refurbished" if all offers of it that you see are; else "new".
 - `mentions`: up to three texts that say most about it, the maker's own first: the number of the text and a `quote`, \
 the words that name the product there, copied exactly.
 

@@ -14,10 +14,9 @@ from tablewright.table.shortlist import KEY, MAKER, CellRef, ChatMessage, Requir
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import block, clean, gives_orders
 
-LONGEST_CELL = 90
+LONGEST_CELL = 200
 LONGEST_REPLY = 700
-"""Characters of an earlier reply of the adviser; what the user said is shown whole."""
-CONVERSATION = 12_000
+"""Characters of earlier replies of the adviser; its last one, and what the user said, is shown whole."""
 UNKNOWN = "?"
 
 
@@ -99,15 +98,16 @@ def comparison_block(number: int, rows: Sequence[ComparedRow], columns: Sequence
     return block(number, "\n".join(lines), "comparison")
 
 
-def conversation_block(number: int, messages: Sequence[ChatMessage]) -> str:
-    """The newest that fit; the last message is asked apart."""
+def conversation_block(number: int, messages: Sequence[ChatMessage], room: int) -> str:
+    """The newest that fit; the message that is answered now is asked apart."""
+    last = max((place for place, message in enumerate(messages) if message.role == "advisor"), default=-1)
     lines: list[str] = []
-    left = CONVERSATION
-    for message in reversed(messages):
-        said = message.text if message.role == "user" else shortened(message.text, LONGEST_REPLY)
+    for place, message in reversed(list(enumerate(messages))):
+        is_whole = message.role == "user" or place == last
+        said = message.text if is_whole else shortened(message.text, LONGEST_REPLY)
         line = f"{'User' if message.role == 'user' else 'Adviser'}: {said}"
-        left -= len(line)
-        if left < 0:
+        room -= len(line)
+        if room < 0:
             break
         lines.append(line)
     return block(number, "\n".join(reversed(lines)), "conversation")

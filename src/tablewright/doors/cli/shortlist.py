@@ -182,11 +182,8 @@ def print_reply(reply: ChatReply) -> None:
     for said in reply.said:
         output.print_prose(said.text, 4_000)
     for offer in reply.listings:
-        price = f" {offer.price}" if offer.price else ""
-        stock = f", {offer.stock}" if offer.stock else ""
-        stock += f", {offer.offered_as}" if offer.offered_as != "new" else ""
         at = f" ({output.when(offer.at)})" if offer.at else ""
-        output.print_prose(f"{offer.shop}:{price}{stock}{at} {offer.url}", 600, indent=2)
+        output.print_prose(f"{offer.told}{at} {offer.url}", 600, indent=2)
     if reply.buttons:
         labels = "   ".join(f"[{number}] {label}" for number, label in enumerate(reply.buttons, start=1))
         console.print(output.plain(labels, 400), style="bold", highlight=False)

@@ -27,7 +27,11 @@ def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) 
     for each in reply.said:
         show_said(each, table_id)
     if reply.listings:
-        grid(["Shop", "Price", "In stock", "Seen"], [listing_line(each) for each in reply.listings], "Where to buy")
+        grid(
+            ["Product", "Shop", "Price", "In stock", "Seen"],
+            [listing_line(each) for each in reply.listings],
+            "Where to buy",
+        )
     if file is not None:
         name, content = file
         ui.button(
@@ -81,4 +85,4 @@ def listing_line(offer: Listing) -> Sequence[Shown]:
 
     state = "" if offer.offered_as == "new" else f" ({offer.offered_as})"
     price = str(offer.price) if offer.price else "not said"
-    return [shop, f"{price}{state}", offer.stock or "not said", when(offer.at)]
+    return [offer.product, shop, f"{price}{state}", offer.stock or "not said", when(offer.at)]

@@ -43,6 +43,7 @@ EMPTY = 0.8
 """The share of candidates without a value from which a column is called a problem."""
 SHOWN = 8
 """Columns of the table in a reply."""
+FEW_LEFT = f" Fewer than {TOP} are left: ask for more, or relax a requirement."
 COMPARED = 20
 """Rows of the comparison that advice is given from: the first ones, and some that were left out."""
 
@@ -92,7 +93,7 @@ class Advising:
             unchecked_told(self._state.requirements),
             unverified(advice.left_out),
             problem,
-            f"{waiting} {plural('cell', waiting)} were not looked for in time." if waiting else "",
+            f"{waiting} {plural('cell', waiting)} were not looked for yet." if waiting else "",
         ]
         reply = ChatReply(
             said=(
@@ -134,7 +135,8 @@ class Advising:
         left_out = f"; {len(ranking.excluded)} do not meet the requirements" if ranking.excluded else ""
         count = len(table.rows)
         first = f" The first {TOP}:" if len(ranking.ranked) > TOP else ""
-        return f"{count} {plural('candidate', count)} compared{left_out}.{first}"
+        few = FEW_LEFT if ranking.excluded and len(ranking.ranked) < TOP else ""
+        return f"{count} {plural('candidate', count)} compared{left_out}.{first}{few}"
 
     def _none_left(self, table: Table, ranking: Ranking, said: Sequence[Said], notes: Sequence[str]) -> ChatReply:
         if not table.rows:
@@ -178,7 +180,7 @@ class Advising:
             except SearchError as error:
                 said.append(Said(text=f"{name}: the search failed, so nobody was asked: {error.what}", cells=cells))
                 continue
-            found += offers
+            found += [msgspec.structs.replace(offer, product=name) for offer in offers]
             page = cell_text(row.cell(PAGE))
             none = f"No shop was found that offers {name}.{f' Its official page: {page}' if page else ''}"
             said.append(Said(text=f"{name}, asked just now:" if offers else none, cells=cells))
@@ -207,6 +209,14 @@ class Advising:
             for field in fields_of(table, turn.about_columns)
         ]
         return reply_of(said or lines("Which value of which product is meant?"))
+
+    async def look_up(self, turn: TurnTaken, columns: Sequence[str]) -> ChatReply:
+        """New columns, of the products that were asked about alone."""
+        notes = await self._comparison.fill(
+            fields=columns, only={(row_id, name) for row_id in turn.products for name in columns}
+        )
+        reply = await self.source(msgspec.structs.replace(turn, about_columns=tuple(columns)))
+        return reply_of((*turn.said, *reply.said), *notes)
 
     async def look_again(self, turn: TurnTaken, why: str) -> ChatReply:
         """Doubted, and looked for again: those cells alone."""

@@ -10,7 +10,7 @@ from msgspec import structs
 from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, either, judge, unstated
 from tablewright.corpus.vocabulary import holds
 from tablewright.table.corpus import Comparator, Condition, Typed
-from tablewright.table.model import Cell, Field, Money, Row, Table, column_key
+from tablewright.table.model import Cell, Field, Money, Row, Table, Value, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
     KEY,
@@ -58,7 +58,7 @@ class Judging:
         self._table = table
         self._rates = rates
         self._wishes = [wish for wish in requirements.wishes if wish.column]
-        self._asks_state = any(column_key(wish.column) == column_key(OFFERED_AS) for wish in self._wishes)
+        self._states = accepted_states(self._wishes)
         self._filters = [wish for wish in self._wishes if wish.hard and wish.operator not in ("lowest", "highest")]
         left = [row for row in table.rows if self.exclusion(row) is None]
         ranking = [wish for wish in self._wishes if wish.operator in ("lowest", "highest")]
@@ -72,10 +72,10 @@ class Judging:
         return (f"Prices in other currencies are compared at rates of {self._rates.date}, so about: {rates}.",)
 
     def exclusion(self, row: Row) -> Excluded | None:
-        """The first hard wish that surely fails; used and discontinued things, unless they are asked for."""
+        """Why it is out: hard wishes that surely fail; that it is used or discontinued, unless that is asked for."""
         name = cell_text(row.cell(KEY))
         state = cell_text(row.cell(OFFERED_AS))
-        if not self._asks_state and state in ("used", "refurbished", "discontinued"):
+        if state and state not in self._states:
             return Excluded(row_id=row.id, name=name, reason=f"it is {state}", field=OFFERED_AS)
         failed = [wish for wish in self._filters if self.verdict(row, wish).truth == "no match"]
         if not failed:
@@ -106,8 +106,9 @@ class Judging:
             if value is None or ends is None:
                 return SOFT_UNKNOWN, f"{wish.column} is not known"
             low, high = ends
-            share = 1.0 if low == high else (value - low) / (high - low)
-            return round(share if wish.operator == "highest" else 1 - share, 4), f"{wish.column} {shown}"
+            best = high if wish.operator == "highest" else low
+            share = 1.0 if low == high else 1 - abs(best - value) / (high - low)
+            return round(share, 4), f"{wish.column} {shown}"
         verdict = self.verdict(row, wish)
         if verdict.truth == "not stated":
             return UNKNOWN if wish.hard else SOFT_UNKNOWN, verdict.reason
@@ -204,6 +205,13 @@ class Judging:
         return figure is not None and any(end and abs(figure - end) <= NEAR * abs(end) for end in ends)
 
 
+def accepted_states(wishes: Sequence[Wish]) -> set[str]:
+    """New goods, and what a wish asks for: who prefers used ones gets them beside the new, and no discontinued ones.
+    Where a wish is hard, that a new one fails it is found like any other failure."""
+    about = [wish for wish in wishes if column_key(wish.column) == column_key(OFFERED_AS) and wish.operator == "="]
+    return {"new", *(value.casefold() for wish in about for value in wish.values)}
+
+
 def typed_cell(cell: Cell, field: Field) -> Typed:
     """As it was read where that says more, such as a range; else as it stands."""
     if isinstance(cell.value, Money):
@@ -233,11 +241,14 @@ def wanted(wish: Wish) -> str:
 
 
 def shown_cell(row: Row, field: Field) -> str:
-    cell = row.cell(field.name)
-    if cell.value is None:
+    return shown_value(row.cell(field.name).value, field)
+
+
+def shown_value(value: Value, field: Field) -> str:
+    if value is None:
         return ""
-    if isinstance(cell.value, bool):
-        return "yes" if cell.value else "no"
-    value = float(f"{cell.value:.5g}") if isinstance(cell.value, float) else cell.value  # 6.40699 kg were 14 lb 2 oz
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    value = float(f"{value:.5g}") if isinstance(value, float) else value  # 6.40699 kg were 14 lb 2 oz
     unit = f" {field.unit}" if field.type == "number" and field.unit else ""
     return f"{show(value)}{unit}"

@@ -100,7 +100,7 @@ class Shortlist:
         state = await self._store.shortlists.get(state_id)
         said = clean(message).strip()
         state, reply = await self._routed(with_message(state, "user", said), said)
-        state = structs.replace(with_message(state, "advisor", reply.text), buttons=reply.buttons)
+        state = structs.replace(with_message(state, "advisor", reply.whole), buttons=reply.buttons)
         return await self._store.shortlists.save(state), reply
 
     async def _routed(self, state: ShortlistState, said: str) -> Taken:
@@ -159,6 +159,7 @@ class Shortlist:
                 reply = await advising.show(turn)
             case "links":
                 reply = await advising.links(turn)
+                state = structs.replace(state, offers=reply.listings)
             case "export":
                 reply = await advising.export(turn)
             case "source":
@@ -352,8 +353,10 @@ class Shortlist:
         if not turn.columns and not wanted:
             return state, reply_of(said)
         new = await comparison.add_fields((*turn.columns, *wanted))
-        notes = await comparison.fill(fields=new) if new else []
         state = self._refined(state, f"added {', '.join(new)}", message)
+        if new and turn.products:
+            return state, await self._advising(state, comparison).look_up(turn, new)
+        notes = await comparison.fill(fields=new) if new else []
         names = ", ".join(new or [field.name for field in wanted])
         return await self._present(state, said, heading=f"Now part of the comparison: {names}.", notes=notes)
 

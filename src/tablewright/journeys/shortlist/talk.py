@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tablewright.decisions.shortlist.shown import ComparedRow
-from tablewright.journeys.shortlist.ranking import shown_cell
+from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
 from tablewright.store.records import now
 from tablewright.table.model import Field, Row, Table
 from tablewright.table.shortlist import (
@@ -22,6 +22,9 @@ from tablewright.table.shortlist import (
     ShortlistState,
 )
 from tablewright.table.text import cell_text, plural
+
+RIVALS = 2
+"""Values of other sources that are shown beside a cell's own."""
 
 
 def lines(*texts: str) -> tuple[Said, ...]:
@@ -75,8 +78,20 @@ def compared_rows(table: Table, ranking: Ranking) -> tuple[ComparedRow, ...]:
 
 
 def compared(row: Row, fields: Sequence[Field], verdict: str) -> ComparedRow:
-    cells = {field.name: shown_cell(row, field) for field in fields if field.name not in (KEY, PAGE)}
+    cells = {field.name: with_rivals(row, field) for field in fields if field.name not in (KEY, PAGE)}
     return ComparedRow(row_id=row.id, name=cell_text(row.cell(KEY)), cells=cells, verdict=verdict)
+
+
+def with_rivals(row: Row, field: Field) -> str:
+    """ "1.7 l (also 1.5 l, shop.example)": what other sources say of it stands beside it."""
+    rivals = [
+        f"{shown_value(each.value, field)}, {each.evidence[0].domain}"
+        if each.evidence
+        else shown_value(each.value, field)
+        for each in row.cell(field.name).conflict[:RIVALS]
+    ]
+    shown = shown_cell(row, field)
+    return f"{shown} (also {'; '.join(rivals)})" if rivals else shown
 
 
 def as_texts(row: Row, fields: Sequence[Field]) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
 from tablewright.journeys.shortlist.commands import turn_of
 from tablewright.journeys.shortlist.talk import compared_rows, step_told
 from tablewright.table.model import Field, Table, column_key
-from tablewright.table.shortlist import Ranking, ShortlistState
+from tablewright.table.shortlist import MEETS, Ranking, ShortlistState
 from tablewright.table.shortlist_form import parse_command
+from tablewright.table.untrusted import block
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -39,9 +40,12 @@ async def understood(
         step=step_told(state, len(table.rows)),
         requirements=state.requirements,
         messages=state.messages[:-1],
-        fields=(*table.fields, *missing(table, (*state.columns, *state.proposed))),
+        fields=(
+            *(field for field in table.fields if field.name != MEETS.name),
+            *missing(table, (*state.columns, *state.proposed)),
+        ),
         rows=rows,
-        notes=ranking.notes,
+        notes=(*ranking.notes, *offers_told(state)),
         room=model.text_room,
     )
     outcome = await decide(TakeTurn(), asked, model, tell)
@@ -49,6 +53,12 @@ async def understood(
         return outcome.decided, ""
     problem = f"I could not read your message: {outcome.degraded} Nothing was changed; say it again."
     return outcome.decided, problem
+
+
+def offers_told(state: ShortlistState) -> tuple[str, ...]:
+    """Where products can be bought, so that a question about the offers can be answered from them."""
+    offers = "\n".join(offer.told for offer in state.offers)
+    return (f"Offers of shops, as asked last:\n{block(5, offers, 'offers')}",) if offers else ()
 
 
 def as_search_words(state: ShortlistState, said: str) -> tuple[TurnTaken, str]:

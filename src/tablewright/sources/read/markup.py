@@ -102,7 +102,12 @@ def _few_of_each(statements: Iterable[tuple[str, str]]) -> list[tuple[str, str]]
     for key, value in statements:
         if value:
             by_key.setdefault(key, {})[value] = None
-    few = ((_label(key), value) for key, values in by_key.items() if len(values) <= _FEW for value in values)
+    few = (
+        (key if " " in key else _label(key), value)
+        for key, values in by_key.items()
+        if len(values) <= _FEW
+        for value in values
+    )
     return list(few)[:MAX_FACTS]
 
 
@@ -185,6 +190,7 @@ def _json_facts(root: _Element) -> Iterator[tuple[str, str]]:
 def _stated(data: Any) -> Iterator[tuple[str, str]]:
     """The facts in schema.org data; breadth first, without recursion."""
     queue = [data]
+    specified: list[Any] = []
     for visited, node in enumerate(queue):
         if visited > _JSON_NODES:
             return
@@ -194,8 +200,22 @@ def _stated(data: Any) -> Iterator[tuple[str, str]]:
             for key, value in node.items():
                 if key in _FACTS:
                     yield from ((key, text) for text in _texts(key, value, node))
-                if isinstance(value, dict | list) and key not in _OTHERS:
+                if key == "additionalProperty":
+                    specified.append(value)
+                elif isinstance(value, dict | list) and key not in _OTHERS:
                     queue.append(value)
+    if len(specified) == 1:  # of several things nobody could say whose property it is
+        yield from _properties(specified[0])
+
+
+def _properties(given: Any) -> Iterator[tuple[str, str]]:
+    """A schema.org PropertyValue names what it states: {"name": "Volume", "value": 30, "unitText": "l"}."""
+    for each in given if isinstance(given, list) else [given]:
+        if isinstance(each, dict) and isinstance(name := each.get("name"), str):
+            value, unit = each.get("value"), each.get("unitText") or ""
+            value = ("no", "yes")[value] if isinstance(value, bool) else value
+            if isinstance(value, str | int | float) and isinstance(unit, str):
+                yield one_line(unescape(name))[:MAX_FACT_CHARS], one_line(unescape(f"{value} {unit}"))[:MAX_FACT_CHARS]
 
 
 def _types(node: dict[str, Any]) -> Iterable[str]:
