@@ -902,6 +902,7 @@ class Tablewright:
         """What somebody says, or the label of a button, and what the advisor replies. `exports` is the folder for the
         files that they ask for, whatever place they name: on a server it must be given. While one turn is taken no
         other is: both would spend, and one reply would be lost."""
+        from tablewright.journeys.shortlist.context import TurnContext
         from tablewright.journeys.shortlist.shortlist import Shortlist
         from tablewright.policies import rates_of, shortlist_limits
 
@@ -912,7 +913,7 @@ class Tablewright:
             )
         self._turns.add(shortlist_id)
         try:
-            advisor = Shortlist(
+            context = TurnContext(
                 self._store,
                 await self._open_tools(("web", "model")),
                 actor=self._actor,
@@ -925,7 +926,7 @@ class Tablewright:
                 folder=exports,
             )
             async with self._spending():
-                return await advisor.turn(shortlist_id, within_bounds(message, "message"))
+                return await Shortlist(context).turn(shortlist_id, within_bounds(message, "message"))
         finally:
             self._turns.discard(shortlist_id)
 

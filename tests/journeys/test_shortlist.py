@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from tablewright.errors import EditConflict, OverBudget, UsageError
-from tablewright.journeys.shortlist import shortlist
+from tablewright.journeys.shortlist import research
+from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.explore import Explored
 from tablewright.journeys.shortlist.shortlist import Shortlist
 from tablewright.table.model import Money
@@ -135,7 +136,7 @@ async def test_a_turn_that_fails_is_taken_again_with_the_same_table(
 
     await chat.say(FORM)
     with monkeypatch.context() as patch:
-        patch.setattr(shortlist, "explore", fails)
+        patch.setattr(research, "explore", fails)
         with pytest.raises(OverBudget):
             await chat.say(CONFIRM)
     assert (await chat.say(CONFIRM)).buttons == (ENRICH, MODIFY)
@@ -151,7 +152,7 @@ async def test_two_turns_at_once_are_not_taken(chat: Chat, monkeypatch: pytest.M
         return Explored(products=(), queries=())
 
     await chat.say(FORM)
-    monkeypatch.setattr(shortlist, "explore", waits)
+    monkeypatch.setattr(research, "explore", waits)
     first = asyncio.create_task(chat.app.shortlist_turn(chat.state.id, CONFIRM))
     await begun.wait()
     with pytest.raises(EditConflict, match="still under way"):
@@ -163,7 +164,7 @@ async def test_two_turns_at_once_are_not_taken(chat: Chat, monkeypatch: pytest.M
 async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confirmed: Chat) -> None:
     app = confirmed.app
     tools = await app._open_tools(("web", "model"))
-    hurried = Shortlist(app._store, tools, limits=Limits(seconds=0))
+    hurried = Shortlist(TurnContext(app._store, tools, limits=Limits(seconds=0)))
     _, reply = await hurried.turn(confirmed.state.id, ENRICH)
     assert "not looked for yet" in reply.text
     assert reply.buttons == (GO_ON,)

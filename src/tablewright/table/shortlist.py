@@ -154,13 +154,14 @@ class Ranked(Noun, frozen=True):
 
 
 class Excluded(Noun, frozen=True):
-    """`near`: it misses one figure only, and by little."""
+    """`near`: it misses one figure only, and by little. `missed`: how many requirements it misses."""
 
     row_id: RowId
     name: str
     reason: str
     field: str = ""
     near: bool = False
+    missed: int = 1
 
 
 class Ranking(Noun, frozen=True):
@@ -217,7 +218,7 @@ class ChatReply(Noun, frozen=True):
 
     @property
     def whole(self) -> str:
-        """All that the person sees, in words: what the conversation keeps, and what the model reads of its own reply."""
+        """All that the person sees, in words: what is kept of it, and what the model reads of its own reply."""
         cards = [
             f"{card.place}. {card.name}{f', best for {card.best_for}' if card.best_for else ''}: "
             + " ".join(each.text for each in card.said)

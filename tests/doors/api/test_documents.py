@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from tablewright.errors import SearchError
-from tablewright.journeys.shortlist import shortlist
+from tablewright.journeys.shortlist import research
 from tablewright.store.database import Database
 from tablewright.table.shortlist import CONFIRM, ENRICH
 from tests.doors.api.using import Api
@@ -215,7 +215,7 @@ def test_the_table_of_a_turn_that_failed_is_its_makers(api: Api, monkeypatch: py
 
     ann = api.of("ann", "editor")
     path = wished(ann)
-    monkeypatch.setattr(shortlist, "explore", fails)
+    monkeypatch.setattr(research, "explore", fails)
     assert ann.refused(503, "POST", path, json={"message": CONFIRM})["type"] == "SearchError"
     (table,) = ann.get("/tables")["tables"]
     (listed,) = ann.get("/shortlists")["shortlists"]
@@ -233,7 +233,7 @@ def test_one_turn_is_taken_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) 
         raise SearchError("The search cannot be reached.")
 
     path = wished(api)
-    monkeypatch.setattr(shortlist, "explore", slowly)
+    monkeypatch.setattr(research, "explore", slowly)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(api.send, "POST", path, json={"message": CONFIRM})
         try:

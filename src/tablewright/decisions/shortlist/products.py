@@ -34,8 +34,9 @@ or about its series where the model has none; an address of one of the texts or 
 shop's, marketplace's or magazine's page is never official.
 - `offered_as`: where used or refurbished goods are wanted and a page offers it so, that; else "discontinued" if a \
 page says that it is no longer made; "used" or "refurbished" if all offers of it that you see are; else "new".
-- `mentions`: up to three texts that say most about it, the maker's own first: the number of the text and a `quote`, \
-the words that name the product there, copied exactly.
+- `mentions`: up to three texts that say most about it, the maker's own first, then one that sells it where it is to \
+be bought, or in the currency of the budget: the number of the text and a `quote`, the words that name the product \
+there, copied exactly.
 
 `queries`: up to {{queries}} searches worth sending next: makers' pages of products that have none yet, and makers \
 or models that the pages mention and do not describe.

@@ -23,9 +23,9 @@ to a known model. No query twice, none that was sent before, and nothing persona
 
 RESULTS = f"""\
 You choose which search results to open, to find products that somebody may want to buy. Open pages that are likely \
-to name suitable models: makers' own product pages and catalogues first, then comparisons, tests, shops. Prefer many \
-different makers over many pages of one. Leave out other goods, accessories and copies of each other. `numbers`: the \
-results to open, the best first.
+to name suitable models: makers' own product pages and catalogues first, then comparisons and tests, and shops that \
+sell where it is to be bought. Prefer many different makers over many pages of one. Leave out other goods, \
+accessories and copies of each other. `numbers`: the results to open, the best first.
 
 {WARNING}"""
 

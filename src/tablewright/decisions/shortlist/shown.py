@@ -42,6 +42,8 @@ class ComparedRow(Noun, frozen=True):
     verdict: str = ""
 
     def text(self, columns: Sequence[str]) -> str:
+        if not self.cells:
+            return self.name
         cells = " | ".join(
             f"{name}: {shortened(self.cells.get(name, '') or UNKNOWN, LONGEST_CELL)}" for name in columns
         )

@@ -63,8 +63,8 @@ admitted. Concise; at most two focused questions, with a sensible default offere
 - "wish": says, answers, corrects, relaxes or withdraws what is wanted, or wants the search to start with what is said.
 - "agree": agrees to what the conversation waits for. "take back": does not want the last change after all.
 - "columns": wants something compared beside what is wanted, or columns gone (`drop_columns`), and nothing else. Also \
-a question about a fact that no column has: add the column, and give the `products` that it is asked of; it is looked \
-up for these alone, and code answers.
+a question about a fact that no column has, or whose cells were not looked up: add the column, or name it in \
+`about_columns`, and give the `products` that it is asked of; it is looked up for these alone, and code answers.
 - "more": more or other products than those in the table. `count`: how many, 0 if not said; `like`: the number of \
 the product they are to resemble, or 0. "More like 2, but cheaper" also changes the wishes: state limits from that \
 product's own cells.

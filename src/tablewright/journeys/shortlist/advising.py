@@ -211,10 +211,10 @@ class Advising:
         return reply_of(said or lines("Which value of which product is meant?"))
 
     async def look_up(self, turn: TurnTaken, columns: Sequence[str]) -> ChatReply:
-        """New columns, of the products that were asked about alone."""
-        notes = await self._comparison.fill(
-            fields=columns, only={(row_id, name) for row_id in turn.products for name in columns}
-        )
+        """What is not known yet of these columns, of the products that were asked about alone."""
+        rows = rows_of(await self._comparison.table(), turn.products)
+        wanted = {(row.id, name) for row in rows for name in columns if row.cell(name).needs_work}
+        notes = await self._comparison.fill(fields=columns, only=wanted) if wanted else []
         reply = await self.source(msgspec.structs.replace(turn, about_columns=tuple(columns)))
         return reply_of((*turn.said, *reply.said), *notes)
 

@@ -48,7 +48,7 @@ def rank(table: Table, requirements: Requirements, rates: Rates) -> Ranking:
             found = judged.ranked(row)
             ranked.append((judged.price(row), row, found))
     ranked.sort(key=lambda each: (-each[2].score, len(each[2].unknown), each[0], each[1].id))
-    excluded.sort(key=lambda each: (not each.near, each.row_id))
+    excluded.sort(key=lambda each: (not each.near, each.missed, each.row_id))
     return Ranking(ranked=tuple(each for _, _, each in ranked), excluded=tuple(excluded), notes=judged.notes)
 
 
@@ -83,7 +83,7 @@ class Judging:
         first = failed[0]
         said = "; ".join(f"{each.column} is {self.shown(row, each)}, wanted {wanted(each)}" for each in failed)
         near = len(failed) == 1 and self._is_near(row, first)
-        return Excluded(row_id=row.id, name=name, reason=said, field=first.column, near=near)
+        return Excluded(row_id=row.id, name=name, reason=said, field=first.column, near=near, missed=len(failed))
 
     def ranked(self, row: Row) -> Ranked:
         parts: list[Part] = []

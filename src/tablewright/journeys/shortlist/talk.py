@@ -17,12 +17,14 @@ from tablewright.table.shortlist import (
     ChatMessage,
     ChatReply,
     Ranking,
+    Refinement,
     Requirements,
     Said,
     ShortlistState,
 )
 from tablewright.table.text import cell_text, plural
 
+NOT_LOOKED_UP = "not looked up"
 RIVALS = 2
 """Values of other sources that are shown beside a cell's own."""
 
@@ -63,8 +65,10 @@ def step_told(state: ShortlistState, rows: int) -> str:
     return "ADVISE: the comparison was presented; the user asks, refines or decides."
 
 
-def compared_rows(table: Table, ranking: Ranking) -> tuple[ComparedRow, ...]:
-    """The best first, then near misses, then the others that are left out."""
+def compared_rows(table: Table, ranking: Ranking, *, is_filled: bool = True) -> tuple[ComparedRow, ...]:
+    """The best first, then near misses, then the others that are left out; names alone before anything is filled."""
+    if not is_filled:
+        return tuple(ComparedRow(row_id=row.id, name=cell_text(row.cell(KEY))) for row in table.rows)
     rows = {row.id: row for row in table.rows}
     found: list[ComparedRow] = []
     for place, each in enumerate(ranking.ranked, start=1):
@@ -90,7 +94,7 @@ def with_rivals(row: Row, field: Field) -> str:
         else shown_value(each.value, field)
         for each in row.cell(field.name).conflict[:RIVALS]
     ]
-    shown = shown_cell(row, field)
+    shown = shown_cell(row, field) or (NOT_LOOKED_UP if row.cell(field.name).needs_work else "")
     return f"{shown} (also {'; '.join(rivals)})" if rivals else shown
 
 
@@ -122,3 +126,11 @@ def is_same(one: Requirements, other: Requirements) -> bool:
         return requirements.product_type.casefold(), requirements.region.casefold(), sorted(wishes)
 
     return asked(one) == asked(other)
+
+
+def refined(state: ShortlistState, changed: str, trigger: str) -> ShortlistState:
+    """What changed since the first comparison is remembered, with the words that asked for it."""
+    if not state.has_presented:
+        return state
+    new = Refinement(loop=len(state.refinements) + 1, changed=changed, trigger=trigger)
+    return msgspec.structs.replace(state, refinements=(*state.refinements, new))

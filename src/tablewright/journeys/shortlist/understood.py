@@ -30,7 +30,7 @@ async def understood(
     state: ShortlistState, said: str, table: Table, ranking: Ranking, model: LanguageModel | None, tell: Tell
 ) -> tuple[TurnTaken, str]:
     """With what the person should know about how it was read. Raises UsageError for a command that cannot be read."""
-    rows = compared_rows(table, ranking)
+    rows = compared_rows(table, ranking, is_filled=state.has_presented)
     if command := parse_command(said):
         return turn_of(command, state, table, rows), ""
     if model is None:

@@ -1,0 +1,133 @@
+"""RESEARCH: candidates, the columns to compare them by, and more of either; what it takes is said before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from tablewright.decisions.decision import decide
+from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns
+from tablewright.decisions.shortlist.turn import TurnTaken
+from tablewright.journeys.shortlist.context import Taken, TurnContext
+from tablewright.journeys.shortlist.explore import Explored, explore
+from tablewright.journeys.shortlist.ranking import shown_cell
+from tablewright.journeys.shortlist.talk import lines, refined, reply_of
+from tablewright.journeys.shortlist.understood import missing
+from tablewright.table.model import Step, column_key
+from tablewright.table.shortlist import (
+    EDIT,
+    ENRICH,
+    KEY,
+    MODIFY,
+    PRICE_FIELD,
+    TRY_AGAIN,
+    Phase,
+    Said,
+    ShortlistState,
+)
+from tablewright.table.text import cell_text, plural
+
+
+class Research:
+    def __init__(self, context: TurnContext) -> None:
+        self._context = context
+
+    async def search(self, state: ShortlistState, *, like: str = "", count: int = 0) -> Taken:
+        """Candidates, and the columns to compare them by, for confirmation. On a further search the columns are known,
+        and only the new rows are filled; where none is new, what is there is judged by what is wanted now."""
+        state = structs.replace(state, phase="research", waiting="")
+        comparison = await self._context.comparison(state)
+        state = structs.replace(state, table_id=comparison.table_id)
+        table = await comparison.table()
+        known = [cell_text(row.cell(KEY)) for row in table.rows]
+        found = await explore(
+            state.requirements,
+            self._context.tools,
+            self._context.limits,
+            known=known,
+            tried=state.tried,
+            like=like,
+            most=count,
+            tell=self._context.tell,
+        )
+        if found.failed or not (found.products or known):
+            return self._nothing(state, found)
+        state = structs.replace(state, tried=(*state.tried, *found.queries))
+        new = await comparison.add_products(found.products)
+        if not state.has_presented:
+            return await self._propose(state, found, len(known) + new)
+        notes = (*found.notes, *await comparison.fill())
+        heading = f"{new} more found." if new else "No further product was found; what is there was ranked again."
+        return await self._context.present(state, heading=heading, notes=notes)
+
+    def _nothing(self, state: ShortlistState, found: Explored) -> Taken:
+        told = f"The search failed: {found.failed}" if found.failed else "No product was found."
+        kept = "Your requirements are kept." if not state.has_presented else "The comparison is kept."
+        phase: Phase = "advise" if state.has_presented else "intake"
+        state = structs.replace(state, phase=phase, waiting="")
+        return state, reply_of(
+            (), *found.notes, told, f"{kept} Try again, or change what is wanted.", buttons=(TRY_AGAIN, EDIT)
+        )
+
+    async def _propose(self, state: ShortlistState, found: Explored, count: int) -> Taken:
+        model = self._context.tools.model
+        official = {each.official_url for each in found.products}
+        of_maker = {page.domain: page for page in reversed(found.pages) if page.origin in official}
+        pages = list({page.origin: page for page in (*reversed(of_maker.values()), *found.pages)}.values())
+        asked = ColumnsToPropose(
+            requirements=state.requirements,
+            fields=state.columns,
+            sources=tuple(pages),
+            room=min(model.text_room, 16_000) if model is not None else 0,
+        )
+        self._context.tell(Step(type="thinking", detail="Choosing what to compare them by."))
+        outcome = await decide(ProposeColumns(), asked, model, self._context.tell)
+        state = structs.replace(state, proposed=outcome.decided, columns=(), waiting="fields")
+        told = [f"{count} {plural('candidate', count)} found.", *found.notes]
+        if outcome.degraded:
+            told.append(f"The columns are those of your wishes alone: {outcome.degraded}")
+        return await self.proposed(state, lines(*told))
+
+    async def proposed(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
+        names = ", ".join(field.name for field in state.proposed)
+        likely = await (await self._context.comparison(state)).estimate(state.proposed)
+        return state, reply_of(said, f"I would compare: {names}.", likely, buttons=(ENRICH, MODIFY))
+
+    async def columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+        drop = {column_key(name) for name in turn.drop_columns}
+        if state.waiting == "fields":
+            kept = [field for field in state.proposed if column_key(field.name) not in drop]
+            proposed = (*kept, *missing(None, turn.columns, kept)) or (PRICE_FIELD,)
+            return await self.proposed(structs.replace(state, proposed=proposed), turn.said)
+        comparison = await self._context.comparison(state)
+        hidden = await comparison.hide(turn.drop_columns) if drop else []
+        said = [*turn.said]
+        if hidden:
+            said += lines(f"No longer shown: {', '.join(hidden)}. What was found stays in the table.")
+        shown = (await comparison.table()).fields
+        wanted = [field for name in turn.about_columns for field in shown if column_key(field.name) == column_key(name)]
+        if not turn.columns and not wanted:
+            return state, reply_of(said)
+        new = await comparison.add_fields((*turn.columns, *wanted))
+        state = refined(state, f"added {', '.join(new)}", message)
+        names = list(dict.fromkeys((*new, *(field.name for field in wanted))))
+        if turn.products:
+            return state, await self._context.advising(state, comparison).look_up(turn, names)
+        notes = await comparison.fill(fields=names)
+        return await self._context.present(
+            state, said, heading=f"Now part of the comparison: {', '.join(names)}.", notes=notes
+        )
+
+    async def more(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+        comparison = await self._context.comparison(state)
+        table = await comparison.table()
+        like = next((row for row in table.rows if row.id == turn.like), None)
+        told = [(field.name, shown_cell(like, field)) for field in table.shown_fields] if like else []
+        described = "; ".join(f"{name}: {value}" for name, value in told if value)
+        if turn.requirements.product_type:
+            state = structs.replace(state, requirements=turn.requirements)
+        if new := await comparison.add_fields(missing(table, turn.columns)):
+            await comparison.fill(fields=new)
+        state = refined(state, f"more options{f' like {cell_text(like.cell(KEY))}' if like else ''}", message)
+        return await self.search(state, like=described, count=turn.count)
