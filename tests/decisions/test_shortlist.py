@@ -17,7 +17,7 @@ from tablewright.decisions.shortlist.shown import ComparedRow
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
 from tablewright.table.model import Field
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import ChatMessage, Requirements, Wish
+from tablewright.table.shortlist import Card, ChatMessage, ChatReply, Listing, Requirements, Said, Wish
 
 BUDGET = Wish(words="under £50", kind="budget", column="Price", operator="<", values=("50 GBP",))
 WANTED = Requirements(product_type="electric kettle", region="UK", wishes=(BUDGET,))
@@ -93,6 +93,29 @@ def test_a_turn_shows_the_conversation_the_requirements_and_the_ranked_compariso
     assert text.rindex("which is cheaper") > text.rindex("comparison")
 
 
+def test_the_last_reply_of_the_adviser_is_shown_whole_and_earlier_ones_are_shortened() -> None:
+    messages = (
+        ChatMessage(role="advisor", text="old " * 400 + "end of the first"),
+        ChatMessage(role="user", text="and then?"),
+        ChatMessage(role="advisor", text="new " * 400 + "end of the second"),
+    )
+    text = TakeTurn().prompt(msgspec.structs.replace(ASKED, messages=messages)).text
+    assert "end of the second" in text
+    assert "end of the first" not in text
+
+
+def test_a_reply_is_kept_with_its_cards_tables_and_offers() -> None:
+    card = Card(place=1, row_id=7, name="Zorb Kettle 15", score=0.9, said=(Said(text="It is light."),), best_for="tea")
+    offer = Listing(shop="Corner", url="http://corner.example", product="Zorb Kettle 15", stock="2 left")
+    reply = ChatReply(said=(Said(text="Here:"),), cards=(card,), rows=(("Zorb Kettle 15", "1.5 l"),), listings=(offer,))
+    assert reply.whole.splitlines() == [
+        "Here:",
+        "1. Zorb Kettle 15, best for tea: It is light.",
+        "Zorb Kettle 15 at Corner: price not said, 2 left",
+    ]
+    assert msgspec.structs.replace(reply, cards=(), listings=()).whole == "Here:\nTable: Zorb Kettle 15"
+
+
 def test_figures_come_from_cited_cells_the_user_or_a_calculation() -> None:
     said = [
         sentence("The Zorb Kettle 15 costs 47.50 GBP, within your £50.", (1, "Price")),
@@ -101,6 +124,19 @@ def test_figures_come_from_cited_cells_the_user_or_a_calculation() -> None:
     taken = TakeTurn().check(ASKED, turn(reply=said))
     assert [each.text for each in taken.said] == [each["text"] for each in said]
     assert {cell.row_id for cell in taken.said[1].cells} == {3, 7}
+
+
+def test_the_figures_of_a_wish_as_the_model_states_it_need_no_cell() -> None:
+    about = wish("about 2 litres", "Capacity", "between", "1.8 l", "2.2 l")
+    said = [sentence("I take 1.8 to 2.2 l as about 2.")]
+    assert TakeTurn().check(ASKED, turn(intent="wish", wishes=[about], reply=said)).left_out == 0
+
+
+def test_a_quantity_may_be_told_in_another_unit_and_no_other_quantity() -> None:
+    right, wrong = sentence("It holds 1,500 ml.", (1, "Capacity")), sentence("It holds 1,700 ml.", (1, "Capacity"))
+    assert TakeTurn().check(ASKED, turn(reply=[right])).left_out == 0
+    problem, _ = refused(turn(reply=[wrong]))
+    assert "1,700" in problem
 
 
 def test_the_figures_of_names_of_products_and_columns_need_no_cell() -> None:
@@ -231,6 +267,16 @@ def test_a_used_offer_counts_where_used_goods_are_wanted() -> None:
     used = found(named("Zorb Kettle 15", "Zorb Kettle 15", text=2) | {"offered_as": "used"}).products
     assert [each.offered_as for each in merged(new, used)] == ["new"]
     assert [each.offered_as for each in merged(new, used, {"used"})] == ["used"]
+
+
+def test_the_price_is_asked_where_it_is_to_be_bought_or_in_the_currency_of_the_budget() -> None:
+    def question(**changed: Any) -> str:
+        wanted = msgspec.structs.replace(WANTED, **changed)
+        return ProposeColumns().fallback(ColumnsToPropose(requirements=wanted))[0].question
+
+    assert question().endswith("Of several, a price for buyers in UK.")
+    assert question(region="").endswith("Of several, a price in GBP.")
+    assert question(region="", wishes=()).endswith("New, unless it says otherwise.")
 
 
 def test_queries_are_new_ones() -> None:

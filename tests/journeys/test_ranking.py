@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from msgspec import structs
 
 from tablewright.journeys.shortlist.ranking import rank
-from tablewright.table.model import Cell, Field, FieldType, Money, Row, Table, Value
+from tablewright.journeys.shortlist.talk import compared_rows
+from tablewright.table.model import Cell, Conflict, Evidence, Field, FieldType, Money, Row, Table, Value
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import Ranking, Requirements, Wish, WishOperator
 
@@ -148,6 +150,37 @@ def test_used_and_discontinued_things_are_left_out_unless_they_are_wanted() -> N
     assert [each.reason for each in ranked(products).excluded] == ["it is discontinued", "it is used"]
     found = ranked(products, wish("Offered as", "=", "used"))
     assert [each.name for each in found.ranked] == ["Used"]
+
+
+def test_who_prefers_used_things_gets_them_beside_the_new_and_no_discontinued_ones() -> None:
+    products = table(New={"Offered as": "new"}, Old={"Offered as": "discontinued"}, Used={"Offered as": "used"})
+    found = ranked(products, wish("Offered as", "=", "used", hard=False))
+    assert [each.name for each in found.ranked] == ["Used", "New"]
+    assert [each.name for each in found.excluded] == ["Old"]
+
+
+def test_the_only_one_is_the_best_whichever_way_a_wish_ranks() -> None:
+    only = table(Only={"Capacity": 1.7})
+    assert [ranked(only, wish("Capacity", each)).ranked[0].score for each in ("lowest", "highest")] == [1.0, 1.0]
+
+
+def test_those_that_miss_least_come_first_among_those_left_out() -> None:
+    products = table(Twice={"Capacity": 0.5, "Keep warm": False}, Once={"Capacity": 1.7, "Keep warm": False})
+    found = ranked(products, wish("Capacity", ">=", "1 l"), wish("Keep warm", "=", "yes"))
+    assert [(each.name, each.missed) for each in found.excluded] == [("Once", 1), ("Twice", 2)]
+
+
+def test_the_model_sees_what_other_sources_say_and_what_was_not_looked_up() -> None:
+    rival = Conflict(value=1.5, evidence=(Evidence(origin="http://shop.example/a", domain="shop.example"),))
+    products = table(A={"Capacity": 1.7})
+    cell = structs.replace(products.rows[0].cells["Capacity"], conflict=(rival,))
+    row = structs.replace(products.rows[0], cells={**products.rows[0].cells, "Capacity": cell})
+    products = structs.replace(products, rows=(row,))
+    (shown,) = compared_rows(products, ranked(products))
+    assert shown.cells["Capacity"] == "1.7 l (also 1.5 l, shop.example)"
+    assert shown.cells["Material"] == "not looked up"
+    (named,) = compared_rows(products, ranked(products), is_filled=False)
+    assert named.text(["Capacity"]) == "A"
 
 
 def test_wishes_without_a_column_neither_exclude_nor_count() -> None:

@@ -33,11 +33,14 @@ class OwnPagesFirst(Pipeline):
         self._own = pages
 
     async def run(self, message: Message, plan: PatternStage) -> None:
-        if message.is_again:
+        if message.feedback.attempt > 1:
             await super().run(message, plan)
             return
         own = await message.notebook.open(self._own.get(message.row.id, ()))
         await message.notebook.read(message.fields, own)
+        if message.is_again:  # a person doubts the value: its own pages once more, and elsewhere
+            await super().run(message, plan)
+            return
         message = msgspec.structs.replace(message, fields=message.missing)
         if not message.fields:
             return

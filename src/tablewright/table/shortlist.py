@@ -267,3 +267,8 @@ class ShortlistState(Noun, frozen=True):
     error: str = ""
     created_at: str = ""
     updated_at: str = ""
+
+    @property
+    def is_undecided(self) -> bool:
+        """Nothing was searched and nothing waits for confirmation: what is wanted is still being found out."""
+        return self.phase == "intake" and not self.waiting and not self.table_id

@@ -90,9 +90,9 @@ one. Personal data (names, addresses, numbers, illnesses) never goes into them.
 The columns Product, Maker, Official page, Offered as (new, used, refurbished, discontinued) and Price (money) are \
 always there. Only new goods are shown unless a wish on "Offered as" asks for others.
 
-`ready`: true once the product and at least one wish are known, and the user has had one chance to say what matters \
-most, or does not want more questions. Then do not ask further: the reply says in one sentence what you understood, \
-and code shows the list with buttons to confirm. While it is not ready, ask.
+`ready`: true once the product and at least one wish are known, and the user has said what matters most, has had one \
+chance to say it, or does not want more questions. Then do not ask further: the reply says in one sentence what you \
+understood, and code shows the list with buttons to confirm. While it is not ready, ask.
 
 `reply`: sentences in the user's language. {SENTENCES} A product is named by its name, not by its number.
 
@@ -167,7 +167,8 @@ class TakeTurn:
         known = (*asked.fields, *standing_fields())
         problems = [wrong] if (wrong := wrong_with(reply.wishes, reply.columns, known)) else []
         theirs = [each.text for each in asked.messages if each.role == "user"]
-        texts = [asked.message, *theirs, requirements_text(asked.requirements), *asked.notes]
+        stated = [f"{wish.words} {' '.join(wish.values)}" for wish in reply.wishes]  # "about 30" is shown as 26 to 34
+        texts = [asked.message, *theirs, requirements_text(asked.requirements), *asked.notes, *stated]
         said, unproved = verified(reply.reply, asked.rows, shown_columns(asked), texts)
         problems += unproved
         if not reply.reply and reply.intent in ("question", "talk", "refuse"):

@@ -171,7 +171,7 @@ class Advising:
             try:
                 offers = await listings(
                     name,
-                    self._state.requirements.region,
+                    self._state.requirements,
                     tuple(own_pages(row)),
                     self._tools,
                     self._rates,

@@ -9,13 +9,14 @@ import msgspec
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.offers import OffersToRead, ReadOffers
 from tablewright.errors import SearchError
+from tablewright.journeys.shortlist.ranking import states_asked_for
 from tablewright.sources.source import Query
 from tablewright.store.records import now
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.rates import Rates
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import Listing
+from tablewright.table.shortlist import Listing, Requirements
 from tablewright.text.personal import without_personal_data
 
 MOST_LISTINGS = 5
@@ -23,10 +24,12 @@ OPENED = 8
 
 
 async def listings(
-    name: str, region: str, known: tuple[str, ...], tools: Tools, rates: Rates, tell: Tell
+    name: str, requirements: Requirements, known: tuple[str, ...], tools: Tools, rates: Rates, tell: Tell
 ) -> tuple[Listing, ...]:
-    """The cheapest first, what is new before what is not. `known` are pages that named the product before. Raises
-    SearchError where no search worked."""
+    """The cheapest first, in the state that is wanted before others; new, if nothing is said. `known` are pages that
+    named the product before. Raises SearchError where no search worked."""
+    region = requirements.region
+    wanted = states_asked_for(requirements.wishes) or {"new"}
     web = web_of(tools)
     origins = dict.fromkeys(known)
     failed: list[SearchError] = []
@@ -51,9 +54,9 @@ async def listings(
 
     def order(offer: Listing) -> tuple[bool, float]:
         if offer.price is None:
-            return offer.offered_as != "new", float("inf")
+            return offer.offered_as not in wanted, float("inf")
         euros = rates.convert(offer.price.amount, offer.price.currency, "EUR")
-        return offer.offered_as != "new", offer.price.amount if euros is None else euros
+        return offer.offered_as not in wanted, offer.price.amount if euros is None else euros
 
     best = {offer.url: msgspec.structs.replace(offer, at=asked_at) for offer in sorted(offers, key=order)}
     return tuple(best.values())[:MOST_LISTINGS]

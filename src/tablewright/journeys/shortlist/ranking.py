@@ -58,7 +58,7 @@ class Judging:
         self._table = table
         self._rates = rates
         self._wishes = [wish for wish in requirements.wishes if wish.column]
-        self._states = accepted_states(self._wishes)
+        self._states = {"new", *states_asked_for(self._wishes)}
         self._filters = [wish for wish in self._wishes if wish.hard and wish.operator not in ("lowest", "highest")]
         left = [row for row in table.rows if self.exclusion(row) is None]
         ranking = [wish for wish in self._wishes if wish.operator in ("lowest", "highest")]
@@ -205,11 +205,11 @@ class Judging:
         return figure is not None and any(end and abs(figure - end) <= NEAR * abs(end) for end in ends)
 
 
-def accepted_states(wishes: Sequence[Wish]) -> set[str]:
-    """New goods, and what a wish asks for: who prefers used ones gets them beside the new, and no discontinued ones.
-    Where a wish is hard, that a new one fails it is found like any other failure."""
+def states_asked_for(wishes: Sequence[Wish]) -> set[str]:
+    """Such as "used": who prefers used things gets them beside the new, and no discontinued ones. Where the wish is
+    hard, a new one fails it like any other."""
     about = [wish for wish in wishes if column_key(wish.column) == column_key(OFFERED_AS) and wish.operator == "="]
-    return {"new", *(value.casefold() for wish in about for value in wish.values)}
+    return {value.casefold() for wish in about for value in wish.values}
 
 
 def typed_cell(cell: Cell, field: Field) -> Typed:

@@ -95,7 +95,7 @@ class Shortlist:
                 return await self._research.columns(state, turn, message)
             case "more" if state.has_presented:
                 return await self._research.more(state, turn, message)
-            case _ if is_changed or turn.intent == "wish":
+            case _ if is_changed or turn.intent == "wish" or (turn.is_ready and state.is_undecided):
                 return await self._wished(refined(state, "requirements", message), turn)
             case "columns" | "more":
                 return await self._where_we_are(state, turn.said)
