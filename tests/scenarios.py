@@ -495,7 +495,8 @@ async def demo(stage: Stage) -> Any:
 
 @scenario
 async def shortlist_kettle(stage: Stage) -> Any:
-    """From a wish to a purchase: a question, a source, more like one of them, a relaxed limit, a new column, offers."""
+    """From a wish to a purchase: a question, a source, more like one of them, a relaxed limit, a new column, offers and
+    a question about them."""
     return await stage.shortlist(
         "I want a kettle with variable temperature, under £50",
         "Build quality, prefer stainless steel",
@@ -508,6 +509,7 @@ async def shortlist_kettle(stage: Stage) -> Any:
         CONFIRM,
         "add the power to the comparison",
         "where can I buy the first one?",
+        "which of these is the cheapest?",
         "I'll take the Degree 15, thanks",
     )
 
@@ -530,7 +532,8 @@ async def shortlist_lamp(stage: Stage) -> Any:
 
 @scenario
 async def shortlist_follow_ups(stage: Stage) -> Any:
-    """Somebody vague and in a hurry: a doubted value, a column and a product less, a change that is taken back."""
+    """Somebody vague and in a hurry: a doubted value, a column and a product less, a fact that no column has, a change
+    that is taken back."""
     return await stage.shortlist(
         "something good for my kitchen",
         "a kettle. no more questions, just search",
@@ -538,6 +541,7 @@ async def shortlist_follow_ups(stage: Stage) -> Any:
         ENRICH,
         "the capacity of the Vario 17 is wrong, isn't it?",
         "drop the weight column",
+        "how much power does the Vario 17 draw?",
         "my budget is £20",
         "no, forget that",
         "what's the weather like?",

@@ -12,7 +12,9 @@ from tablewright.table.currencies import CODES
 from tablewright.table.model import Noun
 from tablewright.table.text import show_float
 
-# Units of a currency for one euro, by the reference rates of the European Central Bank of that day, rounded.
+# Units of a currency for one euro about that day, rounded. They were written down by hand and come from no feed, so
+# nothing decides by them alone (APPROXIMATE in journeys/shortlist/ranking.py). To renew them, replace the numbers and
+# the date by a central bank's reference rates of one day; users do the same with `--rates FILE`.
 _DATE = "2024-12-31"
 _PER_EURO = {
     "EUR": 1.0, "USD": 1.039, "GBP": 0.829, "CHF": 0.941, "JPY": 163.1, "SEK": 11.46, "NOK": 11.80, "DKK": 7.458,
