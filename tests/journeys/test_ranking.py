@@ -145,6 +145,19 @@ def test_a_hard_wish_that_is_not_known_counts_less_than_one_that_is_met() -> Non
     ]
 
 
+def test_what_is_not_known_to_meet_every_must_comes_after_all_that_is() -> None:
+    products = table(Known={"Capacity": 1.0, "Keep warm": True}, Open={"Capacity": 2.0})
+    wishes = (
+        wish("Keep warm", "=", "yes"),
+        wish("Capacity", "highest", hard=False),
+        wish("Capacity", ">", "1.5 l", hard=False),
+    )
+    found = ranked(products, *wishes)
+    assert [each.name for each in found.ranked] == ["Known", "Open"]
+    assert found.ranked[0].score >= found.ranked[1].score
+    assert "not known to meet every must" in found.ranked[1].parts[-1].why
+
+
 def test_used_and_discontinued_things_are_left_out_unless_they_are_wanted() -> None:
     products = table(New={"Offered as": "new"}, Old={"Offered as": "discontinued"}, Used={"Offered as": "used"})
     assert [each.reason for each in ranked(products).excluded] == ["it is discontinued", "it is used"]

@@ -20,7 +20,7 @@ from tablewright.table.shortlist import Listing, Requirements
 from tablewright.text.personal import without_personal_data
 
 MOST_LISTINGS = 5
-OPENED = 8
+OPENED = 12
 
 
 async def listings(

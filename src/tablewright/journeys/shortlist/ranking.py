@@ -39,17 +39,26 @@ COMPARATORS: dict[str, Comparator] = {
 
 def rank(table: Table, requirements: Requirements, rates: Rates) -> Ranking:
     judged = Judging(table, requirements, rates)
-    ranked: list[tuple[float, Row, Ranked]] = []
+    ranked: list[tuple[float, Ranked]] = []
     excluded: list[Excluded] = []
     for row in table.rows:
         if out := judged.exclusion(row):
             excluded.append(out)
         else:
-            found = judged.ranked(row)
-            ranked.append((judged.price(row), row, found))
-    ranked.sort(key=lambda each: (-each[2].score, len(each[2].unknown), each[0], each[1].id))
+            ranked.append((judged.price(row), judged.ranked(row)))
+    least = min((each.score for _, each in ranked if not each.unknown), default=1.0)
+    ranked = [(price, behind(each, least)) for price, each in ranked]
+    ranked.sort(key=lambda each: (-each[1].score, len(each[1].unknown), each[0], each[1].row_id))
     excluded.sort(key=lambda each: (not each.near, each.missed, each.row_id))
-    return Ranking(ranked=tuple(each for _, _, each in ranked), excluded=tuple(excluded), notes=judged.notes)
+    return Ranking(ranked=tuple(each for _, each in ranked), excluded=tuple(excluded), notes=judged.notes)
+
+
+def behind(product: Ranked, least: float) -> Ranked:
+    """What is not known to meet every hard wish comes after all that is; its score says so."""
+    if not product.unknown or least >= 1.0:
+        return product
+    part = Part(field=KEY, weight=0.0, score=least, why=f"not known to meet every must: {least:.2f} of the rest counts")
+    return structs.replace(product, score=round(product.score * least, 4), parts=(*product.parts, part))
 
 
 class Judging:
