@@ -22,13 +22,29 @@ def test_flags_win_over_the_environment_over_the_file_over_the_default(tmp_path:
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [("homes = 'x'", "unknown setting 'homes'"), ("home = 3", "must be a text"), ("home = ", "cannot be read")],
+    [("homes = 'x'", "unknown setting 'homes'"), ("home = [3]", "must be a text"), ("home = ", "cannot be read")],
 )
 def test_a_mistake_in_the_file_is_said(tmp_path: Path, text: str, sentence: str) -> None:
     file = tmp_path / "tablewright.toml"
     file.write_text(text)
     with pytest.raises(BadSetting, match=sentence):
         load_settings({}, {}, file)
+
+
+def test_a_user_has_a_file_for_all_folders_below_the_folder_s_own(tmp_path: Path) -> None:
+    own, folder = tmp_path / "tablewright" / "config.toml", tmp_path / "tablewright.toml"
+    own.parent.mkdir()
+    own.write_text('search = "exa"\nbudget = 2.5\noffline = true\nattempts = 2\nmodel_api_key = "k"\n')
+    folder.write_text('search = "brave"\n')
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "TABLEWRIGHT_ATTEMPTS": "1"}
+    found = load_settings(environ=environ, file=folder)
+    assert (found.search, found.budget, found.offline, found.attempts) == ("brave", "2.5", "yes", "1")
+    folder.write_text('model_base_url = "https://elsewhere.example/v1"\n')
+    with pytest.raises(BadSetting, match="your model key would be sent there"):
+        load_settings(environ=environ, file=folder)
+    own.write_text('serch = "exa"\n')
+    with pytest.raises(BadSetting, match="Did you mean search"):
+        load_settings(environ=environ, file=tmp_path / "none.toml")
 
 
 def test_data_is_in_sqlite_in_the_home_folder_unless_a_database_is_named(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from tablewright.jobs.jobs import Jobs
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.enrich import OpenTools
 from tablewright.journeys.files import (
+    Exported,
     FileOptions,
     Imported,
     KnownFile,
@@ -136,6 +137,7 @@ __all__ = [
     "DocumentReport",
     "DurableFill",
     "Estimate",
+    "Exported",
     "FactsFound",
     "FileOptions",
     "Fill",
@@ -370,13 +372,14 @@ class Tablewright:
         evidence: bool = False,
         cost: bool = False,
         progress: Callable[[int], None] | None = None,
-    ) -> int:
+    ) -> Exported:
         table, path = await self.table(table_id), Path(path)
-        count = await export_file(self._store, table.id, path, evidence=evidence, cost=cost, progress=progress)
+        written = await export_file(self._store, table.id, path, evidence=evidence, cost=cost, progress=progress)
+        count = written.rows
         await self._store.audit.note(
             "export", f"table {table.id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
         )
-        return count
+        return written
 
     async def tables(self) -> list[TableSummary]:
         return await self._store.tables.all()

@@ -1,8 +1,9 @@
 """Every setting, declared once: its name, its default, what it does. Data only; `app` builds things from it.
 
 A setting is taken from a flag, else from the environment (TABLEWRIGHT_HOME), else from `tablewright.toml` in the
-current folder (home = "…"), else from what was saved on the settings page, else it has its default. The folder may be
-somebody else's, so neither its file nor a home that it names can send a key of the user to an address of its own.
+current folder (home = "…"), else from the user's own file, else from what was saved on the settings page, else it has
+its default. The folder may be somebody else's, so neither its file nor a home that it names can send a key of the user
+to an address of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -281,12 +283,12 @@ def load_settings(
 ) -> Settings:
     environ = os.environ if environ is None else environ
     names = [declared.name for declared in fields(Settings)]
-    folder = read_file(file, names)
+    folder, user = read_file(file, names), read_file(user_file(environ), names, is_users=True)
     own = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
     own |= {name: value for name, value in (flags or {}).items() if value}
-    saved = read_saved(Settings(**(folder | own)).home_folder)
-    settings = Settings(**(saved | folder | own))
-    check_addresses(settings, saved, folder | own, environ, PAGE)
+    saved = read_saved(Settings(**(user | folder | own)).home_folder)
+    settings = Settings(**(saved | user | folder | own))
+    check_addresses(settings, saved, user | folder | own, environ, PAGE)
     check_addresses(settings, folder, own, environ, file)
     return settings
 
@@ -328,10 +330,13 @@ def key_is_for(settings: Settings, key: str) -> tuple[str, str]:
 
 
 def set_elsewhere(environ: Mapping[str, str] | None = None, file: Path = FILE) -> dict[str, str]:
-    """By name, what sets a setting so that it cannot be changed on the page: a variable, or the folder's file."""
+    """By name, what sets a setting so that it cannot be changed on the page: a variable, or a file of settings."""
     environ = os.environ if environ is None else environ
     names = [declared.name for declared in fields(Settings)]
-    found = dict.fromkeys(read_file(file, names), str(file))
+    own = user_file(environ)
+    found = dict.fromkeys(read_file(own, names, is_users=True), str(own)) | dict.fromkeys(
+        read_file(file, names), str(file)
+    )
     return found | {name: PREFIX + name.upper() for name in names if environ.get(PREFIX + name.upper())}
 
 
@@ -370,7 +375,14 @@ def check_address(
     )
 
 
-def read_file(file: Path, names: list[str]) -> dict[str, str]:
+def user_file(environ: Mapping[str, str]) -> Path:
+    """Where a user keeps settings for all folders."""
+    home = environ.get("XDG_CONFIG_HOME") or Path(environ.get("HOME", "/nonexistent")) / ".config"
+    return Path(home) / "tablewright" / "config.toml"
+
+
+def read_file(file: Path, names: list[str], *, is_users: bool = False) -> dict[str, str]:
+    """Numbers and yes or no may stand in it as such."""
     if not file.is_file():
         return {}
     try:
@@ -379,15 +391,23 @@ def read_file(file: Path, names: list[str]) -> dict[str, str]:
         raise BadSetting(f"{file} cannot be read: {error}.") from None
     for name, value in values.items():
         if name not in names:
-            raise BadSetting(f"{file} has an unknown setting {name!r}.", advice=f"Known: {', '.join(names)}.")
-        if name in NOT_IN_A_FOLDER:
+            near = get_close_matches(name, names, n=1)
+            advice = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(names)}."
+            raise BadSetting(f"{file} has an unknown setting {name!r}.", advice=advice)
+        if name == "plugins" or (name in NOT_IN_A_FOLDER and not is_users):
             raise BadSetting(
                 f"{name} cannot stand in {file}: {NOT_IN_A_FOLDER[name]}.",
                 advice=f"Set {PREFIX}{name.upper()} in the environment.",
             )
-        if not isinstance(value, str):
-            raise BadSetting(f"{name} in {file} must be a text in quotes.")
-    return values
+        if not isinstance(value, str | int | float):
+            raise BadSetting(f"{name} in {file} must be a text in quotes, a number, true or false.")
+    return {name: plain(value) for name, value in values.items()}
+
+
+def plain(value: str | float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def number(text: str, setting: str) -> float | None:

@@ -207,7 +207,7 @@ def test_a_question_about_a_missing_column_leaves_no_table_behind(shell: Shell) 
         (("table", "flag", "sales", "--row", "9", "--field", "Price"), "has no row 9"),
         (("table", "history", "sales", "--row", "1"), "--row and --field go together"),
         (("proposal", "show", "p1"), "There is no proposal 'p1'"),
-        (("enrich", "sales", "--field", "X:colour=1"), "'colour' in --field"),
+        (("enrich", "sales", "--field", "X:colour=1"), "'colour' in the field"),
         (("enrich", "sales", "--field", "X=1", "--strategy", "guess"), "There is no strategy 'guess'"),
         (("enrich", "sales", "--field", "Price:text=1", "--field", "PRICE=2"), "asked for twice"),
     ],
@@ -219,6 +219,33 @@ def test_wrong_use_is_exit_code_2_with_a_sentence_in_words_and_in_json(
     shell("table", "import", "sales.csv")
     assert sentence in shell(*arguments, code=2).stderr
     assert sentence in shell.json(*arguments, code=2)["error"]["message"]
+
+
+def test_a_table_comes_through_standard_input_and_goes_to_standard_output(shell: Shell) -> None:
+    total = ("--field", "Total:number={Price} * {Quantity}", "--yes", "--out", "-")
+    done = shell("enrich", "-", *total, stdin="Item,Price,Quantity\nPen,2,3\n")
+    assert done.stdout.splitlines()[-2:] == ["Item,Price,Quantity,Total", "Pen,2,3,6"]
+    assert "Say --yes" in shell("enrich", "-", *total[:2], stdin="A\n1\n", code=2).stderr
+    assert "Nothing came" in shell("tables", "import", "-", code=2).stderr
+    shell("tables", "import", "-", "--name", "more", stdin='[{"Item": "Ink"}]')
+    assert shell("tables", "export", "more", "-").stdout == "Item\nInk\n"
+    assert "Did you mean more?" in shell("tables", "show", "mor", code=2).stderr
+
+
+def test_the_file_that_is_read_is_written_over_only_by_force(shell: Shell) -> None:
+    shell.write("sales.csv", SALES)
+    asked = ("enrich", "sales.csv", "--field", "Twice:number={Price} * 2", "--yes", "--out", "./sales.csv")
+    assert "is the file that is read" in shell(*asked, code=2).stderr
+    assert (shell.folder / "sales.csv").read_text() == SALES
+    shell(*asked, "--force")
+    assert "Twice" in (shell.folder / "sales.csv").read_text()
+
+
+def test_python_runs_the_package_as_the_command(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "tablewright", "--version"], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.startswith("tablewright ")
 
 
 def test_hostile_text_reaches_the_terminal_as_text(shell: Shell) -> None:

@@ -75,8 +75,19 @@ async def test_the_evidence_columns_of_a_csv(store: Store, tmp_path: Path) -> No
     table = await store.tables.create("t", fields, [(Cell(value="Tea", status="ENRICHED", confidence=1.0), FOUND)])
     await export_file(store, table.id, tmp_path / "out.csv", evidence=True)
     assert (tmp_path / "out.csv").read_text().splitlines() == [
-        "Name,Price,Price source,Price quote,Price confidence,Price basis",
-        "Tea,37.5,https://shop.example/tea,Tea costs 37.50,0.9,",
+        "Name,Price,Price source,Price quote,Price confidence,Price basis,Price status,Price reason,Price stale",
+        "Tea,37.5,https://shop.example/tea,Tea costs 37.50,0.9,,ENRICHED,,",
+    ]
+
+
+async def test_whoever_exports_stale_or_flagged_values_is_told(store: Store, tmp_path: Path) -> None:
+    doubted, old = Cell(value="a", status="FLAGGED"), Cell(value="b", status="ENRICHED", stale=True)
+    table = await store.tables.create("t", [Field(name="Name")], [(doubted,), (old,), (old,)])
+    written = await export_file(store, table.id, tmp_path / "out.csv")
+    assert (written.rows, written.stale, written.flagged) == (3, 2, 1)
+    assert written.warnings == [
+        "2 values in it are stale: what they were found from has changed.",
+        "1 value in it is flagged as doubtful.",
     ]
 
 

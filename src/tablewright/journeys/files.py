@@ -30,7 +30,7 @@ from tablewright.table.files.objects import as_imported, from_mappings
 from tablewright.table.files.spool import from_spool, is_plain_text, read_to_spool
 from tablewright.table.model import Cell, Field, Noun, Row, Table, column_key, given
 from tablewright.table.rowkey import row_key
-from tablewright.table.text import cell_text
+from tablewright.table.text import cell_text, plural
 
 IMPORT_LIMITS = Limits(seconds=600)
 
@@ -297,6 +297,30 @@ def first_text(fields: Sequence[Field]) -> str:
     return (texts or [field.name for field in fields] or [""])[0]
 
 
+class Exported(Noun, frozen=True):
+    """What was written. `stale` and `flagged` are the cells that are not to be relied on as they are."""
+
+    rows: int
+    stale: int = 0
+    flagged: int = 0
+
+    @property
+    def warnings(self) -> list[str]:
+        said = []
+        if self.stale:
+            what = plural("value", self.stale)
+            said.append(f"{self.stale:,} {what} in it {be(self.stale)} stale: what they were found from has changed.")
+        if self.flagged:
+            said.append(
+                f"{self.flagged:,} {plural('value', self.flagged)} in it {be(self.flagged)} flagged as doubtful."
+            )
+        return said
+
+
+def be(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
 async def export_file(
     store: Store,
     table_id: str,
@@ -305,23 +329,26 @@ async def export_file(
     evidence: bool = False,
     cost: bool = False,
     progress: Callable[[int], None] | None = None,
-) -> int:
+) -> Exported:
     table = await store.tables.find(table_id)
     format = target_format(path)
-    count = 0
+    count = stale = flagged = 0
     with replacing(path, kept="The table is safe.") as stream:
         writer = open_writer(stream, format, table, evidence=evidence, cost=cost)
 
         def take(rows: Sequence[Row]) -> None:
-            nonlocal count
+            nonlocal count, stale, flagged
             writer.write(rows)
             count += len(rows)
+            for cell in (cell for row in rows for cell in row.cells.values()):
+                stale += cell.stale
+                flagged += cell.status == "FLAGGED"
             if progress:
                 progress(count)
 
         await store.tables.stream(table_id, take)
         await asyncio.to_thread(writer.close)
-    return count
+    return Exported(rows=count, stale=stale, flagged=flagged)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -286,7 +287,10 @@ def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Recor
             f"{len(by_name)} tables are called {name_or_id!r}.",
             advice=f"Use an id: {', '.join(record.id for record in by_name[:5])}.",
         )
-    raise NotFound(f"There is no table {name_or_id!r}.", advice="`tablewright table list` shows the tables.")
+    known = connection.execute(select(tables.c.id).where(visible(connection, "table"))).scalars().all()
+    near = get_close_matches(name_or_id, known, n=1)
+    did_you = f"Did you mean {near[0]}? " if near else ""
+    raise NotFound(f"There is no table {name_or_id!r}.", advice=f"{did_you}`tablewright table list` shows the tables.")
 
 
 def windows(connection: Connection, found: Head) -> Iterator[tuple[Row, ...]]:

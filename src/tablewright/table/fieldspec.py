@@ -36,12 +36,12 @@ def parse_field(text: str) -> Field:
         return Field(name=checked_name(left, text), question=question.strip())
     kind = typed["type"].lower()
     if kind not in TYPES:
-        raise BadField(f"{typed['type']!r} in --field {text!r} is not a type.", advice=f"Types: {', '.join(TYPES)}.")
+        raise BadField(f"{typed['type']!r} in the field {text!r} is not a type.", advice=f"Types: {', '.join(TYPES)}.")
     detail = (typed["detail"] or "").strip()
     options = tuple(option.strip() for option in re.split(r"[,|;]", detail) if option.strip())
     if kind == "select" and not options:
         raise BadField(
-            f"--field {text!r} is a select without options.", advice="Write them like `Size:select(S, M, L)=…`."
+            f"The field {text!r} is a select without options.", advice="Write them like `Size:select(S, M, L)=…`."
         )
     return Field(
         name=checked_name(typed["name"], text),
@@ -55,7 +55,7 @@ def parse_field(text: str) -> Field:
 def checked_name(name: str, text: str) -> str:
     name = name.strip()
     if not name:
-        raise BadField(f"--field {text!r} has no name.", advice="Write NAME:TYPE=QUESTION.")
+        raise BadField(f"The field {text!r} has no name.", advice="Write NAME:TYPE=QUESTION.")
     if "{" in name or "}" in name or len(name) > 300:
         raise BadField(f"{name[:40]!r} cannot be a field's name.", advice="Use at most 300 characters, no { or }.")
     return name

@@ -74,6 +74,12 @@ TABLE = Table(
 )
 
 
+def with_evidence(column: str) -> str:
+    """The names of a column and of those that follow it."""
+    beside = ("source", "quote", "confidence", "basis", "status", "reason", "stale")
+    return ",".join([column, *(f"{column} {name}" for name in beside)])
+
+
 def export(format: str, table: Table = TABLE, **options: Any) -> bytes:
     stream = io.BytesIO()
     writer = open_writer(stream, format, table, **options)
@@ -95,19 +101,49 @@ def test_csv_is_utf8_without_a_mark_and_hides_internal_filters() -> None:
 
 def test_csv_with_evidence_adds_columns_to_fields_with_a_question() -> None:
     lines = export("csv", evidence=True).decode().split("\r\n")
-    assert (
-        lines[0] == "Company,Founded,Founded source,Founded quote,Founded confidence,Founded basis,Price,Day,Open,Tags"
-    )
+    assert lines[0] == f"Company,{with_evidence('Founded')},Price,Day,Open,Tags"
     assert lines[1].startswith("Acme,1999,https://acme.org/about,founded in 1999 by Ada,0.92,stated,")
-    assert lines[2].endswith(",,,,,,,,,")
+    assert lines[2].endswith(",,,,,FAILED,not_found,,,,,")
 
 
 def test_a_column_that_was_asked_for_by_its_name_alone_has_evidence_and_cost_too() -> None:
     fields = (Field(name="A"), Field(name="B", depends_on=("A",)))
     table = Table(id="t", name="T", fields=fields, key_field="A")
-    assert export("csv", table, evidence=True, cost=True) == b"A,B,B source,B quote,B confidence,B basis,B cost\r\n"
+    assert export("csv", table, evidence=True, cost=True) == f"A,{with_evidence('B')},B cost\r\n".encode()
     sheet = openpyxl.load_workbook(io.BytesIO(export("xlsx", table, cost=True)))["Table"]
     assert [cell.value for cell in sheet[1]] == ["A", "B", "B cost"]
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "md", "parquet", "xlsx"])
+def test_what_is_doubted_stale_or_empty_says_so_in_every_format(format: str) -> None:
+    fields = (Field(name="A"), Field(name="B", type="number", question="How many has {A}?"))
+    run = {"run_id": "r", "updated_at": "t", "confidence": 0.9}
+    cells = (
+        Cell(value=1, status="FLAGGED", evidence=(EVIDENCE,), **run),
+        Cell(value=2, status="ENRICHED", stale=True, evidence=(EVIDENCE,), **run),
+        Cell(status="FAILED", reason="blocked", **run),
+    )
+    rows = tuple(Row(id=n, cells={"A": given(f"x{n}"), "B": cell}) for n, cell in enumerate(cells, start=1))
+    content = export(format, Table(id="t", name="T", fields=fields, rows=rows, key_field="A"), evidence=True)
+    if format == "parquet":
+        found = pyarrow.parquet.read_table(io.BytesIO(content))
+        assert found["B status"].to_pylist() == ["FLAGGED", "ENRICHED", "FAILED"]
+        assert found["B reason"].to_pylist() == [None, None, "blocked"]
+        assert found["B stale"].to_pylist() == [None, True, None]
+    elif format == "xlsx":
+        _, *lines = openpyxl.load_workbook(io.BytesIO(content))["Evidence"].iter_rows(values_only=True)
+        assert [(line[4], line[5], line[13]) for line in lines] == [
+            ("FLAGGED", None, None),
+            ("ENRICHED", None, True),
+            ("FAILED", "blocked", None),
+        ]
+    else:
+        flagged, stale, failed = content.decode().splitlines()[-3:]
+        assert "FLAGGED" in flagged
+        assert "ENRICHED" in stale
+        assert stale.count("true") == 1
+        assert "FAILED" in failed
+        assert "blocked" in failed
 
 
 def test_a_judged_value_is_marked_and_a_given_one_says_so_in_every_format() -> None:
@@ -137,13 +173,13 @@ def test_a_judged_value_is_marked_and_a_given_one_says_so_in_every_format() -> N
 
 def test_the_fields_with_evidence_can_be_named() -> None:
     header = export("tsv", evidence=True, evidence_fields=["Day"]).decode().split("\r\n")[0]
-    assert header == "Company\tFounded\tPrice\tDay\tDay source\tDay quote\tDay confidence\tDay basis\tOpen\tTags"
+    assert header == f"Company,Founded,Price,{with_evidence('Day')},Open,Tags".replace(",", "\t")
 
 
 def test_an_evidence_column_takes_no_field_s_name() -> None:
     fields = (Field(name="A", question="?"), Field(name="a source"))
     header = export("csv", Table(id="t", name="T", fields=fields), evidence=True)
-    assert header == b"A,A source 2,A quote,A confidence,A basis,a source\r\n"
+    assert header == f"{with_evidence('A').replace('source', 'source 2')},a source\r\n".encode()
 
 
 def test_json_lines_hold_plain_values() -> None:
@@ -220,7 +256,7 @@ def test_xlsx_evidence_has_a_line_for_each_piece() -> None:
     assert rows[0] == list(xlsx_writer.EVIDENCE_COLUMNS)
     assert rows[1] == [
         *(1, "Acme", "Founded", "1999", "ENRICHED", None, 0.92, "stated", "https://acme.org/about", "About"),
-        *("founded in 1999 by Ada", 2, "2024-05-01T10:00:00Z"),
+        *("founded in 1999 by Ada", 2, "2024-05-01T10:00:00Z", None),
     ]
     assert rows[2][:6] == [2, "=cmd|' /C calc'!A0", "Founded", None, "FAILED", "not_found"]
     assert [row[0] for row in rows[3:]] == [3, 3]

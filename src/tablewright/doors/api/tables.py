@@ -195,7 +195,7 @@ async def export_table(
     table_id: TableId,
     format: Annotated[Format, Query(description="The kind of file.")] = "csv",
     evidence: Annotated[
-        bool, Query(description="Add source, quote, confidence and basis of each asked column.")
+        bool, Query(description="Add source, quote, confidence, basis, status, reason and stale.")
     ] = False,
     cost: Annotated[bool, Query(description="Add what the cells of each asked column cost.")] = False,
 ) -> FileResponse:

@@ -34,7 +34,9 @@ PREVIEW = 20
 
 @app.command()
 def enrich(
-    target: Annotated[str, typer.Argument(metavar="FILE|TABLE", help="A table file, or a table that is already kept.")],
+    target: Annotated[
+        str, typer.Argument(metavar="FILE|TABLE", help="A table file (- for standard input), or a table that is kept.")
+    ],
     field: Annotated[
         list[str],
         typer.Option("--field", help='A column to fill, "NAME:TYPE=QUESTION or FORMULA"; may be repeated.'),
@@ -54,7 +56,10 @@ def enrich(
     param: Annotated[
         list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the strategy; repeatable.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the result to this file once it is applied.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the result to this file (-: standard output) once applied.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let --out write over the file that is read.")] = False,
     with_evidence: Annotated[
         bool, typer.Option("--with-evidence", help="With --out: add source, quote, confidence and basis.")
     ] = False,
@@ -124,6 +129,7 @@ def enrich(
     """
     from tablewright.app import FileOptions
     from tablewright.doors.cli import output
+    from tablewright.doors.cli.pipes import PIPE, incoming, outgoing, refuse_overwriting
     from tablewright.errors import TablewrightError, UsageError
     from tablewright.table.fieldspec import parse_field
     from tablewright.table.files import target_format
@@ -141,9 +147,14 @@ def enrich(
     if thoroughness:
         params["thoroughness"] = thoroughness
     fields = [parse_field(text) for text in field]
-    if out is not None:
+    refuse_overwriting(target, out, force=force)
+    if target == PIPE and not (yes or review or estimate):
+        raise UsageError("Nobody can be asked while the table comes through standard input.", advice="Say --yes.")
+    if out is not None and str(out) == PIPE and json:
+        raise UsageError("--json and --out - would both write to standard output.")
+    if out is not None and str(out) != PIPE:
         target_format(out)
-    elif with_evidence or cost:
+    elif out is None and (with_evidence or cost):
         raise UsageError(
             "--with-evidence and --cost go with --out, the file that is written.",
             advice="`tablewright table show TABLE --row N --field COLUMN` shows the evidence of a cell.",
@@ -181,8 +192,10 @@ def enrich(
         unwritten: TablewrightError | None = None
         if out is not None and applied:
             try:
-                count = await tablewright.export_file(table_id, out, evidence=with_evidence, cost=cost)
-                output.say(f"Wrote {output.many(count, 'row')} to {out}.")
+                with outgoing(out) as path:
+                    written = await tablewright.export_file(table_id, path, evidence=with_evidence, cost=cost)
+                output.say(f"Wrote {output.many(written.rows, 'row')} to {out}.")
+                output.warn(written.warnings)
             except TablewrightError as error:
                 unwritten = error
         elif out is not None:
@@ -206,7 +219,9 @@ def enrich(
     flags = {"model": model, "search": search, "budget": budget, "sources": sources, "evidence": evidence}
     flags |= {"cascade": "yes" if cascade else "", "offline": "yes" if offline else ""}
     flags |= {"attempts": str(attempts or ""), "threshold": "" if threshold is None else str(threshold)}
-    filled = with_app(work, flags)
+    with incoming(target) as source:
+        target = str(source) if target == PIPE else target
+        filled = with_app(work, flags)
     if filled is not None and filled.status == "paused":
         if not json:
             output.show_error(paused(filled))

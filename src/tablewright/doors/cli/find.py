@@ -92,7 +92,7 @@ def find(
             found = await watched(tablewright, table_id, fill=not no_fill, more=bool(more), rows=rows, quiet=json)
             output.warn(tablewright.warnings)
         if out is not None:
-            await tablewright.export_file(found.table_id, out, evidence=True)
+            output.warn((await tablewright.export_file(found.table_id, out, evidence=True)).warnings)
         if json:
             output.print_json(found)
         else:

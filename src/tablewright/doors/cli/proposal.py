@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 commands = typer.Typer(help="Review what runs propose: look, apply, reject, edit.", no_args_is_help=True)
 app.add_typer(commands, name="proposal")
+app.add_typer(commands, name="proposals", hidden=True)
 
 ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="A proposal's id.")]
 Rows = Annotated[list[int] | None, typer.Option("--row", help="Only this row; may be repeated.")]

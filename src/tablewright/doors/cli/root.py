@@ -19,7 +19,6 @@ app = typer.Typer(
     name="tablewright",
     help="Fills tables with facts that carry their evidence.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )

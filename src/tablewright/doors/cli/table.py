@@ -10,10 +10,11 @@ import typer
 from tablewright.doors.cli.root import Json, TableName, app, with_app
 
 if TYPE_CHECKING:
-    from tablewright.app import Tablewright
+    from tablewright.app import Exported, Tablewright
 
 commands = typer.Typer(help="Import, look at, change, keep up to date and export tables.", no_args_is_help=True)
 app.add_typer(commands, name="table")
+app.add_typer(commands, name="tables", hidden=True)
 
 Name = Annotated[str, typer.Option("--name", help="What to call the table (default: the file's name).")]
 Key = Annotated[str, typer.Option("--key", help="The column that names a row (default: the first text column).")]
@@ -27,7 +28,7 @@ FieldOption = Annotated[str | None, typer.Option("--field", help="A column's nam
 
 @commands.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, XLSX, JSON, JSONL or Parquet.")],
+    file: Annotated[str, typer.Argument(help="CSV, TSV, XLSX, JSON, JSONL or Parquet; - for standard input.")],
     name: Name = "",
     key: Key = "",
     no_header: NoHeader = False,
@@ -39,15 +40,16 @@ def import_(
     """Bring a file in as a new table."""
     from tablewright.app import FileOptions
     from tablewright.doors.cli import output
+    from tablewright.doors.cli.pipes import incoming
 
     options = FileOptions(
         name=name, key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding
     )
-    with output.bar() as progress:
-        task = progress.add_task(f"Importing {file.name}", total=None)
+    with incoming(file) as path, output.bar() as progress:
+        task = progress.add_task(f"Importing {path.name}", total=None)
         imported = with_app(
             lambda tablewright: tablewright.import_file(
-                file, options, lambda done, total: progress.update(task, completed=done, total=total)
+                path, options, lambda done, total: progress.update(task, completed=done, total=total)
             )
         )
     table = imported.table
@@ -156,33 +158,38 @@ def show(
 @commands.command()
 def export(
     table: TableName,
-    file: Annotated[Path, typer.Argument(help="Where to: .csv, .tsv, .xlsx, .json, .jsonl, .md or .parquet.")],
+    file: Annotated[Path, typer.Argument(help="Where to: .csv, .tsv, .xlsx, .json, .jsonl, .md, .parquet, or -.")],
     evidence: Annotated[
-        bool, typer.Option("--evidence", help="Add source, quote, confidence and basis columns for each asked column.")
+        bool,
+        typer.Option(
+            "--evidence", help="Add source, quote, confidence, basis, status, reason and stale for each asked column."
+        ),
     ] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Add for each asked column what its cells cost.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a table to a file."""
+    """Write a table to a file; to - as CSV to standard output."""
     from tablewright.doors.cli import output
+    from tablewright.doors.cli.pipes import PIPE, outgoing
 
-    async def work(tablewright: Tablewright) -> int:
+    async def work(tablewright: Tablewright) -> Exported:
         head = await tablewright.table(table)
-        with output.bar() as progress:
+        with outgoing(file) as path, output.bar() as progress:
             task = progress.add_task(f"Writing {file.name}", total=await tablewright.count(head.id))
             return await tablewright.export_file(
                 head.id,
-                file,
+                path,
                 evidence=evidence,
                 cost=cost,
                 progress=lambda done: progress.update(task, completed=done),
             )
 
-    count = with_app(work)
-    if json:
-        output.print_json({"file": str(file), "rows": count})
+    written = with_app(work)
+    output.warn(written.warnings)
+    if json and str(file) != PIPE:
+        output.print_json({"file": str(file), "rows": written.rows, "stale": written.stale, "flagged": written.flagged})
     else:
-        output.say(f"Wrote {output.many(count, 'row')} to {file}.")
+        output.say(f"Wrote {output.many(written.rows, 'row')} to {file}.")
 
 
 @commands.command()

@@ -15,6 +15,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from tablewright.doors.mcp.desk import Desk
+from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import TablewrightError
 from tablewright.table.document import document
 from tablewright.table.model import Cell, Evidence, RowId
@@ -142,8 +143,8 @@ def said(answer: Answer) -> CallToolResult:
 
 
 def refused(error: TablewrightError, hide: Callable[[str], str]) -> CallToolResult:
-    said = {"what": error.what, "kept": error.kept, "advice": error.advice}
-    parts = {"type": type(error).__name__} | {name: hide(text) for name, text in said.items()}
-    return CallToolResult(
-        content=[TextContent(type="text", text=hide(str(error)))], structured_content={"error": parts}, is_error=True
-    )
+    said = {"what": error.what, "kept": error.kept, "advice": in_words_of(MCP, error.advice)}
+    parts = {name: hide(text) for name, text in said.items()}
+    text = " ".join(part for part in parts.values() if part)
+    whole = {"error": {"type": type(error).__name__} | parts}
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=whole, is_error=True)

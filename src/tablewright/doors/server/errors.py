@@ -18,6 +18,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
+from tablewright.doors.wording import REST, in_words_of
 from tablewright.errors import (
     BadField,
     BadFile,
@@ -108,7 +109,8 @@ def status_of(error: TablewrightError) -> int:
 
 def error_body(error: TablewrightError, name: str = "", hide: Callable[[str], str] = str) -> dict[str, Any]:
     kind = name or type(error).__name__
-    what, kept, advice = (hide(text) for text in (public_words(error), error.kept, error.advice))
+    said = (public_words(error), error.kept, in_words_of(REST, error.advice))
+    what, kept, advice = map(hide, said)
     return {"error": {"type": kind, "message": what, "kept": kept, "advice": advice}}
 
 

@@ -194,11 +194,11 @@ class Advising:
         if self._folder is not None:
             path = self._folder / (path.name or usual)
         try:
-            count = await export_file(self._store, self._comparison.table_id, path, evidence=path.suffix != ".csv")
+            written = await export_file(self._store, self._comparison.table_id, path, evidence=path.suffix != ".csv")
         except (TablewrightError, OSError) as error:
             return reply_of((), f"Nothing was written: {error} Which other file shall it be?")
         where = path if self._folder is None else path.name
-        return ChatReply(said=lines(f"All {count} candidates with all columns are in {where}."), file=str(path))
+        return ChatReply(said=lines(f"All {written.rows} candidates with all columns are in {where}."), file=str(path))
 
     async def source(self, turn: TurnTaken) -> ChatReply:
         """Where values come from: the passages themselves."""

@@ -43,7 +43,8 @@ def shown_columns(
     evidence_fields: Collection[str] | None = None,
 ) -> tuple[ShownColumn, ...]:
     """The shown fields; with `evidence`, each field in `evidence_fields` (the asked ones, unless said) is
-    followed by its source, quote, confidence and basis, with `cost` by what its cells cost."""
+    followed by its source, quote, confidence, basis and status, why it is empty and whether it is stale; with `cost` by
+    what its cells cost."""
     fields = shown_fields(heading.fields)
     asked = {field.name for field in fields if field.is_asked} if evidence_fields is None else set(evidence_fields)
     taken = {column_key(field.name) for field in fields}
@@ -104,5 +105,8 @@ _EVIDENCE_COLUMNS: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = 
     ("quote", "text", _quote),
     ("confidence", "number", _confidence),
     ("basis", "text", _basis),
+    ("status", "text", lambda cell: cell.status),
+    ("reason", "text", lambda cell: cell.reason),
+    ("stale", "boolean", lambda cell: cell.stale or None),
 )
 _COST_COLUMN: tuple[tuple[str, FieldType, Callable[[Cell], Value]], ...] = (("cost", "number", cost_of),)

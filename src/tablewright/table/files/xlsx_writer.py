@@ -30,7 +30,7 @@ GREEN, YELLOW, ORANGE, RED, GREY = "#E2F0D9", "#FFF7CC", "#FCE4D0", "#F8CBCB", "
 COLOURS = {"high": GREEN, "medium": YELLOW, "low": ORANGE}
 EVIDENCE_COLUMNS = (
     *("row", "name", "field", "value", "status", "reason"),
-    *("confidence", "basis", "source", "title", "quote", "page", "retrieved_at"),
+    *("confidence", "basis", "source", "title", "quote", "page", "retrieved_at", "stale"),
 )
 FIRST_EXCEL_DATE = "1900-03-01"  # before it Excel counts a day that never was
 DOLLARS = '"$"0.00####'
@@ -134,7 +134,7 @@ class XlsxWriter:
             self._widths[column] = max(self._widths[column], _width(text or cell_text(cell)) + 1)
 
     def _write_evidence(self, column: int, field: Field, cell: Cell, row: Row) -> None:
-        if not (cell.evidence or cell.reason or cell.error or cell.status in ("FAILED", "FLAGGED")):
+        if not (cell.evidence or cell.reason or cell.error or cell.stale or cell.status in ("FAILED", "FLAGGED")):
             return
         if self._notes < MAX_NOTES:
             self._notes += 1
@@ -180,6 +180,8 @@ class _EvidenceSheet:
         if cell.confidence is not None:
             self._sheet.write_number(self._line, 6, cell.confidence)
         self._put(7, basis_label(cell))
+        if cell.stale:
+            self._sheet.write_boolean(self._line, 13, True)
         if evidence is not None:
             for column, text in enumerate((evidence.origin, evidence.title, evidence.quote), start=8):
                 self._put(column, text)
@@ -189,7 +191,7 @@ class _EvidenceSheet:
 
     def finish(self, notes_left_out: int) -> None:
         self._sheet.autofilter(0, 0, self._line, len(EVIDENCE_COLUMNS) - 1)
-        for column, width in enumerate((6, 24, 18, 24, 11, 16, 11, 10, 40, 30, 60, 6, 20)):
+        for column, width in enumerate((6, 24, 18, 24, 11, 16, 11, 10, 40, 30, 60, 6, 20, 6)):
             self._sheet.set_column(column, column, width)
         if notes_left_out:
             self._say(f"{notes_left_out:,} cells have no note in the sheet Table: it holds at most {MAX_NOTES:,}.")

@@ -1,0 +1,50 @@
+"""`-` in place of a file: a table from standard input, or to standard output."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tablewright.errors import UsageError
+
+PIPE = "-"
+
+
+@contextmanager
+def incoming(name: str) -> Iterator[Path]:
+    """The file of that name; for `-` what comes through standard input, as JSON where it looks like it, else as CSV."""
+    if name != PIPE:
+        yield Path(name)
+        return
+    content = sys.stdin.buffer.read()
+    if not content.strip():
+        raise UsageError("Nothing came through standard input.", advice="Send a table: … | tablewright … -")
+    suffix = "json" if content.lstrip()[:1] in (b"[", b"{") else "csv"
+    with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+        file = Path(folder) / f"stdin.{suffix}"
+        file.write_bytes(content)
+        yield file
+
+
+@contextmanager
+def outgoing(file: Path) -> Iterator[Path]:
+    """Where to write; what is written for `-` goes to standard output, as CSV, once it is whole."""
+    if str(file) != PIPE:
+        yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
+        written = Path(folder) / "stdout.csv"
+        yield written
+        sys.stdout.buffer.write(written.read_bytes())
+        sys.stdout.buffer.flush()
+
+
+def refuse_overwriting(target: str, out: Path | None, *, force: bool) -> None:
+    """What was read is not written over by accident."""
+    if out is not None and not force and out.exists() and Path(target).exists() and out.samefile(target):
+        raise UsageError(
+            f"{out} is the file that is read.", kept="Nothing was done.", advice="Write to another, or say --force."
+        )

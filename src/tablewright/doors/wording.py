@@ -1,0 +1,68 @@
+"""Advice in the words of the door that gives it. It is written for the command line, whose commands stand in backticks:
+other doors name their own way to the same, and leave out a sentence for which they have none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+REST = {
+    "docs add": "POST /documents",
+    "docs list": "GET /documents",
+    "doctor": "GET /doctor",
+    "enrich": "POST /tables/{table}/runs",
+    "models list": "GET /models",
+    "proposal list": "GET /proposals",
+    "proposal show": "GET /proposals/{proposal}",
+    "research --list": "GET /research",
+    "runs list": "GET /runs",
+    "shortlist --list": "GET /shortlists",
+    "table history": "GET /tables/{table}/history",
+    "table list": "GET /tables",
+    "--budget": "`budget`",
+    "--encoding": "`encoding`",
+    "--field": "`fields`",
+    "--key": "`key_field`",
+    "--no-header": "`header=false`",
+    "--sheet": "`sheet`",
+    "--strategy": "`strategy`",
+}
+"""What the API has for a command, or for an option of one."""
+MCP = {
+    "docs add": "add_documents",
+    "docs list": "list_all(documents)",
+    "enrich": "enrich",
+    "proposal list": "list_all(proposals)",
+    "proposal show": "show_table with its proposal_id",
+    "runs list": "list_all(runs)",
+    "table list": "list_all(tables)",
+    "--field": "`columns`",
+    "--key": "`key_column`",
+    "--strategy": "`strategy`",
+}
+OPTIONS = frozenset({*(name for name in REST if name.startswith("--")), "--force", "--model"})
+"""Those of commands that others than the command line cannot say as they stand."""
+
+_SENTENCE = re.compile(r"(?<=[.;?]) +")
+_COMMAND = re.compile(r"`tablewright ([^`]*)`")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+
+def in_words_of(door: Mapping[str, str], advice: str) -> str:
+    sentences = [said for part in _SENTENCE.split(advice) if (said := reworded(door, part))]
+    text = " ".join(sentences)
+    return f"{text[:-1]}." if text.endswith(";") else text
+
+
+def reworded(door: Mapping[str, str], sentence: str) -> str:
+    """Empty where the door has no words for it."""
+    found = _COMMAND.search(sentence)
+    if found is not None:
+        name = next((known for known in door if found[1].startswith(known)), None)
+        return "" if name is None else sentence.replace(found[0], door[name])
+    options = {option for option in _OPTION.findall(sentence) if option in OPTIONS}
+    if not options <= door.keys():
+        return ""
+    for option in options:
+        sentence = sentence.replace(option, door[option])
+    return sentence
