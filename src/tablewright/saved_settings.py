@@ -33,6 +33,7 @@ SAVED = SECRET | {
     "evidence",
     "budget",
     "budget_tokens",
+    "language",
 }
 """What can be saved. The rest belongs to whoever starts the process."""
 ENCRYPTED = "encrypted"

@@ -36,7 +36,11 @@ SECRET = frozenset(
 OIDC = frozenset(
     {"oidc_issuer", "oidc_client_id", "oidc_name", "oidc_scopes", "oidc_accounts", "oidc_role", "oidc_roles"}
 )
-OWN = SECRET | OIDC | {"home", "plugins", "trusted_hosts", "token_days", "log_format", "log_level", "telemetry"}
+OWN = (
+    SECRET
+    | OIDC
+    | {"home", "plugins", "trusted_hosts", "token_days", "log_format", "log_level", "telemetry", "language"}
+)
 """Settings of a process that it shares with no other."""
 SENT_TO = {
     "model_base_url": "model_api_key",
@@ -164,6 +168,7 @@ class Settings:
     )
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
     token_days: str = setting("90", "Days after which a new token of a user expires, unless asked otherwise; 0: never.")
+    language: str = setting("en", "The language of the page: en or de, as far as it is translated.")
     oidc_issuer: str = setting("", "The address of an OpenID Connect provider with which people sign in at the server.")
     oidc_client_id: str = setting("", "What the provider calls this server.")
     oidc_client_secret: str = setting("", "The secret that the provider gave this server; empty where it gave none.")

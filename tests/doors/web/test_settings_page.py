@@ -180,12 +180,20 @@ async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_ano
         await expect(banner).to_contain_text("No model is set")
 
 
-async def test_health_really_asks_when_the_button_is_pressed(server: Served, browser: NewPage) -> None:
+async def test_health_really_asks_when_pressed_and_the_page_speaks_german(server: Served, browser: NewPage) -> None:
     server.do(lambda tablewright: tablewright.save_settings({"search": NOBODY}))
     async with browser() as page:
         await log_in(page, server, "/status")
         await page.get_by_role("button", name="Test now").click()
         await expect(page.get_by_role("region", name="Checks")).to_contain_text("SearXNG cannot be reached")
+
+        await page.goto(f"{server.url}/settings")
+        await choose(page, page.get_by_role("combobox", name="Language of the page"), "Deutsch")
+        await part(page, "Language").get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("heading", name="Einstellungen")).to_be_visible()
+        await page.goto(server.url)
+        await expect(page.get_by_role("heading", name="Neue Tabelle")).to_be_visible()
+    server.do(lambda tablewright: tablewright.save_settings({"language": ""}))
 
 
 async def current(tablewright: Tablewright) -> Settings:

@@ -26,6 +26,7 @@ from nicegui import app as pages
 from tablewright.doors.server.context import Visit
 from tablewright.doors.server.errors import public_words
 from tablewright.doors.server.paths import hider
+from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError
 
 P = ParamSpec("P")
@@ -118,15 +119,15 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
     ui.add_head_html('<script src="/page-files/frame.js"></script>')
     if tells:
         ui.on_exception(tell)
-    ui.link("Skip to the content", "#content").classes("tw-skip")
+    ui.link(t("Skip to the content"), "#content").classes("tw-skip")
     drawer = ui.left_drawer(value=False, bordered=True).props("overlay behavior=mobile width=240")
     with drawer, ui.element("nav").props('aria-label="Places, menu"').classes("tw-menu"):
         for name, path, icon in PLACES:
             place(name, path, icon, is_here=path == here)
     with ui.header(elevated=False).classes("tw-header"):
-        ui.button(icon="menu", on_click=drawer.toggle).props('flat round dense aria-label="Open the menu"').classes(
-            "tw-menu-button"
-        )
+        ui.button(icon="menu", on_click=drawer.toggle).props(
+            f'flat round dense aria-label="{t("Open the menu")}"'
+        ).classes("tw-menu-button")
         with ui.link(target="/").classes("tw-brand").props('aria-label="Tablewright, all tables"'):
             ui.html(BRAND, sanitize=False)
             ui.label("Tablewright")
@@ -141,10 +142,10 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
         if who.id != "owner":
             ui.label(f"{who.name} ({who.role})").classes("tw-muted tw-who")
             ui.timer(LOOK, load_anew_with_less)
-        switch = ui.button(icon="contrast").props('flat round dense aria-label="Light or dark"')
+        switch = ui.button(icon="contrast").props(f'flat round dense aria-label="{t("Light or dark")}"')
         switch.on("click", js_handler="() => window.tablewright.switchTheme()")
         with switch:
-            ui.tooltip("Light or dark")
+            ui.tooltip(t("Light or dark"))
     with ui.element("div").props("id=content tabindex=-1").classes("tw-wide" if wide else "tw-page"):
         if not wide:
             ui.label(title).classes("tw-h1").props("role=heading aria-level=1")
@@ -163,7 +164,7 @@ BRAND = (
 def place(name: str, path: str, icon: str, *, is_here: bool) -> None:
     with ui.link(target=path).classes("tw-place" + (" tw-here" if is_here else "")) as link:
         ui.icon(icon).props('aria-hidden="true"')
-        ui.label(name)
+        ui.label(t(name))
     if is_here:
         link.props('aria-current="page"')
 
@@ -174,7 +175,10 @@ def tell(error: Exception) -> None:
     if isinstance(error, TablewrightError):
         lines = [hidden(public_words(error)), *what_next(error)]
     else:
-        lines = ["Something went wrong on the server.", "The log says what. What was saved before is kept."]
+        lines = [
+            t("Something went wrong on the server."),
+            t("The log says what. What was saved before is kept."),
+        ]
     ui.notification(
         "\n".join(lines), type="negative", position="bottom", multi_line=True, close_button="OK", timeout=12
     )
@@ -183,7 +187,7 @@ def tell(error: Exception) -> None:
 def what_next(error: TablewrightError) -> list[str]:
     """What was kept and what to do; advice that names a command is for those who sit at a terminal, and what they set
     in the environment is set on the page here."""
-    lines = [IN_SETTINGS if "TABLEWRIGHT_" in line else line for line in (error.kept, error.advice)]
+    lines = [t(IN_SETTINGS) if "TABLEWRIGHT_" in line else line for line in (error.kept, error.advice)]
     return [hidden(line) for line in lines if line and "`tablewright " not in line]
 
 
@@ -207,14 +211,14 @@ def say(message: str, *, good: bool = True) -> None:
 
 def show_page_error(error: Exception) -> None:
     """In place of a page that could not be built."""
-    with frame("This did not work", here="", tells=False), ui.element("section").classes("tw-empty"):
+    with frame(t("This did not work"), here="", tells=False), ui.element("section").classes("tw-empty"):
         if isinstance(error, TablewrightError):
             ui.label(hidden(public_words(error))).classes("tw-h2")
             for line in what_next(error):
                 ui.label(line)
         else:
             ui.label("Something went wrong on the server. The log says what.").classes("tw-h2")
-        ui.link("All tables", "/")
+        ui.link(t("All tables"), "/")
 
 
 def or_missing(page: Callable[P, Awaitable[None]]) -> Callable[P, Awaitable[None]]:

@@ -14,8 +14,8 @@ from nicegui import ui
 from tablewright.app import Run
 from tablewright.doors.web.frame import hidden, text, visit_now
 from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.words import t
 from tablewright.errors import NotFound
-from tablewright.table.text import plural
 
 FAILURES = {
     "paused": "The run is paused.",
@@ -47,7 +47,7 @@ class RunBanner:
         self._closed: set[tuple[str, str]] = set()
         self._is_sample: bool | None = None
         self._sample = ui.element("div").classes("tw-fictional")
-        self._box = ui.element("section").classes("tw-banner").props('aria-label="Last run" role=alert')
+        self._box = ui.element("section").classes("tw-banner").props(f'aria-label="{t("Last run")}" role=alert')
         self._box.set_visibility(False)
 
     def hide(self) -> None:
@@ -61,7 +61,7 @@ class RunBanner:
             self._is_sample = await tablewright.is_sample(self._table_id)
             if self._is_sample:
                 with self._sample:
-                    ui.label(SAMPLE)
+                    ui.label(t(SAMPLE))
         status: str = "" if newest is None else newest.status
         if newest is not None and status == "running" and await tablewright.jobs.is_interrupted(newest):
             status = "interrupted"
@@ -91,11 +91,19 @@ class RunBanner:
         cause, is_setting = for_page(run.error or "")
         lines = [cause] if cause else []
         if run.done:
-            lines.append(f"{run.done:,} of {run.total:,} {plural('row', run.total)} are done; what was found is kept.")
+            lines.append(
+                t(
+                    "{done} of {count} row is done; what was found is kept.|"
+                    "{done} of {count} rows are done; what was found is kept.",
+                    done=run.done,
+                    count=run.total,
+                )
+            )
         if status == "over_budget":
-            self._show(run.id, status, OVER_BUDGET, [*lines, "Raise the budget under Settings, then fill the rest."])
+            raise_it = t("Raise the budget under Settings, then fill the rest.")
+            self._show(run.id, status, t(OVER_BUDGET), [*lines, raise_it])
             return
-        self._show(run.id, status, FAILURES[status], [*lines, REMEDY if is_setting else ""], retry=True)
+        self._show(run.id, status, t(FAILURES[status]), [*lines, t(REMEDY) if is_setting else ""], retry=True)
 
     async def explain_empty(self, run: Run) -> bool:
         """After a run that is done: where it found nothing at all, why, and what may help. Whether it was so."""
@@ -103,12 +111,12 @@ class RunBanner:
         report = await tablewright.jobs.report(run, reasons=True)
         if run.kind != "enrich" or report["found"] or not report["empty"]:
             return False
-        lines = [f"{in_words(report['empty'])}. Click a cell to see where it was looked for."]
+        lines = [t("{reasons}. Click a cell to see where it was looked for.", reasons=in_words(report["empty"]))]
         if tablewright.settings.model == "builtin":
-            lines.append("No model is set, so only what pages state plainly is read. Choose one under Settings.")
+            lines.append(t("No model is set, so only what pages state plainly is read. Choose one under Settings."))
         else:
-            lines.append("Word the question as a page would answer it, or name what tells the rows apart.")
-        self._show(run.id, "done", "No value was found.", lines)
+            lines.append(t("Word the question as a page would answer it, or name what tells the rows apart."))
+        self._show(run.id, "done", t("No value was found."), lines)
         return True
 
     def _show(self, run_id: str, status: str, title: str, lines: list[str], *, retry: bool = False) -> None:
@@ -123,12 +131,12 @@ class RunBanner:
                 ui.label(title).classes("tw-strong")
                 for line in filter(None, lines):
                     text(hidden(line), "tw-small")
-            ui.button("Details", on_click=lambda: ui.navigate.to(f"/runs/{run_id}")).props("flat dense")
+            ui.button(t("Details"), on_click=lambda: ui.navigate.to(f"/runs/{run_id}")).props("flat dense")
             if retry and self._may_change:
-                ui.button("Retry", icon="refresh", on_click=lambda: self._retry(run_id)).props(
+                ui.button(t("Retry"), icon="refresh", on_click=lambda: self._retry(run_id)).props(
                     "unelevated dense color=negative padding='4px 12px'"
                 )
-            ui.button(icon="close", on_click=self._close).props('flat round dense aria-label="Close"')
+            ui.button(icon="close", on_click=self._close).props(f'flat round dense aria-label="{t("Close")}"')
         self._box.set_visibility(True)
 
     def _close(self) -> None:
@@ -157,5 +165,7 @@ def for_page(error: str) -> tuple[str, bool]:
 
 
 def in_words(empty: Mapping[str, Any]) -> str:
-    counts = [f"{count:,} {plural('cell', count)}: {REASONS.get(reason, reason)}" for reason, count in empty.items()]
-    return "; ".join(counts)
+    return "; ".join(
+        t("{count} cell: {reason}|{count} cells: {reason}", count=count, reason=t(REASONS.get(reason, reason)))
+        for reason, count in empty.items()
+    )

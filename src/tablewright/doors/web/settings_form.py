@@ -12,6 +12,7 @@ from nicegui.elements.mixins.disableable_element import DisableableElement
 from tablewright.app import find_local_servers, list_models, try_settings
 from tablewright.doors.web.frame import heading, hidden, say, text, visit_to_administer, what_next
 from tablewright.doors.web.plain import chip, quiet
+from tablewright.doors.web.words import LANGUAGES, language, t
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.settings import Settings, set_elsewhere, with_changes
 
@@ -47,6 +48,8 @@ EVIDENCE = {
     "judged": "Also what a model concludes from quotes; such values are marked “judged”",
     "strict": "Only what a source states, or what follows from it by a rule such as a unit conversion",
 }
+EMBEDDERS = {"wordllama": "On this computer (no key)", "openai": "OpenAI, or a server that is compatible"}
+KEY_SAVED = "Saved; type to replace it"
 
 
 class Part:
@@ -62,14 +65,14 @@ class Part:
 
     def build(self) -> None:
         with ui.element("section").classes("tw-card tw-column") as card:
-            card.props["aria-label"] = self.title
-            heading(self.title)
+            card.props["aria-label"] = t(self.title)
+            heading(t(self.title))
             with ui.element("div").classes("tw-settings"):
                 self.fields()
             with ui.element("div").classes("tw-row"):
-                self.saving = ui.button("Save", icon="save", on_click=self.save).props("unelevated")
+                self.saving = ui.button(t("Save"), icon="save", on_click=self.save).props("unelevated")
                 if self.tests:
-                    self.testing = ui.button("Test", icon="bolt", on_click=self.test).props("outline")
+                    self.testing = ui.button(t("Test"), icon="bolt", on_click=self.test).props("outline")
                 self.result = ui.element("div").classes("tw-grow").props("role=status")
 
     def fields(self) -> None:
@@ -87,12 +90,12 @@ class Part:
         for name in names:
             if name in self.elsewhere:
                 element.disable()
-                quiet(f"Set by {self.elsewhere[name]}; change it there.")
+                quiet(t("Set by {where}; change it there.", where=self.elsewhere[name]))
 
     def key_field(self, name: str, label: str) -> ui.input:
         """Write-only: whether there is a key, never which."""
         there = bool(getattr(self.settings, name))
-        field = ui.input(label, placeholder="Saved; type to replace it" if there else "").props(
+        field = ui.input(label, placeholder=t(KEY_SAVED) if there else "").props(
             "type=password outlined dense autocomplete=new-password maxlength=500 stack-label"
         )
         self.fixed(field, name)
@@ -102,7 +105,7 @@ class Part:
         self.result.clear()
         with self.result:
             with ui.element("div").classes("tw-row no-wrap items-start"):
-                chip("works" if good else "problem", "high" if good else "failed")
+                chip(t("works") if good else t("problem"), "high" if good else "failed")
                 text(hidden(lines[0]))
             for line in filter(None, lines[1:]):
                 quiet(hidden(line))
@@ -131,7 +134,7 @@ class Part:
         self.settings = visit.server.settings
         self.saved(self.settings)
         self.result.clear()
-        say("Saved. It is used from now on; runs under way keep the settings that they began with.")
+        say(t("Saved. It is used from now on; runs under way keep the settings that they began with."))
         self.on_save()
 
 
@@ -144,18 +147,21 @@ class ModelPart(Part):
         provider, _, name = settings.model.strip().partition(":")
         if provider == "openai" and settings.model_base_url:
             provider = ENDPOINT
-        providers = PROVIDERS if provider in PROVIDERS else {**PROVIDERS, provider: settings.model}
+        providers = translated(PROVIDERS)
+        if provider not in providers:
+            providers[provider] = settings.model
         self.local = ui.element("div").classes("tw-column")
-        self.provider = ui.select(providers, value=provider, label="Who reads and judges").props("outlined dense")
-        self.explained = quiet(WITHOUT_A_MODEL)
+        self.provider = ui.select(providers, value=provider, label=t("Who reads and judges")).props("outlined dense")
+        self.explained = quiet(t(WITHOUT_A_MODEL))
         self.base_url = ui.input(
-            "Address", value=settings.model_base_url, placeholder="http://127.0.0.1:8000/v1"
+            t("Address"), value=settings.model_base_url, placeholder="http://127.0.0.1:8000/v1"
         ).props("outlined dense stack-label")
-        self.key = self.key_field("model_api_key", "Key")
+        self.key = self.key_field("model_api_key", t("Key"))
         self.name = ui.select(
-            [name] if name else [], value=name or None, label="Model", with_input=True, new_value_mode="add-unique"
-        ).props('outlined dense input-debounce=0 hint="Choose from the list, or type a name and press Enter"')
-        self.listing = ui.button("Show the models of this provider", icon="list", on_click=self.list_names)
+            [name] if name else [], value=name or None, label=t("Model"), with_input=True, new_value_mode="add-unique"
+        ).props("outlined dense input-debounce=0")
+        self.name.props["hint"] = t("Choose from the list, or type a name and press Enter")
+        self.listing = ui.button(t("Show the models of this provider"), icon="list", on_click=self.list_names)
         self.listing.props("flat dense no-caps")
         self.fixed(self.provider, "model")
         self.fixed(self.base_url, "model_base_url")
@@ -186,11 +192,17 @@ class ModelPart(Part):
         with self.local:
             for server in found:
                 with ui.element("div").classes("tw-row"):
-                    count = len(server.models)
-                    text(f"{server.name} is running on this computer, with {count} model{'s' if count > 1 else ''}.")
-                    ui.button(f"Use {server.name}", on_click=lambda server=server: self.use_local(server)).props(
-                        "outline dense no-caps padding='4px 12px'"
+                    text(
+                        t(
+                            "{name} is running on this computer, with {count} model.|"
+                            "{name} is running on this computer, with {count} models.",
+                            name=server.name,
+                            count=len(server.models),
+                        )
                     )
+                    ui.button(
+                        t("Use {name}", name=server.name), on_click=lambda server=server: self.use_local(server)
+                    ).props("outline dense no-caps padding='4px 12px'")
 
     def use_local(self, server: LocalServer) -> None:
         self.provider.set_value(server.provider if server.provider == "ollama" else ENDPOINT)
@@ -245,12 +257,13 @@ class SearchPart(Part):
 
     def fields(self) -> None:
         engine, _, address = self.settings.search.strip().partition(":")
-        engines = ENGINES if engine in ENGINES else {**ENGINES, engine: engine}
-        self.engine = ui.select(engines, value=engine, label="Search with").props("outlined dense")
-        self.address = ui.input("Address", value=address, placeholder="http://127.0.0.1:8888").props(
+        engines = translated(ENGINES)
+        engines.setdefault(engine, engine)
+        self.engine = ui.select(engines, value=engine, label=t("Search with")).props("outlined dense")
+        self.address = ui.input(t("Address"), value=address, placeholder="http://127.0.0.1:8888").props(
             "outlined dense stack-label"
         )
-        self.key = self.key_field("search_api_key", "Key")
+        self.key = self.key_field("search_api_key", t("Key"))
         self.fixed(self.engine, "search")
         if "search" in self.elsewhere:
             self.address.disable()
@@ -278,9 +291,9 @@ class BudgetPart(Part):
     title = "Budget"
 
     def fields(self) -> None:
-        quiet("A run that reaches its budget stops, and keeps what it found. Empty: no limit.")
-        self.dollars = ui.input("Dollars a run may spend", value=self.settings.budget).props("outlined dense")
-        self.tokens = ui.input("Tokens a run may use", value=self.settings.budget_tokens).props("outlined dense")
+        quiet(t("A run that reaches its budget stops, and keeps what it found. Empty: no limit."))
+        self.dollars = ui.input(t("Dollars a run may spend"), value=self.settings.budget).props("outlined dense")
+        self.tokens = ui.input(t("Tokens a run may use"), value=self.settings.budget_tokens).props("outlined dense")
         self.fixed(self.dollars, "budget")
         self.fixed(self.tokens, "budget_tokens")
 
@@ -295,7 +308,8 @@ class EvidencePart(Part):
     title = "Evidence"
 
     def fields(self) -> None:
-        self.choice = ui.radio(EVIDENCE, value=self.settings.evidence).props('aria-label="Which values count"')
+        self.choice = ui.radio(translated(EVIDENCE), value=self.settings.evidence)
+        self.choice.props["aria-label"] = t("Which values count")
         self.fixed(self.choice, "evidence")
 
     def changes(self) -> dict[str, str]:
@@ -308,16 +322,15 @@ class EmbedderPart(Part):
 
     def fields(self) -> None:
         kind, _, name = self.settings.embedder.partition(":")
-        quiet("What finds passages by meaning. Documents that are in already are found again once they are re-read.")
-        choices = {"wordllama": "On this computer (no key)", "openai": "OpenAI, or a server that is compatible"}
-        self.kind = ui.select(choices, value=kind, label="Embeddings").props("outlined dense")
-        self.name = ui.input("Model", value=name, placeholder="text-embedding-3-small").props(
+        quiet(t("What finds passages by meaning. Documents that are in already are found again once they are re-read."))
+        self.kind = ui.select(translated(EMBEDDERS), value=kind, label=t("Embeddings")).props("outlined dense")
+        self.name = ui.input(t("Model"), value=name, placeholder="text-embedding-3-small").props(
             "outlined dense stack-label"
         )
-        self.base_url = ui.input("Address, empty for OpenAI", value=self.settings.embedder_base_url).props(
+        self.base_url = ui.input(t("Address, empty for OpenAI"), value=self.settings.embedder_base_url).props(
             "outlined dense"
         )
-        self.key = self.key_field("embedder_api_key", "Key")
+        self.key = self.key_field("embedder_api_key", t("Key"))
         self.fixed(self.kind, "embedder")
         self.fixed(self.base_url, "embedder_base_url")
         if "embedder" in self.elsewhere:
@@ -344,15 +357,35 @@ class EmbedderPart(Part):
         forget_key(self.key, there=bool(settings.embedder_api_key))
 
 
+class LanguagePart(Part):
+    title = "Language"
+
+    def fields(self) -> None:
+        self.choice = ui.select(LANGUAGES, value=language(), label=t("Language of the page")).props("outlined dense")
+        quiet(t("Tables, settings and first steps are translated; other pages are in English."))
+        self.fixed(self.choice, "language")
+
+    def changes(self) -> dict[str, str]:
+        return {"language": self.choice.value}
+
+    def saved(self, settings: Settings) -> None:
+        ui.navigate.reload()
+
+
 PARTS: Mapping[str, type[Part]] = {
     "model": ModelPart,
     "search": SearchPart,
     "budget": BudgetPart,
     "evidence": EvidencePart,
     "embedder": EmbedderPart,
+    "language": LanguagePart,
 }
+
+
+def translated(choices: Mapping[str, str]) -> dict[str, str]:
+    return {name: t(label) for name, label in choices.items()}
 
 
 def forget_key(field: ui.input, *, there: bool) -> None:
     field.set_value("")
-    field.props["placeholder"] = "Saved; type to replace it" if there else ""
+    field.props["placeholder"] = t(KEY_SAVED) if there else ""

@@ -7,6 +7,7 @@ from nicegui import ui
 from tablewright.doors.web.frame import visit_now
 from tablewright.doors.web.plain import journey, quiet
 from tablewright.doors.web.settings_form import PARTS
+from tablewright.doors.web.words import t
 
 PATH = "/settings"
 
@@ -14,13 +15,15 @@ PATH = "/settings"
 @ui.page(PATH, title="Settings · Tablewright")
 async def settings_page() -> None:
     visit = await visit_now()
-    with journey("Settings", here=PATH):
+    with journey(t("Settings"), here=PATH):
         if not visit.person.may_administer:
-            quiet("Only an admin sees and changes the settings.")
+            quiet(t("Only an admin sees and changes the settings."))
             return
         quiet(
-            "Saved in the home folder of this server, keys encrypted. They hold for everyone who uses it, and for "
-            "commands on this computer."
+            t(
+                "Saved in the home folder of this server, keys encrypted. They hold for everyone who uses it, and for "
+                "commands on this computer."
+            )
         )
         for part in PARTS.values():
             part(visit.server.settings).build()

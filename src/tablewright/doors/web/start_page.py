@@ -9,6 +9,7 @@ from tablewright.doors.web.plain import journey, quiet
 from tablewright.doors.web.settings_form import PARTS
 from tablewright.doors.web.start_table import sample_button, show_ways
 from tablewright.doors.web.tables_page import ABOUT_SAMPLE
+from tablewright.doors.web.words import t
 
 STEPS = {"model": "Model", "search": "Web search", "table": "First table"}
 WHY = {
@@ -26,18 +27,18 @@ async def start_page(step: str = "model") -> None:
     step = step if step in STEPS and visit.person.may_administer else "table"
     names = list(STEPS)
     number = names.index(step)
-    with journey("First steps", here=""):
-        with ui.element("ol").classes("tw-guide").props('aria-label="Steps"'):
+    with journey(t("First steps"), here=""):
+        with ui.element("ol").classes("tw-guide").props(f'aria-label="{t("Steps")}"'):
             for place, name in enumerate(names):
                 with ui.element("li") as line:
-                    ui.link(f"{place + 1}. {STEPS[name]}", f"/start?step={name}")
+                    ui.link(f"{place + 1}. {t(STEPS[name])}", f"/start?step={name}")
                 if name == step:
                     line.props("aria-current=step")
-        quiet(WHY[step])
+        quiet(t(WHY[step]))
         if step == "table":
             sample_button(first=True)
-            quiet(ABOUT_SAMPLE)
-            heading("Start with your own rows")
+            quiet(t(ABOUT_SAMPLE))
+            heading(t("Start with your own rows"))
             if visit.person.may_change:
                 show_ways()
             return
@@ -47,4 +48,4 @@ async def start_page(step: str = "model") -> None:
 
         PARTS[step](visit.server.settings, on_save=go_on).build()
         with ui.element("div").classes("tw-row"):
-            ui.button("Skip", icon="skip_next", on_click=go_on).props("flat")
+            ui.button(t("Skip"), icon="skip_next", on_click=go_on).props("flat")

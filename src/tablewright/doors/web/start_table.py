@@ -17,9 +17,10 @@ from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import heading, say, tell, text, visit_to_change
 from tablewright.doors.web.plain import quiet
 from tablewright.doors.web.uploads import file_drop
+from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field, FieldType, Table
-from tablewright.table.text import plural, shortened
+from tablewright.table.text import shortened
 
 LARGEST = 200 * 1024 * 1024
 KINDS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
@@ -39,24 +40,25 @@ def sample_button(*, first: bool = False) -> ui.button:
             button.props(remove="loading")
         ui.navigate.to(f"/tables/{table.id}")
 
-    button = ui.button("Open a filled sample", icon="science", on_click=bring)
+    button = ui.button(t("Open a filled sample"), icon="science", on_click=bring)
     button.props("unelevated size=lg" if first else "outline")
     return button
 
 
 def show_ways() -> None:
     """For people who may change things."""
-    label = "Drop a CSV or Excel file here, or click to choose one"
+    label = t("Drop a CSV or Excel file here, or click to choose one")
     file_drop(label, KINDS, largest=LARGEST, several=False, take=take_file, refuse=refuse_file).classes("tw-drop")
     with ui.element("div").classes("tw-row"):
-        ui.button("Blank table", icon="add", on_click=ask_blank).props("outline")
-        ui.button("Paste a list", icon="content_paste", on_click=ask_list).props("outline")
-        ui.button("Find rows", icon="manage_search", on_click=lambda: ui.navigate.to("/find")).props("outline")
-        ui.button("From documents", icon="description", on_click=ask_documents).props("outline")
+        ui.button(t("Blank table"), icon="add", on_click=ask_blank).props("outline")
+        ui.button(t("Paste a list"), icon="content_paste", on_click=ask_list).props("outline")
+        ui.button(t("Find rows"), icon="manage_search", on_click=lambda: ui.navigate.to("/find")).props("outline")
+        ui.button(t("From documents"), icon="description", on_click=ask_documents).props("outline")
 
 
 def refuse_file() -> None:
-    say(f"That file is not taken. It must be one of {KINDS.replace(',', ', ')}, of at most 200 MB.", good=False)
+    kinds = KINDS.replace(",", ", ")
+    say(t("That file is not taken. It must be one of {kinds}, of at most 200 MB.", kinds=kinds), good=False)
 
 
 async def take_file(event: events.UploadEventArguments) -> None:
@@ -101,14 +103,14 @@ class Previewed:
     async def ask(self) -> FileOptions | None:
         self._shown = await self._visit.tablewright.preview_file(self._path, self._options)
         with ui.dialog().props("persistent") as self._window, ui.card().classes("tw-dialog tw-dialog-wide"):
-            heading("Import a table")
-            self._name = ui.input("Name of the table", value=self._shown.name).props("outlined dense maxlength=200")
-            self._header = ui.checkbox("The first line has the names of the columns", value=self._options.header)
+            heading(t("Import a table"))
+            self._name = ui.input(t("Name of the table"), value=self._shown.name).props("outlined dense maxlength=200")
+            self._header = ui.checkbox(t("The first line has the names of the columns"), value=self._options.header)
             self._header.on_value_change(self._read_anew)
             self._body = ui.element("div").classes("tw-column")
             with ui.element("div").classes("tw-row tw-end"):
-                ui.button("Cancel", on_click=lambda: self._window.submit(None)).props("flat")
-                ui.button("Import", icon="file_download", on_click=self._import).props("unelevated")
+                ui.button(t("Cancel"), on_click=lambda: self._window.submit(None)).props("flat")
+                ui.button(t("Import"), icon="file_download", on_click=self._import).props("unelevated")
         self._show()
         answer: FileOptions | None = await self._window
         self._window.delete()
@@ -118,10 +120,13 @@ class Previewed:
         shown = self._shown
         self._body.clear()
         with self._body:
-            text(f"{shown.row_count:,} {plural('row', shown.row_count)}, {len(shown.fields)} columns", "tw-muted")
+            rows = t("{count} row|{count} rows", count=shown.row_count)
+            text(f"{rows}, {t('{count} column|{count} columns', count=len(shown.fields))}", "tw-muted")
             self._problems = ui.element("div").classes("tw-column").props("role=status")
             self._show_problems(shown)
-            scroll = ui.element("div").classes("tw-scroll").props('tabindex=0 role=region aria-label="First rows"')
+            scroll = (
+                ui.element("div").classes("tw-scroll").props(f'tabindex=0 role=region aria-label="{t("First rows")}"')
+            )
             with scroll, ui.element("table").classes("tw-grid"):
                 with ui.element("thead"), ui.element("tr"):
                     self._fields = [self._heading(field) for field in shown.fields]
@@ -132,7 +137,7 @@ class Previewed:
                                 with ui.element("td"):
                                     text(shortened(cell, 80))
             names = [field.name for field in shown.fields]
-            self._key = ui.select(names, value=shown.key_field or None, label="What names a row").props(
+            self._key = ui.select(names, value=shown.key_field or None, label=t("What names a row")).props(
                 "outlined dense"
             )
 
@@ -140,9 +145,9 @@ class Previewed:
         types = TYPES if field.type in TYPES else (*TYPES, field.type)
         with ui.element("th").props("scope=col"):
             name = ui.input(value=field.name).props("dense outlined maxlength=300")
-            name.props["aria-label"] = f"Name of {field.name}"
+            name.props["aria-label"] = t("Name of {column}", column=field.name)
             kind = ui.select(list(types), value=field.type).props("dense outlined options-dense")
-            kind.props["aria-label"] = f"Type of {field.name}"
+            kind.props["aria-label"] = t("Type of {column}", column=field.name)
             kind.on_value_change(self._look_again)
         return name, kind
 
@@ -154,11 +159,15 @@ class Previewed:
             for name, (count, first) in shown.misfits.items():
                 kind = next(field.type for field in shown.fields if field.name == name)
                 values = ", ".join(f"“{shortened(value, 40)}”" for value in first)
-                text(
-                    f"⚠ {name}: {count:,} {plural('value', count)} would be left out, not being of the type {kind}: "
-                    f"{values}{' …' if count > len(first) else ''}",
-                    "tw-small",
+                left_out = t(
+                    "{column}: {count} value would be left out, not being of the type {type}: {values}|"
+                    "{column}: {count} values would be left out, not being of the type {type}: {values}",
+                    column=name,
+                    count=count,
+                    type=kind,
+                    values=f"{values}{' …' if count > len(first) else ''}",
                 )
+                text(f"⚠ {left_out}", "tw-small")
 
     def _wanted(self) -> FileOptions:
         """As the window says now. Names and types are only said where they are others than were found out."""
@@ -209,20 +218,33 @@ PLAIN: dict[str, object] = {"unit": "", "options": ()}
 
 async def ask_which_table(file: str, known: KnownFile) -> str | None:
     """A file that was imported before goes on with its table ("known"), unless the person wants a new one ("new")."""
-    rows = f"{len(known.new_rows):,} new {plural('row', len(known.new_rows))}"
-    changed = f"{file} has changed since it became the table {known.table.name}. "
+    rows = t("{count} new row|{count} new rows", count=len(known.new_rows))
+    names = {"file": file, "table": known.table.name}
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog"):
-        ui.label("This file was imported before").classes("tw-h2")
+        ui.label(t("This file was imported before")).classes("tw-h2")
         if known.changed and known.new_rows:
-            text(f"{changed}It has {rows}; what is in the table stays as it is.")
+            text(
+                t(
+                    "{file} has changed since it became the table {table}. It has {rows}; what is in the table "
+                    "stays as it is.",
+                    **names,
+                    rows=rows,
+                )
+            )
         elif known.changed:
-            text(f"{changed}It has no new rows, and what is in the table stays as it is.")
+            text(
+                t(
+                    "{file} has changed since it became the table {table}. It has no new rows, and what is in the "
+                    "table stays as it is.",
+                    **names,
+                )
+            )
         else:
-            text(f"{file} is the table {known.table.name}.")
+            text(t("{file} is the table {table}.", **names))
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=lambda: window.submit(None)).props("flat")
-            ui.button("Make a new table", on_click=lambda: window.submit("new")).props("flat")
-            label = f"Add {rows}" if known.new_rows else "Open the table"
+            ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
+            ui.button(t("Make a new table"), on_click=lambda: window.submit("new")).props("flat")
+            label = t("Add {rows}", rows=rows) if known.new_rows else t("Open the table")
             ui.button(label, on_click=lambda: window.submit("known")).props("unelevated")
     answer: str | None = await window
     window.delete()
@@ -230,32 +252,33 @@ async def ask_which_table(file: str, known: KnownFile) -> str | None:
 
 
 async def ask_blank() -> None:
-    with window_of("Blank table") as window:
-        name = ui.input("Name of the table").props("outlined dense autofocus maxlength=200")
-        columns = ui.input("Columns, separated by commas", value="Name").props("outlined dense maxlength=2000")
-        quiet("The first column says what a row is about, such as a company or a product.")
+    with window_of(t("Blank table")) as window:
+        name = ui.input(t("Name of the table")).props("outlined dense autofocus maxlength=200")
+        columns = ui.input(t("Columns, separated by commas"), value="Name").props("outlined dense maxlength=2000")
+        quiet(t("The first column says what a row is about, such as a company or a product."))
 
         async def create() -> None:
             visit = await visit_to_change()
             fields = [Field(name=each.strip()) for each in (columns.value or "").split(",") if each.strip()]
             window.submit(await visit.tablewright.create_table(name.value or "", fields))
 
-        end_buttons(window, "Create", create)
+        end_buttons(window, t("Create"), create)
     await open_made(window)
 
 
 async def ask_list() -> None:
-    with window_of("Paste a list") as window:
-        name = ui.input("Name of the table", value="List").props("outlined dense maxlength=200")
-        pasted = ui.textarea("Rows").props(f"outlined autofocus rows=10 debounce=200 maxlength={MOST_PASTED}")
-        between = ui.select(SEPARATORS, value="\t", label="Columns are separated by").props("outlined dense")
+    with window_of(t("Paste a list")) as window:
+        name = ui.input(t("Name of the table"), value="List").props("outlined dense maxlength=200")
+        pasted = ui.textarea(t("Rows")).props(f"outlined autofocus rows=10 debounce=200 maxlength={MOST_PASTED}")
+        choices = {sign: t(label) for sign, label in SEPARATORS.items()}
+        between = ui.select(choices, value="\t", label=t("Columns are separated by")).props("outlined dense")
 
         async def preview() -> None:
             if not (pasted.value or "").strip():
                 raise UsageError("There is nothing in the list yet.", advice="Paste one row a line.")
             window.submit(pasted.value.strip("\r\n"))
 
-        end_buttons(window, "Preview", preview)
+        end_buttons(window, t("Preview"), preview)
     content = await window
     window.delete()
     if not content:
@@ -279,18 +302,18 @@ async def ask_documents() -> None:
     if not documents:
         raise UsageError("There are no documents yet.", advice="Add some under Documents; each can then become a row.")
     kinds = sorted({document.kind for document in documents if document.kind})
-    with window_of("A table of your documents") as window:
-        name = ui.input("Name of the table", value="Documents").props("outlined dense maxlength=200")
-        choices = {"": f"All {len(documents):,}", **{kind: kind for kind in kinds}}
-        kind = ui.select(choices, value="", label="Which documents").props("outlined dense")
-        quiet("One row for each file. Columns that you ask for are then read from the documents.")
+    with window_of(t("A table of your documents")) as window:
+        name = ui.input(t("Name of the table"), value="Documents").props("outlined dense maxlength=200")
+        choices = {"": t("All {count}", count=len(documents)), **{kind: kind for kind in kinds}}
+        kind = ui.select(choices, value="", label=t("Which documents")).props("outlined dense")
+        quiet(t("One row for each file. Columns that you ask for are then read from the documents."))
 
         async def create() -> None:
             now = await visit_to_change()
             made = await now.tablewright.table_of_documents((name.value or "").strip() or "Documents", kind=kind.value)
             window.submit(made.table)
 
-        end_buttons(window, "Create", create)
+        end_buttons(window, t("Create"), create)
     await open_made(window)
 
 
@@ -311,7 +334,7 @@ def end_buttons(window: ui.dialog, label: str, act: Callable[[], Awaitable[None]
             tell(error)
 
     with ui.element("div").classes("tw-row tw-end"):
-        ui.button("Cancel", on_click=lambda: window.submit(None)).props("flat")
+        ui.button(t("Cancel"), on_click=lambda: window.submit(None)).props("flat")
         ui.button(label, on_click=do).props("unelevated")
 
 

@@ -9,7 +9,7 @@ from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import empty_state, frame, heading, text, visit_now
 from tablewright.doors.web.plain import quiet, when
 from tablewright.doors.web.start_table import sample_button, show_ways
-from tablewright.table.text import plural
+from tablewright.doors.web.words import t
 
 ABOUT_SAMPLE = (
     "Twelve fictional companies, filled from a small fictional web on this computer: no key, no internet, nothing to "
@@ -21,33 +21,37 @@ ABOUT_SAMPLE = (
 async def tables_page() -> None:
     visit = await visit_now()
     tables = await visit.tablewright.tables()
-    with frame("Tables", here="/"):
+    with frame(t("Tables"), here="/"):
         if tables:
             show_tables(tables)
             if visit.person.may_change:
-                heading("New table")
+                heading(t("New table"))
                 show_ways()
                 with ui.element("div").classes("tw-row"):
                     sample_button()
         elif visit.person.may_change:
             show_first_visit(visit)
         else:
-            with empty_state("No table is shared with you yet", "table_chart"):
-                ui.label("Ask an editor or an admin to share one with you; it then appears here.")
+            with empty_state(t("No table is shared with you yet"), "table_chart"):
+                ui.label(t("Ask an editor or an admin to share one with you; it then appears here."))
 
 
 def show_first_visit(visit: Visit) -> None:
-    with empty_state("Fill a table with facts that carry their evidence", "table_chart"):
+    with empty_state(t("Fill a table with facts that carry their evidence"), "table_chart"):
         ui.label(
-            "Bring rows, such as companies or products, and ask for columns in your own words. Every value shows its "
-            "source, the exact quote and how sure it is; what is not found stays empty and says why."
+            t(
+                "Bring rows, such as companies or products, and ask for columns in your own words. Every value shows "
+                "its source, the exact quote and how sure it is; what is not found stays empty and says why."
+            )
         )
         sample_button(first=True)
-        ui.label(ABOUT_SAMPLE).classes("tw-muted tw-small")
+        ui.label(t(ABOUT_SAMPLE)).classes("tw-muted tw-small")
         if visit.person.may_administer:
-            ui.button("Set up in three steps", icon="tune", on_click=lambda: ui.navigate.to("/start")).props("outline")
-            quiet("A model, a search engine, a first table. Each step can be skipped.")
-    heading("Start with your own rows")
+            ui.button(t("Set up in three steps"), icon="tune", on_click=lambda: ui.navigate.to("/start")).props(
+                "outline"
+            )
+            quiet(t("A model, a search engine, a first table. Each step can be skipped."))
+    heading(t("Start with your own rows"))
     show_ways()
 
 
@@ -58,15 +62,14 @@ def show_tables(tables: list[TableSummary]) -> None:
     def listed(wanted: str = "") -> None:
         found = [table for table in newest if all(word in table.name.casefold() for word in wanted.casefold().split())]
         if not found:
-            quiet(f"No table is called “{wanted}”.")
+            quiet(t("No table is called “{name}”.", name=wanted))
         with ui.element("ul").classes("tw-cards").props('aria-label="Tables"'):
             for table in found:
                 show_table(table)
 
     if len(tables) > 1:
-        search = ui.input(placeholder="Search tables").props(
-            'dense outlined clearable debounce=200 maxlength=200 aria-label="Search tables"'
-        )
+        search = ui.input(placeholder=t("Search tables")).props("dense outlined clearable debounce=200 maxlength=200")
+        search.props["aria-label"] = t("Search tables")
         search.classes("tw-find").on_value_change(lambda event: listed.refresh((event.value or "").strip()))
     listed()
 
@@ -74,7 +77,6 @@ def show_tables(tables: list[TableSummary]) -> None:
 def show_table(table: TableSummary) -> None:
     with ui.element("li").classes("tw-plain"), ui.link(target=f"/tables/{table.id}").classes("tw-card tw-table"):
         text(table.name, "tw-h2")
-        text(
-            f"{table.rows:,} {plural('row', table.rows)} · {table.fields} {plural('column', table.fields)}", "tw-muted"
-        )
-        text(f"changed {when(table.changed_at)}", "tw-muted tw-small")
+        rows = t("{count} row|{count} rows", count=table.rows)
+        text(f"{rows} · {t('{count} column|{count} columns', count=table.fields)}", "tw-muted")
+        text(t("changed {when}", when=when(table.changed_at)), "tw-muted tw-small")
