@@ -50,7 +50,7 @@ async def test_a_pasted_list_a_blank_table_and_the_search_over_tables(site: Site
         await dialog.get_by_label("Rows").fill("Northwind, Inc.\nAldermoor\n")
         await dialog.get_by_label("Name of the table").fill("Pasted firms")
         await dialog.get_by_role("button", name="Preview").click()
-        await expect(dialog).to_contain_text("2 rows, 1 columns")
+        await expect(dialog).to_contain_text("2 rows, 1 column")
         await dialog.get_by_role("textbox", name="Name of Column 1").fill("Firm")
         await dialog.get_by_role("button", name="Import").click()
         await expect(cell(page, 1, "Firm")).to_contain_text("Northwind, Inc.")
