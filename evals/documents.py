@@ -106,7 +106,7 @@ class Library:
     names: Mapping[str, str]
 
     async def ask(self, question: str) -> Reply:
-        reply = await self.tablewright.ask(question)
+        reply = await self.tablewright.ask(question, agreed=True)
         await self._check(reply)
         return reply
 

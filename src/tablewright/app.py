@@ -47,7 +47,7 @@ from tablewright.journeys.files import (
 from tablewright.journeys.refresh import Round
 from tablewright.logs import hide_secrets_of
 from tablewright.models.catalog import CATALOG, CatalogModel
-from tablewright.policies import acting_for, retry_policy, terms_of
+from tablewright.policies import acting_for, documents_unasked, retry_policy, terms_of
 from tablewright.saved_settings import write_saved
 from tablewright.settings import SAMPLE_WEB, Settings, load_settings, with_changes
 from tablewright.store.audit import Action, Audit
@@ -697,6 +697,7 @@ class Tablewright:
             actor=self._actor,
             terms=terms_of(self.settings),
             concurrency=self.settings.rows_at_once,
+            unasked=documents_unasked(self.settings),
             tell=tell,
             row_tables=self._row_tables,
         )

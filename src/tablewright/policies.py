@@ -36,20 +36,25 @@ def terms_of(settings: Settings) -> Terms:
     )
 
 
-def shortlist_limits(settings: Settings) -> Limits:
-    def whole(name: str, least: int, most: int) -> int:
-        text = getattr(settings, name).strip()
-        if not (text.isdecimal() and least <= int(text) <= most):
-            raise BadSetting(f"{name} must be a whole number from {least} to {most}, not {text!r}.")
-        return int(text)
+def documents_unasked(settings: Settings) -> int:
+    return whole(settings, "documents_unasked", 0, 1_000_000)
 
+
+def shortlist_limits(settings: Settings) -> Limits:
     return Limits(
-        products=whole("shortlist_products", 1, MOST),
-        queries=whole("shortlist_queries", 1, 15),
-        seconds=whole("shortlist_seconds", 1, 86_400),
-        search_seconds=whole("shortlist_search_seconds", 1, 600),
-        retries=whole("shortlist_retries", 0, 2),
+        products=whole(settings, "shortlist_products", 1, MOST),
+        queries=whole(settings, "shortlist_queries", 1, 15),
+        seconds=whole(settings, "shortlist_seconds", 1, 86_400),
+        search_seconds=whole(settings, "shortlist_search_seconds", 1, 600),
+        retries=whole(settings, "shortlist_retries", 0, 2),
     )
+
+
+def whole(settings: Settings, name: str, least: int, most: int) -> int:
+    text = getattr(settings, name).strip()
+    if not (text.isdecimal() and least <= int(text) <= most):
+        raise BadSetting(f"{name} must be a whole number from {least} to {most}, not {text!r}.")
+    return int(text)
 
 
 def rates_of(settings: Settings) -> Rates:

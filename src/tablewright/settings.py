@@ -135,6 +135,9 @@ class Settings:
     attempts: str = setting("3", "How often a row is tried while cells of it are weak or empty; 1: only once.")
     threshold: str = setting("0.6", "The confidence under which a cell is weak and tried again.")
     require_improvement: str = setting("yes", "Whether to stop trying when an attempt made nothing better: yes or no.")
+    documents_unasked: str = setting(
+        "60", "Documents that are read for a question without asking you first; 0: you are always asked."
+    )
     shortlist_products: str = setting("30", "Products that a shortlist looks for, at most 50.")
     shortlist_queries: str = setting("12", "Searches with which a shortlist looks for products, 10 to 15 a round.")
     shortlist_seconds: str = setting("300", "Seconds after which a shortlist shows what it has; the rest can follow.")

@@ -90,6 +90,7 @@ class Works:
             paths, told, kind=run.spec.get("kind", "")
         )
         doing.spec = {}  # who removes a document later finds its name nowhere
+        await store.kinds.mark_changed()
         return msgspec.structs.replace(done, classified=await self._classify(store, run))
 
     async def _classify(self, store: Store, run: Run) -> int:

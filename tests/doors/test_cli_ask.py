@@ -23,7 +23,7 @@ REPLY = {
     "question", "answer", "intent", "more", "citations", "columns", "rows", "count", "completeness", "reason", "ledger",
     "route", "route_reason", "fallbacks", "attempts", "relaxed", "result_id", "export", "clarification",
     "degraded", "conversation", "form", "not_understood",
-    "contradictions",
+    "contradictions", "language",
 }  # fmt: skip
 
 

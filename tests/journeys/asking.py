@@ -47,6 +47,7 @@ def plan(question: str, **values: Any) -> dict[str, Any]:
     empty |= {"aggregate": "", "aggregate_column": "", "group_by": "", "order_by": "", "descending": False}
     return {
         "question": question,
+        "language": "en",
         "action": "text",
         **empty,
         "limit": 0,
@@ -106,10 +107,10 @@ def cells_of(text: str, names: list[str]) -> dict[str, Any]:
     cells: dict[str, Any] = {}
     for name in names:
         found = re.search(PATTERNS[name], text)
-        quotes = [{"text": 1, "quote": found[0].strip()}] if found else []
         value = f"{found[1]} EUR" if found and name == "Total" else found[1] if found else ""
-        cells[name] = [{"value": value, "basis": "stated", "quotes": quotes}] if found else []
-    return {"texts": [{"text": 1, "same_row": "same", "reason": "it is the document"}], "cells": cells}
+        said = {"value": value, "basis": "stated", "quotes": [found[0].strip()] if found else [], "calculation": ""}
+        cells[name] = [said] if found else []
+    return cells
 
 
 def nothing() -> dict[str, Any]:
@@ -128,7 +129,14 @@ def stating(statement: str, quote: str, calculation: str = "") -> Callable[[str]
         if not held:
             return nothing()
         quotes = [{"passage": held[0], "quote": quote}]
-        said = [{"statement": statement, "quotes": quotes, "calculation": calculation, "contradiction": False}]
+        said = [
+            {
+                "statement": statement,
+                "quotes": quotes,
+                "calculations": [calculation] if calculation else [],
+                "contradiction": False,
+            }
+        ]
         return {"statements": said, "answered": "yes", "missing": "", "queries": [], "ask": ""}
 
     return composed

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tablewright.journeys.ask import tables
+from tablewright.journeys.ask import ask
 from tablewright.table.form import form_of
+from tablewright.table.messages import figure
 
 from ..models.endpoint import Asked, Endpoint, answer, refusal
 from ..models.endpoint import Reply as Sent
 from .asking import (
     BLED,
     CAPTAIN_OF,
+    CLASSIFYING,
     PLANNING,
     READING,
     RECEIPTS,
@@ -113,6 +116,11 @@ async def test_what_was_read_before_a_document_changed_decides_nothing(library: 
         path.write_text(path.read_text().replace("winter tire 205/55 R16", "brass bell"))
         await tablewright.add_documents([path], workers=1)
         reply = await tablewright.query_documents(form_of("kind = receipt and item contains tire"))
+        (group,) = [each for each in await tablewright.known_of_documents() if each.name == "receipt"]
+        stale = [(cell.field, cell.row_id) for cell in await tablewright.stale(group.table_id)]
+    (item,) = [each for each in group.columns if each.name == "Item"]
+    assert str(item) == "Item (59, 1 stale)"
+    assert stale == [("Item", 2), ("Total", 2)]
     assert (reply.count, reply.completeness) == (54, "incomplete")
     assert reply.ledger is not None
     assert reply.ledger.undecided == (("r002", "Item was read before the document changed"),)
@@ -123,13 +131,17 @@ async def test_a_sum_is_said_in_the_words_of_the_plan_and_a_made_up_figure_is_no
 ) -> None:
     wie_viel, erfunden = "Was kosteten die Reifen 2024?", "Und was noch?"
     german = {**SPENT_PLAN, "question": wie_viel, "sentence": "{count} Belege von 2024 kosteten zusammen {figure}."}
+    german |= {"language": "de"}
     invented = {**german, "sentence": "{count} Belege kosteten {figure}, 19 % davon Steuer."}
     endpoint.otherwise = reader({wie_viel: german, erfunden: invented})
     async with library.with_model(endpoint).open() as tablewright:
-        said = (await asked_of(tablewright, wie_viel)).answer
+        reply = await asked_of(tablewright, wie_viel)
         plain = (await asked_of(tablewright, erfunden)).answer
     total = sum(80 + number for number in range(1, LATE + 1))
-    assert said == f"{LATE} Belege von 2024 kosteten zusammen {total:,} EUR."
+    assert reply.answer == f"{LATE} Belege von 2024 kosteten zusammen {figure(f'{total:,}', 'de')} EUR."
+    assert reply.ledger is not None
+    assert reply.ledger.said(reply.language) == f"{LATE} von 61 passen (receipts); 1 nicht lesbar; 1 unentschieden"
+    assert "1 von 60 ließen sich nicht entscheiden" in reply.reason
     assert plain.startswith("The sum of")
 
 
@@ -167,7 +179,7 @@ async def test_documents_that_contradict_each_other_are_shown_as_that(
     def composed(prompt: str) -> Any:
         held = {quote: number for number, text in blocks(prompt) for quote in PRESSURES if quote in text and number}
         quotes = [{"passage": number, "quote": quote} for quote, number in held.items()]
-        said = {"statement": claim, "quotes": quotes, "calculation": "", "contradiction": True}
+        said = {"statement": claim, "quotes": quotes, "calculations": [], "contradiction": True}
         return {"statements": [said], "answered": "yes", "missing": "", "queries": [], "ask": ""}
 
     endpoint.otherwise = reader({}, composed)
@@ -190,14 +202,28 @@ async def test_a_refusal_says_what_was_searched_for_and_asks_for_what_would_help
     assert reply.clarification.endswith("Which ship is meant?")
 
 
-async def test_before_many_documents_are_read_the_person_is_asked(
+async def test_before_very_many_documents_are_sorted_the_person_is_asked(
     library: Library, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "ASKS_FIRST", 20)
-    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, "yes, do": plan("yes, do", action="go on")})
+    monkeypatch.setattr(ask, "AT_INGEST", 1)
+    agreed = plan("yes, do", action="go on")
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, TIRES_PLAN["question"]: TIRES_PLAN, "yes, do": agreed})
     async with library.with_model(endpoint).open() as tablewright:
         asked = await asked_of(tablewright, RECEIPTS)
-        assert "60 documents must be read for Item, Total" in asked.clarification
+        assert "3 documents must first be sorted by kind: about 1 model calls" in asked.clarification
+        assert len(endpoint.asked) == 1, "only the plan"
+        sorted_ = await asked_of(tablewright, "yes, do", asked.conversation)
+        assert sorted_.count == 55, "who agrees to the whole is not asked again"
+        assert sum(CLASSIFYING in prompt for prompt in prompts(endpoint)) == 1
+
+
+async def test_before_many_documents_are_read_the_person_is_asked(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, "yes, do": plan("yes, do", action="go on")})
+    library = library.with_model(endpoint)
+    library.settings = replace(library.settings, documents_unasked="20")
+    async with library.open() as tablewright:
+        asked = await asked_of(tablewright, RECEIPTS)
+        assert "60 documents must be read for Item, Total: about" in asked.clarification
         assert not any(READING in prompt for prompt in prompts(endpoint))
         assert (await asked_of(tablewright, "yes, do", asked.conversation)).count == 55
 

@@ -13,7 +13,8 @@ from tablewright.table.model import Noun
 
 
 class Stated(Noun, frozen=True):
-    """A value that answers to the `asked` label, as it is labelled in the document, and where it stands."""
+    """A value that answers to the `asked` label, as it is labelled in the document, and where it stands. One that was
+    computed has its `calculation`, and in `parts` where the figures of it stand."""
 
     asked: str
     label: str
@@ -22,6 +23,8 @@ class Stated(Noun, frozen=True):
     end: int
     context: str = ""
     page: int | None = None
+    calculation: str = ""
+    parts: tuple[tuple[int, int], ...] = ()
 
 
 class Thing(Noun, frozen=True):

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import unproved, work_out
+from tablewright.decisions.figures import unproved, work_out_all
 from tablewright.table.evidence import locate
 from tablewright.table.model import Noun
 from tablewright.table.text import shortened
@@ -26,8 +26,8 @@ where that is asked for. Say who or which document a statement is about where se
 For each `statement`:
 - `quotes`: the passages' words that it stands on, each with the number of its passage, copied exactly and as short as \
 will still show it. All figures, dates and amounts of the statement stand in its quotes.
-- `calculation`: only where a figure follows by arithmetic: the expression with the figures as the passages write \
-them, such as "(1577 - 1200) / 1200 * 100"; else "".
+- `calculations`: for each figure that follows by arithmetic, the expression with the figures of the quotes, such as \
+"(1577 - 1200) / 1200 * 100"; else none.
 - `contradiction`: true where it says that passages contradict each other about what is asked: name both sides, which \
 document says which, and quote both. Do not choose between them. A newer version that replaces an older one is no \
 contradiction: say which holds now.
@@ -111,7 +111,7 @@ class PassageQuote(BaseModel):
 class Said(BaseModel):
     statement: str
     quotes: list[PassageQuote]
-    calculation: str
+    calculations: list[str]
     contradiction: bool
 
 
@@ -142,7 +142,7 @@ class Compose:
         found: list[Statement] = []
         problems, left_out = [], []
         for said in reply.statements[:MOST]:
-            statement, problem = verified(said, asked.passages)
+            statement, problem = verified(said, asked.passages, asked.question)
             if statement is None:
                 problems.append(problem)
                 left_out.append(shortened(said.statement, LONGEST))
@@ -165,7 +165,7 @@ class Compose:
         return TextAnswer()
 
 
-def verified(said: Said, passages: tuple[Passage, ...]) -> tuple[Statement | None, str]:
+def verified(said: Said, passages: tuple[Passage, ...], question: str) -> tuple[Statement | None, str]:
     text = " ".join(clean(said.statement).split())[:LONGEST]
     if not text or gives_orders(text):
         return None, f"{shortened(text, 80)!r} is no statement."
@@ -179,17 +179,14 @@ def verified(said: Said, passages: tuple[Passage, ...]) -> tuple[Statement | Non
         return None, f"{shortened(text, 80)!r} has no quote."
     if said.contradiction and len({(passages[each.passage].document_id, each.start) for each in quotes}) < 2:
         return None, f"{shortened(text, 80)!r}: a contradiction needs quotes of both sides."
-    texts = [f"{passages[quote.passage].shown_as}\n{around(quote, passages)}" for quote in quotes]
-    results: list[float] = []
-    if said.calculation.strip():
-        result, problem = work_out(said.calculation, texts)
-        if result is None:
-            return None, f"{shortened(text, 80)!r}: {problem}"
-        results = [result]
+    texts = [question, *(f"{passages[quote.passage].shown_as}\n{around(quote, passages)}" for quote in quotes)]
+    results, problem = work_out_all(said.calculations, texts)
+    if problem:
+        return None, f"{shortened(text, 80)!r}: {problem}"
     if missing := unproved(text, texts, results):
         return None, (
             f"{shortened(text, 80)!r}: {', '.join(missing)} neither stands in the quotes nor follows from "
-            "`calculation`."
+            "`calculations`."
         )
     return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction), ""
 

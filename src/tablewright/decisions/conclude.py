@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.compose import MOST, harmless
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import unproved, work_out
+from tablewright.decisions.figures import unproved, work_out_all
 from tablewright.table.model import Noun
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
@@ -18,9 +18,9 @@ You answer a question from tables that were read from somebody's own documents: 
 for each row of a table inside one. Answer in the language of the question, in one to six plain sentences; begin with \
 the answer itself: the figure, the names, yes or no.
 
-For each `statement`, `rows` are the numbers of the rows that it stands on, and `calculation` is the arithmetic that \
-gives a figure that no row has, with the rows' own figures ("1200 + 350"), or "". How many rows something holds for \
-needs no calculation.
+For each `statement`, `rows` are the numbers of the rows that it stands on, and `calculations` the arithmetic of each \
+figure that no row has, with the rows' own figures ("1200 + 350"), or none. How many rows something holds for needs no \
+calculation.
 
 `listed`: where the question asks which, the numbers of exactly the rows that are meant; else none. `unsure`: rows of \
 which the tables do not say whether they are. `missing`: what would have to be known to answer, or "".
@@ -63,7 +63,7 @@ class Conclusion(Noun, frozen=True):
 class SaidOfRows(BaseModel):
     statement: str
     rows: list[int]
-    calculation: str
+    calculations: list[str]
 
 
 class ConclusionReply(BaseModel):
@@ -133,12 +133,9 @@ def verified(said: SaidOfRows, asked: ToConclude) -> tuple[ConcludedStatement | 
     if not rows:
         return None, f"{shortened(text, 80)!r} names no row that it stands on."
     texts = [asked.rows[place].text for place in rows] + [asked.question, asked.today]
-    results = [float(len(rows)), float(len(asked.rows))]
-    if said.calculation.strip():
-        result, problem = work_out(said.calculation, texts)
-        if result is None:
-            return None, f"{shortened(text, 80)!r}: {problem}"
-        results.append(result)
-    if missing := unproved(text, texts, results):
+    results, problem = work_out_all(said.calculations, texts)
+    if problem:
+        return None, f"{shortened(text, 80)!r}: {problem}"
+    if missing := unproved(text, texts, [*results, float(len(rows)), float(len(asked.rows))]):
         return None, f"{shortened(text, 80)!r}: {', '.join(missing)} stands in none of its rows and in no calculation."
     return ConcludedStatement(text=text, rows=rows), ""

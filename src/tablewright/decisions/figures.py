@@ -132,14 +132,27 @@ _OPERATIONS: dict[type, Callable[..., float]] = {
 }
 
 
-def work_out(calculation: str, texts: Sequence[str]) -> tuple[float | None, str]:
-    """The result of "(1577 - 1200) / 1200 * 100" where the texts have its figures; else what is wrong with it."""
-    held = {value for text in texts for value in values_in(text)}
+def work_out(calculation: str, texts: Sequence[str], known: Sequence[float] = ()) -> tuple[float | None, str]:
+    """The result of "(1577 - 1200) / 1200 * 100" where the texts have its figures; else what is wrong with it. `known`
+    are results of other calculations."""
+    held = {*known, *(value for text in texts for value in values_in(text))}
     plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:LONGEST])
     try:
         return _value(ast.parse(plain.strip(), mode="eval").body, held), ""
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as problem:
         return None, f"the calculation {calculation!r} cannot be used: {problem}"
+
+
+def work_out_all(calculations: Sequence[str], texts: Sequence[str]) -> tuple[list[float], str]:
+    """The results of all of them, one after the other; or what is wrong with the first that cannot be used."""
+    results: list[float] = []
+    for calculation in calculations:
+        if calculation.strip():
+            result, problem = work_out(calculation, texts, results)
+            if result is None:
+                return [], problem
+            results.append(result)
+    return results, ""
 
 
 def _value(node: ast.expr, held: set[float]) -> float:

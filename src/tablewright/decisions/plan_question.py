@@ -7,6 +7,7 @@ columns that must be known of each, and the conditions. Code fills the columns, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ carry out your plan.
 `question`: what is asked, whole and by itself, in the user's language: what pronouns, "that", "and the others?" or \
 "only 2024" refer to is written out from the conversation. A question that is whole stays as it is. A refinement of a \
 list, count or sum keeps what the last plan did and adds to its conditions.
+`language`: the language in which the user asks, as a code such as "en" or "de".
 
 `action`:
 - "table": a list, count, sum, average, extreme, ranking, grouping or comparison over things of a kind, or a value of \
@@ -52,8 +54,9 @@ documents where each of its rows is one of the things asked about.
 - `columns`: everything that must be known of each member for conditions, sums, sorting and showing. Take a known \
 column by its name where it means the same; else a short name, its type and a question that a reader of one single \
 document can answer without knowing the others ("What is the total amount due?"). "kind" is known of every document. \
-A property that no document states as a value is a yes/no column ("Is it still unpaid?"). For tables inside documents \
-only their own columns.
+A property that no document states as a value is a yes/no column ("Is it still unpaid?"). What a document gives only \
+in parts, such as items without a total, or hours and a rate, is one column, too: its reader works it out. For tables \
+inside documents only their own columns.
 - `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
 user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
 "yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. "known" and "unknown" ask whether a \
@@ -68,9 +71,9 @@ had the most" is a count by month, `descending`, `limit` 1.
 match, {{figure}} for the sum, average or extreme, where there is no `group_by`; no other figure that is not in the \
 question. "{{count}} invoices of March are over 500 EUR." Code adds a line for each group, for each member of a short \
 list, and for who has the extreme.
-- `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows, that conditions \
-and aggregates cannot express, such as matching payments with bills, or hours times rate; a second reader is then \
-shown the rows that the conditions leave. A yes or no that a list or a count settles needs none.
+- `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows of a table \
+inside documents, that conditions and aggregates cannot express, such as matching payments with bills; a second \
+reader is then shown the rows that the conditions leave. A yes or no that a list or a count settles needs none.
 
 {WARNING}"""
 
@@ -122,6 +125,7 @@ class PlannedCondition(BaseModel):
 
 class QuestionPlan(BaseModel):
     question: str
+    language: str
     action: Action
     say: str
     path: str
@@ -140,10 +144,11 @@ class QuestionPlan(BaseModel):
     compare: bool
 
 
-def texts_for(text: str) -> QuestionPlan:
+def texts_for(text: str, language: str = "") -> QuestionPlan:
     """The plan of a question that is searched for as it was asked."""
     return QuestionPlan(
         question=text,
+        language=language,
         action="text",
         say="",
         path="",
@@ -161,6 +166,11 @@ def texts_for(text: str) -> QuestionPlan:
         sentence="",
         compare=False,
     )
+
+
+def kept_plan(text: str) -> QuestionPlan:
+    """A plan of an earlier turn, which may be from before plans told the language."""
+    return QuestionPlan.model_validate({"language": "", **json.loads(text)})
 
 
 class PlanQuestion:
@@ -188,7 +198,7 @@ class PlanQuestion:
     def check(self, asked: QuestionToPlan, reply: Any) -> QuestionPlan:
         plan: QuestionPlan = reply
         if problem := wrong_with(plan, asked.groups):
-            raise Unusable(problem, usable=texts_for(plan.question or asked.text))
+            raise Unusable(problem, usable=texts_for(plan.question or asked.text, plan.language))
         return plan
 
     def fallback(self, asked: QuestionToPlan) -> QuestionPlan:

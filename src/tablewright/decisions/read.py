@@ -17,7 +17,7 @@ from pydantic import Field as Key
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import fitted
-from tablewright.decisions.figures import unproved
+from tablewright.decisions.figures import unproved, work_out
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.extraction.candidate import Candidate, SameRow, Span
@@ -25,19 +25,21 @@ from tablewright.extraction.passages import passages
 from tablewright.extraction.reader import SURE
 from tablewright.table.choices import exact_option
 from tablewright.table.coerce import coerce, is_not_found
-from tablewright.table.evidence import basis_of, conversion, follows, locate, stands_in
-from tablewright.table.model import Basis, Field, FieldType, Noun
+from tablewright.table.evidence import basis_of, conversion, follows, locate, rounds_to, stands_in
+from tablewright.table.model import Basis, Field, FieldType, Money, Noun
+from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved, is_document
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, is_tainted, marked, question_block
 
-SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "judged": 0.7}
+SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9, "judged": 0.7}
 """How likely an answer is right that a model gave and code has checked, by its basis."""
 UNCLEAR = 0.65
 """At most, where the text may be about something else than the row."""
 JUDGED_TYPES: frozenset[FieldType] = frozenset({"text", "select", "boolean", "list"})
+COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money"})
 ALIKE = 0.7
 """The share of a quote's words that a passage must have to be the one that was meant."""
 NEAR = 400
@@ -142,24 +144,8 @@ class ReadRow:
 
     def check(self, asked: RowToRead, reply: Any) -> RowReading:
         verdicts = {verdict.text - 1: verdict for verdict in reply.texts if 1 <= verdict.text <= len(asked.sources)}
-        found: dict[str, list[Candidate]] = {}
-        refused: dict[str, str] = {}
-        for place, field in enumerate(asked.fields):
-            found[field.name] = []
-            for answer in getattr(reply.cells, f"f{place}"):
-                candidates, problem = verified(field, answer, asked.sources, verdicts, strict=asked.strict)
-                found[field.name] += candidates
-                if problem:
-                    refused[field.name] = problem
-        others = tuple(
-            OtherThing(source=number, reason=verdict.reason)
-            for number, verdict in verdicts.items()
-            if verdict.same_row == "other"
-        )
-        reading = RowReading(found=found, others=others, refused=refused)
-        if refused:
-            raise Unusable("; ".join(f"{name}: {problem}" for name, problem in refused.items()), usable=reading)
-        return reading
+        answers = [[(each, "") for each in getattr(reply.cells, f"f{place}")] for place in range(len(asked.fields))]
+        return reading_of(asked, answers, verdicts)
 
     def fallback(self, asked: RowToRead) -> RowReading:
         found = reader.read(asked.subject, asked.fields, asked.sources, beside=asked.beside)
@@ -217,6 +203,38 @@ def heading(source: Retrieved) -> str:
 # ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def reading_of(
+    asked: RowToRead, answers: Sequence[Sequence[tuple[CellAnswer, str]]], verdicts: Mapping[int, TextVerdict]
+) -> RowReading:
+    """The answers of each column, each with its calculation if it has one, as far as code can verify them."""
+    is_whole = sum(len(source.text) for source in asked.sources) <= asked.room
+    found: dict[str, list[Candidate]] = {}
+    refused: dict[str, str] = {}
+    for field, given in zip(asked.fields, answers, strict=True):
+        found[field.name] = []
+        for answer, calculation in given:
+            candidates, problem = verified(
+                field,
+                answer,
+                asked.sources,
+                verdicts,
+                strict=asked.strict,
+                calculation=calculation if is_whole else "",  # of a text shown in part, parts of the sum may be missing
+            )
+            found[field.name] += candidates
+            if problem:
+                refused[field.name] = problem
+    others = tuple(
+        OtherThing(source=number, reason=verdict.reason)
+        for number, verdict in verdicts.items()
+        if verdict.same_row == "other"
+    )
+    reading = RowReading(found=found, others=others, refused=refused)
+    if refused:
+        raise Unusable("; ".join(f"{name}: {problem}" for name, problem in refused.items()), usable=reading)
+    return reading
+
+
 def verified(
     field: Field,
     answer: CellAnswer,
@@ -224,6 +242,7 @@ def verified(
     verdicts: Mapping[int, TextVerdict],
     *,
     strict: bool = False,
+    calculation: str = "",
 ) -> tuple[list[Candidate], str]:
     """The answer as candidates, one for each text that it was proved from; else what is wrong with it."""
     value = answer.value.strip()
@@ -255,6 +274,11 @@ def verified(
             candidate(field, value, [span, *beside[span.source]], rule, verdicts)
             for span, rule in first_of_each_source(proved)
         ], ""
+    if calculation.strip() and field.type in COMPUTED_TYPES:
+        texts = [sources[span.source].text[span.start : span.end] for span, _ in spans]
+        if problem := wrong_result(value, calculation, field, texts):
+            return [], problem
+        return [candidate(field, value, [span for span, _ in spans], "computed", verdicts, calculation)], ""
     if problem := unjudgeable(value, field, answer, spans, sources, strict=strict):
         return [], problem
     return [candidate(field, value, [span for span, _ in spans], "judged", verdicts)], ""
@@ -326,6 +350,21 @@ def first_of_each_source(proved: Sequence[tuple[Span, str]]) -> list[tuple[Span,
     return list(first.values())
 
 
+def wrong_result(value: str, calculation: str, field: Field, quotes: Sequence[str]) -> str:
+    """Why the value does not follow from figures of the quotes by the calculation, "" where it does."""
+    result, problem = work_out(calculation, quotes)
+    if result is None:
+        return problem
+    wanted = coerce(value, field).value
+    amount = wanted.amount if isinstance(wanted, Money) else wanted
+    if not isinstance(amount, int | float) or not rounds_to(result, amount):
+        return f"the calculation {calculation!r} gives {result:g}, not {value!r}."
+    named = {each.money.currency for quote in quotes for each in read_amounts(quote, field.unit)} - {""}
+    if isinstance(wanted, Money) and wanted.currency and named and named != {wanted.currency}:
+        return f"{value!r} is computed from amounts in {', '.join(sorted(named))}."
+    return ""
+
+
 def unjudgeable(
     value: str,
     field: Field,
@@ -348,10 +387,15 @@ def unjudgeable(
 
 
 def candidate(
-    field: Field, value: str, spans: Sequence[Span], rule: str, verdicts: Mapping[int, TextVerdict]
+    field: Field,
+    value: str,
+    spans: Sequence[Span],
+    rule: str,
+    verdicts: Mapping[int, TextVerdict],
+    calculation: str = "",
 ) -> Candidate:
     first, *more = dict.fromkeys(spans)
-    basis: Basis = "judged" if rule == "judged" else basis_of(rule)
+    basis: Basis = "computed" if calculation else "judged" if rule == "judged" else basis_of(rule)
     verdict = verdicts.get(first.source)
     same: SameRow = "same" if verdict is None or verdict.same_row == "same" else "unclear"
     return Candidate(
@@ -363,7 +407,7 @@ def candidate(
         score=SCORES[basis] if same == "same" else min(SCORES[basis], UNCLEAR),
         how=f"model, {rule}",
         basis=basis,
-        converted_by=conversion(rule) if basis == "converted" else "",
+        converted_by=conversion(rule) if basis == "converted" else " ".join(calculation.split()),
         more=tuple(more),
         same_row=same,
         doubt=verdict.reason if verdict is not None and same == "unclear" else "",

@@ -3,7 +3,8 @@ Each person has their own, of the documents that they see."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, delete, select, update
@@ -12,12 +13,15 @@ from tablewright.store import schema
 from tablewright.store.database import Database
 from tablewright.store.dialect import upsert
 from tablewright.store.documents import next_version
+from tablewright.store.log import append, close_change, overlay_texts
 from tablewright.store.parts import in_batches
-from tablewright.store.records import to_text
+from tablewright.store.records import decode_cell, to_text
 from tablewright.store.sharing import must_own, owner_of, visible
-from tablewright.store.tables import head
+from tablewright.store.staleness import is_found, mark
+from tablewright.store.tables import head, head_of
 from tablewright.table.corpus import Document, KindBy
 from tablewright.table.model import Noun, RowId
+from tablewright.table.text import plural
 
 _document = msgspec.json.Decoder(Document)
 
@@ -99,6 +103,21 @@ class Kinds:
         if rows:
             await self._database.write(work, repeatable=True)
 
+    async def mark_changed(self) -> int:
+        """Whatever was read from a document that has another text now becomes stale, in everybody's tables; how many
+        cells did."""
+
+        def work(connection: Connection) -> int:
+            owned, documents = schema.kind_rows, schema.documents
+            is_other = (documents.c.id == owned.c.document_id) & (documents.c.text_hash != owned.c.text_hash)
+            query = select(owned, documents.c.text_hash.label("now")).join(documents, is_other)
+            changed: dict[int, list[Any]] = {}
+            for record in connection.execute(query.where(documents.c.readable)):
+                changed.setdefault(record.table_no, []).append(record)
+            return sum(mark_rows(connection, table_no, records) for table_no, records in sorted(changed.items()))
+
+        return await self._database.write(work)
+
     async def drop_rows(self, table_id: str, document_ids: Collection[str]) -> None:
         """The documents are of another kind now; what their old rows say stays in the history of that table."""
 
@@ -108,3 +127,22 @@ class Kinds:
                 connection.execute(delete(owned).where(owned.c.table_no == no, owned.c.document_id.in_(batch)))
 
         await self._database.write(work)
+
+
+def mark_rows(connection: Connection, table_no: int, changed: Sequence[Any]) -> int:
+    """The found cells of the rows of these documents as stale, in one change of the table."""
+    tables, owned = schema.tables, schema.kind_rows
+    found = head_of(
+        connection, connection.execute(select(tables).where(tables.c.no == table_no).with_for_update()).one()
+    )
+    texts = overlay_texts(connection, table_no, [record.row_id for record in changed])
+    cells = ((place, text, decode_cell(text)) for place, text in texts.items())
+    marks = [mark(*place, text, cell) for place, text, cell in cells if is_found(cell) and not cell.stale]
+    if marks:
+        append(connection, found, marks)
+        note = f"{len(changed)} {plural('document', len(changed))} changed"
+        close_change(connection, found, len(marks), kind="edit", actor="", run_id=None, note=note)
+    for record in changed:
+        here = owned.c.table_no == table_no, owned.c.document_id == record.document_id
+        connection.execute(update(owned).where(*here).values(text_hash=record.now))
+    return len(marks)

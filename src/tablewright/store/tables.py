@@ -244,7 +244,10 @@ class Tables:
 
 def head(connection: Connection, name_or_id: str, *, lock: bool = False) -> Head:
     """`lock` keeps every other writer of this table waiting until the transaction ends."""
-    record = find_record(connection, name_or_id, lock=lock)
+    return head_of(connection, find_record(connection, name_or_id, lock=lock))
+
+
+def head_of(connection: Connection, record: Record[Any]) -> Head:
     fields = schema.fields
     found = connection.execute(
         select(fields.c.field_id, fields.c.spec, fields.c.position)

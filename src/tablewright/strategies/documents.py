@@ -15,13 +15,14 @@ from tablewright.corpus.corpus import Answers, Corpus
 from tablewright.corpus.labels import words_of
 from tablewright.decisions.decision import fall_back
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
+from tablewright.decisions.read_document import ReadDocument
 from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
 from tablewright.strategies import expected
 from tablewright.strategies.feedback import FIRST, Feedback
-from tablewright.strategies.notebook import Notebook
+from tablewright.strategies.notebook import READ_ROW, Notebook
 from tablewright.strategies.packing import ROWS, Packer, Seat
 from tablewright.strategies.strategy import Answer, Expected, Parameter, Strategy, Task, Tell
 from tablewright.strategies.subject import by_subject, subject_of
@@ -137,7 +138,7 @@ class DocumentPart:
         if feedback.previous and not pages:
             return ()  # nothing that was not read before: what was found stands
         if notebook.model is not None:
-            await notebook.read(fields, pages)
+            await notebook.read(fields, pages, decision=ReadDocument() if named else READ_ROW)
             findings = await notebook.findings(fields)
         else:
             findings = await without_model(self._corpus, notebook, fields, pages)

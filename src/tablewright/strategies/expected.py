@@ -18,6 +18,7 @@ from tablewright.decisions.decision import Prompt
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.decisions.read import JUDGED_TYPES, ReadRow, RowToRead
+from tablewright.decisions.read_document import ReadDocument
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
@@ -211,8 +212,9 @@ def documents(task: Task, tools: Tools) -> Expected:
     for column, fields in by_subject(task).items():
         subject = sample_subject(task, column)
         own = Retrieved(origin=ADDRESS, title=TITLE, text=prose(PAGE))
-        prompt = ReadRow().prompt(RowToRead(subject=subject, fields=fields, sources=(own,), room=tools.model.text_room))
-        alone = one_call(tools.model, prompt, WRITTEN["verdict"], *[WRITTEN["answer"]] * len(fields))
+        asked = RowToRead(subject=subject, fields=fields, sources=(own,), room=tools.model.text_room)
+        prompt = ReadDocument().prompt(asked)
+        alone = one_call(tools.model, prompt, *[WRITTEN["answer"]] * len(fields))
         row += packed(tools.model, prompt, alone, ROWS) + supported(tools.model, subject, fields)
     return Expected(row=row)
 

@@ -18,8 +18,8 @@ from tablewright.table.units import unit_at
 from tablewright.table.untrusted import is_tainted
 
 MOST_EVIDENCE = 4
-MOST_JUDGED = 8
-"""Passages of a judged value: all that it was concluded from, for whoever judges it again."""
+MOST_CONCLUDED = 8
+"""Passages of a value that was judged or computed: all that it came from, for whoever looks again."""
 NOBODY = Subject(name="")
 STATED = 0.5
 """What a reading of the preferred kind of source must score to go before others."""
@@ -170,7 +170,7 @@ def _apart(one: Retrieved, other: Retrieved) -> bool:
 def _evidence(side: Side) -> tuple[Evidence, ...]:
     """A passage of each source first, then what else they say."""
     first = [read.evidence[0] for read in side.reads]
-    most = MOST_JUDGED if side.reads[0].basis == "judged" else MOST_EVIDENCE
+    most = MOST_EVIDENCE if side.reads[0].basis in ("stated", "converted") else MOST_CONCLUDED
     return tuple(dict.fromkeys((*first, *(each for read in side.reads for each in read.evidence))))[:most]
 
 

@@ -43,6 +43,7 @@ SURE_ENOUGH = 0.8
 """With cascade, what the built-in reader must score for a model not to be asked."""
 QUOTED = 140
 NOTHING: Mapping[str, tuple[str, ...]] = {}
+READ_ROW = ReadRow()
 
 
 class Notebook:
@@ -245,7 +246,14 @@ class Notebook:
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def read(self, fields: tuple[Field, ...], sources: tuple[Retrieved, ...], *, ask: bool = True) -> None:
+    async def read(
+        self,
+        fields: tuple[Field, ...],
+        sources: tuple[Retrieved, ...],
+        *,
+        ask: bool = True,
+        decision: ReadRow = READ_ROW,
+    ) -> None:
         """By the model; by the built-in reader where there is none. With the user's own `--cascade` the reader goes
         first, and the model is asked for what it is not sure of."""
         if not sources or not fields:
@@ -267,7 +275,7 @@ class Notebook:
             notes={name: note for name, note in self.notes.items() if any(field.name == name for field in fields)},
             strict=self.strict,
         )
-        outcome = await self.decide(ReadRow(), asked)
+        outcome = await self.decide(decision, asked)
         reading: RowReading = outcome.decided
         for other in reading.others:
             page = sources[other.source]

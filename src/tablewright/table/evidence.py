@@ -15,13 +15,14 @@ from tablewright.table.coerce import coerce
 from tablewright.table.countries import COUNTRY_OF, PEOPLE
 from tablewright.table.currencies import CODES, meanings_of
 from tablewright.table.dates import OTHER_READING, read_dates
-from tablewright.table.measures import in_unit, read_measures
+from tablewright.table.measures import Measure, in_unit, read_measures
 from tablewright.table.model import Basis, Evidence, Field, Money, Value
 from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_numbers
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import show
+from tablewright.table.units import parse_unit
 
 SHORTEST_QUOTE = 2
 LONGEST_QUOTE = 1_000
@@ -207,14 +208,25 @@ def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
             return "number" if any(map(str.isdigit, quote[number.start : number.end])) else "number in words"
     if any(date[:4] == str(wanted) for date in _dates(quote)):
         return "year of a date"
-    for measure in read_measures(_BETWEEN_CELLS.sub(" ", quote), unit):
-        sizes = [measure.value, *measure.sizes, *([measure.high] if measure.high is not None else [])]
-        if any(_close(size, wanted) for size in sizes):
+    for measure in (*read_measures(_BETWEEN_CELLS.sub(" ", quote), unit), *_measures_after_unit(quote)):
+        if any(_close(size, wanted) for size in _sizes(measure)):
             return "number"
         converted = in_unit(measure, unit) if unit and measure.unit else None
-        if converted is not None and _rounds_to(converted.value, wanted):
+        if converted is not None and any(rounds_to(size, wanted) for size in _sizes(converted)):
             return f"unit, {measure.unit} to {unit}"
     return ""
+
+
+def _sizes(measure: Measure) -> list[int | float]:
+    return [measure.value, *measure.sizes, *([measure.high] if measure.high is not None else [])]
+
+
+def _measures_after_unit(quote: str) -> Iterator[Measure]:
+    """A label may have the unit of its value: "Length (mm) | 1,655"."""
+    for mark in _IN_BRACKETS.finditer(quote):
+        if unit := parse_unit(mark[1]):
+            for number in read_numbers(quote[mark.end() :])[:1]:
+                yield Measure(value=number.value, start=0, end=0, unit=unit.symbol, high=number.high)
 
 
 def _money_follows(wanted: Value, quote: str, field: Field) -> str:
@@ -237,16 +249,18 @@ def _dates(quote: str) -> Iterator[str]:
             yield other[1]
 
 
+_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,12})[)\]]")
 _BETWEEN_CELLS = re.compile(r" ?\| ?")
 """A figure and its unit may stand in two cells of a row."""
 ROUNDED = 0.01
 """What a conversion may lose when it is rounded, of the value."""
 
 
-def _rounds_to(exact: int | float, written: int | float) -> bool:
+def rounds_to(exact: int | float, written: int | float) -> bool:
     """Whether it is written as it comes out, or rounded to the digits it has: 2,000 lb are 907.2 kg."""
     _, _, decimals = f"{written:f}".rstrip("0").partition(".")
-    return abs(exact - written) <= min(0.5 * 10 ** -len(decimals), ROUNDED * abs(exact)) or _close(exact, written)
+    lost = min(0.5 * 10 ** -len(decimals), ROUNDED * abs(exact))
+    return abs(exact - written) <= lost * (1 + 1e-6) or _close(exact, written)
 
 
 def _close(one: int | float, other: int | float) -> bool:

@@ -80,11 +80,17 @@ class Form(Noun, frozen=True):
 
 
 class KnownColumn(Noun, frozen=True):
-    """`known`: how many members state it. `type` is what most of its values are."""
+    """`known`: how many members state it. `type` is what most of its values are. `stale`: of how many it was read
+    before they changed; the next question reads it again."""
 
     name: str
     known: int
     type: FieldType = "text"
+    stale: int = 0
+
+    def __str__(self) -> str:
+        """ "Total (20, 2 stale)"."""
+        return f"{self.name} ({self.known:,}{f', {self.stale:,} stale' if self.stale else ''})"
 
 
 class KnownGroup(Noun, frozen=True):

@@ -98,7 +98,8 @@ class Cell(Noun, frozen=True):
     confidence: float | None = None
     basis: Basis | None = None
     converted_by: str = ""
-    """The rule by which a converted value follows from its quote: "country and nationality"."""
+    """The rule by which a converted value follows from its quote, "country and nationality", or the calculation of one
+    that was computed from figures of its quotes."""
     evidence: tuple[Evidence, ...] = ()
     conflict: tuple[Conflict, ...] = ()
     stale: bool = False

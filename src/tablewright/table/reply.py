@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tablewright.table.corpus import Completeness, Intent
 from tablewright.table.form import Form
+from tablewright.table.messages import message
 from tablewright.table.model import Noun
 from tablewright.table.text import plural
 
@@ -47,13 +48,17 @@ class Ledger(Noun, frozen=True):
     """Some of those that are not stated: the thing, and why."""
 
     def __str__(self) -> str:
+        return self.said()
+
+    def said(self, language: str = "") -> str:
         """ "matched 37 of 412 receipts; 6 could not be read; 3 undecided"."""
-        said = f"matched {self.matched:,} of {self.total:,} {plural(self.things, self.total)}"
+        things = plural(self.things, self.total)
+        parts = [message("matched", language, matched=self.matched, total=self.total, things=things)]
         if self.unreadable:
-            said += f"; {self.unreadable:,} could not be read"
+            parts.append(message("unreadable", language, count=self.unreadable))
         if self.not_stated:
-            said += f"; {self.not_stated:,} undecided"
-        return said
+            parts.append(message("undecided", language, count=self.not_stated))
+        return "; ".join(parts)
 
 
 class ReplyRow(Noun, frozen=True):
@@ -97,6 +102,8 @@ class Reply(Noun, frozen=True):
     """The form that was looked up, or as much of one as was understood of a question without a model."""
     not_understood: tuple[str, ...] = ()
     """Words of the question that were not understood without a model."""
+    language: str = ""
+    """Of the question, as a code, where a model has told it."""
     degraded: str = ""
     """Why it was answered without the model although there is one."""
     conversation: str = ""

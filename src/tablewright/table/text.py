@@ -12,7 +12,7 @@ BASES: dict[Basis, str] = {
     "given": "Given by a person, not looked up",
     "stated": "Stated in the source",
     "converted": "Converted from what the source states",
-    "computed": "Computed from the row",
+    "computed": "Computed by a formula",
     "judged": "Judged by the model from these quotes",
 }
 
@@ -48,8 +48,9 @@ def basis_text(cell: Cell) -> str:
 
 
 def basis_label(cell: Cell) -> str:
-    """The basis as a column of an export has it: "stated", "converted: year of a date"."""
-    return f"{cell.shown_basis}: {cell.converted_by}" if cell.converted_by else cell.shown_basis or ""
+    """The basis as a column of an export has it: "stated", "converted: year of a date", "stated, stale"."""
+    basis = f"{cell.shown_basis}: {cell.converted_by}" if cell.converted_by else cell.shown_basis or ""
+    return ", ".join(filter(None, (basis, "stale" if cell.stale else "")))
 
 
 def sureness(cell: Cell) -> str:

@@ -173,6 +173,7 @@ async def test_documents_are_added_asked_and_searched(tmp_path: Path) -> None:
         assert (rest["conversation"], rest["rows"]) == (asked["conversation"], [])
         (kept,) = (await talk("list_all", what="conversations"))["conversations"]
         assert (kept["conversation"], kept["title"]) == (asked["conversation"], "all receipts that contain tires")
+        assert asked["answer"] in await talk.read(f"tablewright://conversations/{kept['conversation']}")
         kinds = (await talk("list_all", what="document_kinds"))["document_kinds"]
         known = {each["name"]: each for each in kinds}
         assert "Total due" in {column["name"] for column in known["receipt"]["columns"]}

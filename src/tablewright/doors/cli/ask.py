@@ -173,6 +173,7 @@ async def write_rows(tablewright: Tablewright, reply: Reply, wanted: Path | None
 
 def print_reply(reply: Reply, *, trace: bool) -> None:
     from tablewright.doors.cli import output
+    from tablewright.table.messages import message
 
     console = output.stdout()
     output.print_prose(reply.answer, 20_000)
@@ -197,9 +198,12 @@ def print_reply(reply: Reply, *, trace: bool) -> None:
         lead = "Understood so far" if reply.not_understood else "Looked up"
         output.say(f"{lead}: {reply.form}.")
     if reply.ledger is not None:
-        output.say(f"{str(reply.ledger).capitalize()}. Completeness: {reply.completeness}{because(reply.reason)}")
+        ledger = reply.ledger.said(reply.language)
+        word = message(reply.completeness, reply.language)
+        complete = message("completeness", reply.language, word=word)
+        output.say(f"{ledger[:1].upper()}{ledger[1:]}. {complete}{because(reply.reason)}")
     for said in reply.contradictions:
-        output.say(f"The documents contradict each other: {said}")
+        output.say(message("contradict", reply.language, what=said))
     if reply.degraded:
         output.say(f"Answered without the model: {reply.degraded}")
     for said in reply.relaxed:

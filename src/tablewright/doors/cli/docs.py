@@ -103,7 +103,7 @@ def list_tables(json: Json = False) -> None:
         [
             f"table = {group.name}" if group.is_table else f"kind = {group.name}",
             f"{group.members:,} {'rows' if group.is_table else 'documents'}",
-            ", ".join(f"{column.name} ({column.known:,})" for column in group.columns[:SHOWN_COLUMNS])
+            ", ".join(map(str, group.columns[:SHOWN_COLUMNS]))
             + (f" and {len(group.columns) - SHOWN_COLUMNS} more" if len(group.columns) > SHOWN_COLUMNS else ""),
             group.table_id,
         ]

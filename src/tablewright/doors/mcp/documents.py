@@ -127,7 +127,7 @@ def answered(reply: Reply) -> Answer:
             | {"quote": each.quote}
             for each in reply.citations
         ],
-        "ledger": str(reply.ledger or ""),
+        "ledger": reply.ledger.said(reply.language) if reply.ledger else "",
         "relaxed": reply.relaxed,
         "contradictions": reply.contradictions,
         "form": str(reply.form or ""),

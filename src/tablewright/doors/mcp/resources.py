@@ -1,4 +1,5 @@
-"""Resources: tables as CSV and JSON, reports as Markdown, documents as text; listed as they are at the moment."""
+"""Resources: tables as CSV and JSON, reports and conversations as Markdown, documents as text; all but conversations
+are listed as they are at the moment."""
 
 from __future__ import annotations
 
@@ -38,6 +39,7 @@ class Resources:
             ("results/{result_id}", self.result_csv, "text/csv"),
             ("research/{research_id}", self.research_report, "text/markdown"),
             ("documents/{document}", self.document_text, "text/plain"),
+            ("conversations/{conversation}", self.conversation_text, "text/markdown"),
         ):
             described = f"{function.__doc__} {NOTICE}"
             add = server.resource(SCHEME + template, mime_type=mime_type, description=described, meta=META)
@@ -68,6 +70,11 @@ class Resources:
     async def document_text(self, document: str) -> str:
         """The whole text of one of the user's documents, by its id or file name."""
         return await self._tablewright.document_text(document)
+
+    async def conversation_text(self, conversation: str) -> str:
+        """What was asked and answered in a conversation about documents, by its id."""
+        found = await self._tablewright.conversation(conversation)
+        return "\n\n".join(f"> {turn.question}\n\n{turn.answer}" for turn in found.turns)
 
     async def all(self) -> list[Resource]:
         """The newest of each kind; the tools list them all."""

@@ -16,6 +16,7 @@ from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, 
 from tablewright.doors.web.remembered import Remembered
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.errors import UsageError
+from tablewright.table.messages import message
 from tablewright.table.reply import Reply, ReplyRow
 from tablewright.table.text import shortened
 
@@ -212,11 +213,12 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
 
     with_numbers(reply.answer, (), open_number)
     with row():
-        chip(reply.completeness, SURE[reply.completeness])
+        chip(message(reply.completeness, reply.language), SURE[reply.completeness])
         if reply.contradictions:
-            chip("the documents contradict each other", "low")
+            chip(message("contradicted", reply.language), "low")
         if reply.ledger is not None:
-            said(f"{str(reply.ledger)[:1].upper()}{str(reply.ledger)[1:]}.", "tw-small")
+            ledger = reply.ledger.said(reply.language)
+            said(f"{ledger[:1].upper()}{ledger[1:]}.", "tw-small")
     for note in (reply.reason, *reply.relaxed, reply.clarification):
         if note:
             quiet(note)

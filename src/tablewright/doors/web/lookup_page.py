@@ -247,7 +247,7 @@ def kind_line(group: KnownGroup) -> list[Shown]:
                 ui.link("Open table", f"/tables/{group.table_id}")
             ui.button("Export", icon="download", on_click=export_of(group)).props("flat dense")
 
-    listed = ", ".join(f"{each.name} ({each.known:,})" for each in group.columns[:SHOWN])
+    listed = ", ".join(map(str, group.columns[:SHOWN]))
     more = len(group.columns) - SHOWN
     return [
         group_name(group),

@@ -9,11 +9,12 @@ from decimal import Decimal
 
 from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.found import Found, Thing
+from tablewright.corpus.found import Found, Stated, Thing
 from tablewright.decisions.figures import unproved
 from tablewright.store.results import ResultRow
 from tablewright.table.corpus import Question
 from tablewright.table.currencies import is_currency
+from tablewright.table.messages import figure
 from tablewright.table.reply import Citation, Ledger, ReplyRow
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import plural
@@ -40,7 +41,7 @@ class Sources:
 
     async def of_thing(self, thing: Thing) -> int:
         """Where the values stand that decided."""
-        spans = [(stated.start, stated.end) for stated in thing.values if stated.end > stated.start]
+        spans = [span for stated in thing.values for span in spans_of(stated)]
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
 
     async def cite(self, document_id: str, spans: Sequence[tuple[int, int]], *, whole_lines: bool = True) -> int:
@@ -71,6 +72,11 @@ class Sources:
             self.texts[document_id] = await self.corpus.documents.retrieved(document_id)
             self.paths[document_id] = (await self.corpus.documents.get(document_id)).path
         return self.texts[document_id]
+
+
+def spans_of(stated: Stated) -> tuple[tuple[int, int], ...]:
+    """Where it stands: of a computed value, all of its figures."""
+    return stated.parts or (((stated.start, stated.end),) if stated.end > stated.start else ())
 
 
 def line_of(text: str, start: int, end: int) -> tuple[int, int]:
@@ -135,16 +141,28 @@ def ledger_of(found: Found) -> Ledger:
     )
 
 
+async def calculations(things: Sequence[Thing], sources: Sources) -> list[str]:
+    """How the values came about that documents do not state: "- INV-7: Total 92.50 EUR = 2 * 40 + 12.50 [source 3]"."""
+    computed = [(thing, stated) for thing in things for stated in thing.values if stated.calculation]
+    return [
+        f"- {thing.title}: {stated.asked} {stated.value.raw} = {stated.calculation} "
+        f"[source {await sources.of_thing(thing)}]"
+        for thing, stated in computed[:NAMED]
+    ]
+
+
 # ── the sentences ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def told(found: Found, aggregated: Aggregated | None, sources: Sources, sentence: str = "") -> str:
+async def told(
+    found: Found, aggregated: Aggregated | None, sources: Sources, sentence: str = "", language: str = ""
+) -> str:
     """`sentence` is the answer in the user's own language, with places for the figures; code has its own in English."""
     question = found.question
-    if said := completed(sentence, found, aggregated):
+    if said := completed(sentence, found, aggregated, language):
         if aggregated is None or not (question.group_by or question.aggregate in EXTREMES):
             return said
-        return f"{said}\n{await _by_group(aggregated, found, sources)}"
+        return f"{said}\n{await _by_group(aggregated, found, sources, language)}"
     if aggregated is not None and question.aggregate != "count":
         return await _amounts(aggregated, found, sources)
     things = question.things or "document"
@@ -156,22 +174,23 @@ async def told(found: Found, aggregated: Aggregated | None, sources: Sources, se
     return said
 
 
-def completed(sentence: str, found: Found, aggregated: Aggregated | None) -> str:
+def completed(sentence: str, found: Found, aggregated: Aggregated | None, language: str = "") -> str:
     """The sentence with its figures; "" where it has other figures than code and the question know, or no place for
     the one that was asked for."""
     amounts = [amount for group in aggregated.groups for amount in group.amounts] if aggregated else []
     is_grouped = bool(found.question.group_by)
-    figure = " + ".join(written(amount) for amount in amounts) if not is_grouped else ""
-    if found.question.aggregate not in ("", "count") and not is_grouped and ("{figure}" not in sentence or not figure):
+    total = " + ".join(written(amount, language) for amount in amounts) if not is_grouped else ""
+    if found.question.aggregate not in ("", "count") and not is_grouped and ("{figure}" not in sentence or not total):
         return ""
-    if not figure and "{figure}" in sentence:
+    if not total and "{figure}" in sentence:
         return ""
     if "{" in sentence.replace("{count}", "").replace("{figure}", "") or unproved(sentence, [found.question.text]):
         return ""
-    return sentence.strip().replace("{count}", f"{len(found.matches):,}").replace("{figure}", figure)
+    count = figure(f"{len(found.matches):,}", language)
+    return sentence.strip().replace("{count}", count).replace("{figure}", total)
 
 
-async def _by_group(aggregated: Aggregated, found: Found, sources: Sources) -> str:
+async def _by_group(aggregated: Aggregated, found: Found, sources: Sources, language: str) -> str:
     """The lines below a sentence that is not code's own."""
     if found.question.aggregate == "count":
         return "\n".join(f"- {line}" for line in _counts(aggregated))
@@ -179,7 +198,7 @@ async def _by_group(aggregated: Aggregated, found: Found, sources: Sources) -> s
     for group in aggregated.groups:
         for amount in group.amounts:
             named = await _holders(amount, found.question, sources) if found.question.aggregate in EXTREMES else ""
-            lines.append("- " + ": ".join(filter(None, (group.key, written(amount), named))))
+            lines.append("- " + ": ".join(filter(None, (group.key, written(amount, language), named))))
     return "\n".join(lines)
 
 
@@ -187,8 +206,9 @@ def _counts(aggregated: Aggregated) -> list[str]:
     return [f"{group.key or 'not stated'}: {group.count:,}" for group in aggregated.groups]
 
 
-def written(amount: Amount) -> str:
-    return f"{shown(amount.value, is_money=is_currency(amount.unit))} {amount.unit}".strip()
+def written(amount: Amount, language: str = "") -> str:
+    value = figure(shown(amount.value, is_money=is_currency(amount.unit)), language)
+    return f"{value} {amount.unit}".strip()
 
 
 async def _amounts(aggregated: Aggregated, found: Found, sources: Sources) -> str:

@@ -16,13 +16,13 @@ import msgspec
 
 from tablewright.corpus.corpus import Corpus
 from tablewright.decisions.decision import Outcome, Tell, decide
-from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan, texts_for
+from tablewright.decisions.plan_question import PlanQuestion, QuestionPlan, QuestionToPlan, kept_plan, texts_for
 from tablewright.engine.fill import USUAL, Terms
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.ask.kept import go_on, since_new_topic
-from tablewright.journeys.ask.kinds import classify
-from tablewright.journeys.ask.tables import answer_from_tables
+from tablewright.journeys.ask.kinds import AT_INGEST, classify, sorting_effort
+from tablewright.journeys.ask.tables import answer_from_tables, effort_of
 from tablewright.journeys.ask.texts import answer_from_texts
 from tablewright.journeys.ask.things import Inventory, RowTable, inventory, row_tables
 from tablewright.journeys.ask.turn import Asking, Desk
@@ -42,6 +42,8 @@ from tablewright.text.words import SMALL_WORDS
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
+UNASKED = 60
+"""Documents that are read for a question without asking, unless the user says otherwise."""
 HITS = 8
 """Passages with words of the question that its plan is shown."""
 HIT = 160
@@ -62,6 +64,7 @@ class Asker:
         actor: str = "",
         terms: Terms = USUAL,
         concurrency: int | None = None,
+        unasked: int = UNASKED,
         today: Callable[[], date] = date.today,
         tell: Tell = lambda _: None,
         watch: Watch = ignore,
@@ -76,6 +79,7 @@ class Asker:
             actor=actor,
             terms=terms,
             concurrency=concurrency,
+            unasked=unasked,
             tell=tell,
             watch=watch,
         )
@@ -90,9 +94,7 @@ class Asker:
         documents = await self._store.documents.all()
         if not documents:
             raise UsageError("There are no documents yet.", advice="Add some: `tablewright docs add PATH`.")
-        if await classify(self._store, self._desk.model, self._desk.tell):
-            documents = await self._store.documents.all()
-        things = await self.inventory(documents)
+        things = await self._sorted(documents, agreed=agreed)
         asking = await self._begin(text, conversation_id)
         asking.agreed = agreed
         if self._desk.model is None:
@@ -103,6 +105,13 @@ class Asker:
             return msgspec.structs.replace(reply, degraded=planned.degraded)
         asking.plan = planned.decided
         return await self._carry_out(asking, things)
+
+    async def _sorted(self, documents: Sequence[Document], *, agreed: bool) -> Inventory:
+        """With a kind from the model for each document; where very many have none, only if the person has agreed."""
+        unsorted = sum(not (each.kind_by or each.problem) for each in documents)
+        if (agreed or unsorted <= AT_INGEST) and await classify(self._store, self._desk.model, self._desk.tell):
+            documents = await self._store.documents.all()
+        return await self.inventory(documents)
 
     async def query(self, form: Form, conversation_id: str = "") -> Reply:
         """Conditions over what is known of the documents, without a model."""
@@ -118,12 +127,14 @@ class Asker:
 
     async def _begin(self, text: str, conversation_id: str) -> Asking:
         conversation = await self._store.conversations.get(conversation_id or await self._store.conversations.start())
+        last = next((turn.plan for turn in reversed(conversation.turns) if turn.plan), "")
+        language = kept_plan(last).language if last else ""
         return Asking(
             desk=self._desk,
             text=text,
             today=self._today().isoformat(),
             conversation=conversation,
-            plan=texts_for(text),
+            plan=texts_for(text, language),
         )
 
     async def known(self) -> list[KnownGroup]:
@@ -136,14 +147,19 @@ class Asker:
             case "rest" | "export":
                 return await go_on(asking)
             case "new topic":
-                return await asking.said(plan.say or "A new topic. What is the question?")
+                return await asking.said(plan.say or asking.message("new topic"))
             case "ask back":
                 return await asking.said(plan.say, clarification=plan.say)
             case "go on":
                 waiting = turns[-1].plan if turns and turns[-1].clarification else ""
                 if not waiting:
-                    return await asking.said("There is nothing that waits for your agreement. What is the question?")
-                asking.plan, asking.agreed = QuestionPlan.model_validate_json(waiting), True
+                    return await asking.said(asking.message("nothing waits"))
+                asking.plan, asking.agreed = kept_plan(waiting), True
+                if things.unsorted > AT_INGEST:  # the kinds that it was planned with were guesses
+                    things = await self._sorted(await self._store.documents.all(), agreed=True)
+                    asking.plan = (await self._plan(asking.plan.question, asking.conversation, things)).decided
+        if question := await may_sort(asking, things):
+            return await asking.said(question, clarification=question, waits=True)
         try:
             return await answered(asking, things)
         except NotFound:  # a document was removed between finding and quoting it
@@ -202,6 +218,18 @@ def lines_about(question: str, text: str) -> str:
 
     best = sorted(range(len(lines)), key=shared)[:2]
     return " … ".join(shortened(lines[place], HIT) for place in sorted(best))
+
+
+async def may_sort(asking: Asking, things: Inventory) -> str:
+    """The question whether to sort very many documents, where the plan is about a kind; "" where nobody must be
+    asked."""
+    is_of_kind = asking.plan.action == "table" and any(name in things.kinds for name in asking.plan.of)
+    if asking.agreed or not is_of_kind or things.unsorted <= AT_INGEST:
+        return ""
+    unsorted = [each for members in things.kinds.values() for each in members if not each.kind_by]
+    assert asking.desk.model is not None
+    effort = effort_of(asking, *await sorting_effort(asking.desk.store, asking.desk.model, unsorted))
+    return asking.message("may I sort", count=len(unsorted), effort=effort)
 
 
 async def answered(asking: Asking, things: Inventory) -> Reply:

@@ -8,7 +8,6 @@ from tablewright.journeys.ask.answering import ROWS, Sources
 from tablewright.journeys.ask.turn import Asking
 from tablewright.store.conversations import Turn
 from tablewright.table.reply import Reply, ReplyRow
-from tablewright.table.text import plural
 
 
 def since_new_topic(turns: Sequence[Turn]) -> Sequence[Turn]:
@@ -20,7 +19,7 @@ async def go_on(asking: Asking) -> Reply:
     """More of the kept result, or its beginning where all of it goes into a file; as complete as it was before."""
     before = next((turn for turn in reversed(since_new_topic(asking.conversation.turns)) if turn.result_id), None)
     if before is None:
-        return await asking.said("There are no rows yet to go on with. Ask for a list first.")
+        return await asking.said(asking.message("no rows yet"))
     is_export = asking.plan.action == "export"
     start = 0 if is_export else before.shown
     kept = await asking.desk.store.results.page(before.result_id, start, ROWS)
@@ -39,10 +38,13 @@ async def go_on(asking: Asking) -> Reply:
     )
     until = before.shown if is_export else start + len(rows)
     if is_export:
-        named = f" to {asking.plan.path}" if asking.plan.path else "; name a file, such as rows.csv"
-        text = f"{kept.total:,} {plural('row', kept.total)} can be exported{named}."
+        path = asking.plan.path
+        where = asking.message("to file", path=path) if path else asking.message("name a file")
+        text = asking.message("exported", count=kept.total, where=where)
+    elif rows:
+        text = asking.message("rows of", first=start + 1, last=until, total=kept.total)
     else:
-        text = f"Rows {start + 1:,} to {until:,} of {kept.total:,}." if rows else "That was all."
+        text = asking.message("that was all")
     reply = Reply(
         question=asking.text,
         answer=text,

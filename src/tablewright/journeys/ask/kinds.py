@@ -2,13 +2,13 @@
 
 What a document is, a model says once, or its owner. A column that a question needs and
 the table does not have is read from all documents of the kind by the engine, like any other column, and kept: the next
-question finds it there. A document that changed is read again, alone.
+question finds it there. What was read from a document that changed since is stale, and is read again, alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -16,6 +16,7 @@ import msgspec
 from tablewright.decisions.classify_documents import Beginning, ClassifyDocuments, ToClassify
 from tablewright.decisions.decision import Tell, decide
 from tablewright.engine.changes import Changes
+from tablewright.engine.estimate import Span, dollars, spanned
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
@@ -24,10 +25,11 @@ from tablewright.models.concern import concerning
 from tablewright.store.kinds import KindRow
 from tablewright.store.operations import CellAt
 from tablewright.store.store import Store
+from tablewright.strategies.expected import one_call
 from tablewright.strategies.strategy import find_strategy
 from tablewright.table.corpus import Document
 from tablewright.table.edits import AddRow, RemoveRow
-from tablewright.table.model import Field, Row, RowId, Table, column_key, given
+from tablewright.table.model import Field, Row, Table, column_key, given
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import plural
 
@@ -37,8 +39,9 @@ if TYPE_CHECKING:
 AT_ONCE = 20
 """Documents that are classified in one call."""
 AT_INGEST = 400
-"""Documents that are classified when they are added, without a question about what it costs; the others when the first
-question is asked."""
+"""Documents that are classified without a question about what it costs."""
+SORTED = 1.0, 1.3
+"""The least and the most that sorting takes, beside the likely figure."""
 DOCUMENT = Field(name="Document")
 TITLE = Field(name="Title")
 
@@ -74,6 +77,19 @@ async def classify(store: Store, model: LanguageModel | None, tell: Tell, *, mos
     return count
 
 
+async def sorting_effort(
+    store: Store, model: LanguageModel, documents: Sequence[Document]
+) -> tuple[Span, Span, Span | None]:
+    """What classifying them takes: calls, tokens sent, and dollars if the price is known."""
+    first = tuple([await beginning(store, document) for document in documents[:AT_ONCE]])
+    prompt = ClassifyDocuments().prompt(ToClassify(documents=first))
+    batches = -(-len(documents) // AT_ONCE)
+    effort = one_call(model, prompt, '{"number": 12, "kind": "purchase order"}, ' * len(first)) * batches
+    cost = dollars(model, effort)
+    calls, tokens = (spanned(each, SORTED, whole=True) for each in (effort.calls, effort.input_tokens))
+    return calls, tokens, None if cost is None else spanned(cost, SORTED)
+
+
 async def beginning(store: Store, document: Document) -> Beginning:
     text = (await store.documents.retrieved(document.id)).text
     return Beginning(name=document.name, text=text)
@@ -101,6 +117,7 @@ class KindTables:
 
     async def table(self, kind: str, documents: Sequence[Document], names: Mapping[str, str]) -> Table:
         """The table of the kind, with a row for each of its documents under its name."""
+        await self._store.kinds.mark_changed()
         known = (await self._store.kinds.tables()).get(kind)
         if known is None:
             table = await self._store.tables.create(
@@ -156,12 +173,13 @@ class KindTables:
         rows = await self._store.kinds.rows(table.id)
         known = {column_key(field.name): field for field in table.fields}
         wanted = [known.get(column_key(field.name), field) for field in fields]
-        current = {each.id: each for each in documents}
-        changed = {row.row_id for id, row in rows.items() if id in current and current[id].text_hash != row.text_hash}
+        current = {each.id for each in documents}
+        mine = [row for row in table.rows if row.id in {row.row_id for id, row in rows.items() if id in current}]
+        stale = {(row.id, field.name) for row in mine for field in table.fields if row.cell(field.name).stale}
+        only = unread(mine, wanted) | stale
         asked = {column_key(field.name) for field in wanted}
-        others = [each for each in table.fields if changed and each.question and column_key(each.name) not in asked]
-        mine = {row.row_id for id, row in rows.items() if id in current}
-        only = unread(table.rows, wanted, changed, mine) | unread(table.rows, others, changed, mine & changed)
+        others = [each for each in table.fields if column_key(each.name) not in asked]
+        others = [each for each in others if any(name == each.name for _, name in stale)]
         if not only:
             return table, None
         strategy = find_strategy("documents")
@@ -180,30 +198,13 @@ class KindTables:
             return table, None
         filled = await fill.run()
         await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
-        await self._forget_changes(table.id, rows, current, changed)
         return await self._store.tables.load(table.id), filled
 
-    async def _forget_changes(
-        self, table_id: str, rows: Mapping[str, KindRow], current: Mapping[str, Document], changed: Collection[RowId]
-    ) -> None:
-        again = {
-            id: KindRow(row_id=row.row_id, text_hash=current[id].text_hash)
-            for id, row in rows.items()
-            if row.row_id in changed
-        }
-        await self._store.kinds.keep_rows(table_id, again)
 
-
-def unread(
-    rows: Sequence[Row], fields: Sequence[Field], changed: Collection[RowId], current: Collection[RowId]
-) -> set[CellAt]:
-    """Which cells nobody has looked for in the text as it is now."""
+def unread(rows: Sequence[Row], fields: Sequence[Field]) -> set[CellAt]:
+    """Which cells nobody has looked for."""
     return {
-        (row.id, field.name)
-        for row in rows
-        if row.id in current
-        for field in fields
-        if field.question and (row.id in changed or row.cell(field.name).needs_work)
+        (row.id, field.name) for row in rows for field in fields if field.question and row.cell(field.name).needs_work
     }
 
 

@@ -23,9 +23,9 @@ from tablewright.decisions.same_values import SameValues, ToGroup
 from tablewright.journeys.ask.things import CHANGED, Member
 from tablewright.table.corpus import Comparator, Completeness, Condition, Question, Typed
 from tablewright.table.currencies import CODES
+from tablewright.table.messages import message
 from tablewright.table.model import FieldType, column_key
 from tablewright.table.rowkey import row_key
-from tablewright.table.text import plural
 from tablewright.table.typed import typed
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
     guesses: Counter[str] = Counter()
     used = {column_key(condition.column) for condition in plan.conditions}
     for member in members:
-        verdict = both(decided(member, condition, types, said) for condition in plan.conditions)
+        verdict = both(decided(member, condition, types, said, plan.language) for condition in plan.conditions)
         if verdict.truth == "no match":
             rejected += 1
         elif verdict.truth == "match":
@@ -116,16 +116,19 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
     ordered, unplaced = in_order(plan, matches)
     is_grouped = bool(plan.aggregate and plan.group_by)
     if plan.limit > 0 and not is_grouped:
-        reason = f"{plan.order_by} is not stated"
+        reason = message("not stated", plan.language, column=plan.order_by)
         undecided += [Undecided(thing=thing_of(each, plan), reason=reason) for each in unplaced]
         ordered = ordered[: plan.limit]
     else:
         ordered, unplaced = ordered + unplaced, []
-    doubts = [f"{doubted} of {len(members)} were judged by the model, or are not sure"] if doubted else []
+    language = plan.language
+    doubts = [message("judged", language, count=doubted, total=len(members))] if doubted else []
     doubts += [f"{guess} ({count})" for guess, count in guesses.items()]
-    doubts += [f"names in {column} were compared by spelling alone" for column in sorted(said.by_spelling)]
-    doubts += filter(None, (scope.doubt, mixed(plan, ordered), counted_twice(plan, ordered)))
-    completeness, reason = how_complete(len(members), undecided, scope.unreadable, doubts)
+    doubts += [message("by spelling", language, column=column) for column in sorted(said.by_spelling)]
+    doubts += filter(
+        None, (scope.doubt, mixed(plan, ordered), counted_twice(plan, ordered), changed_since(plan, ordered))
+    )
+    completeness, reason = how_complete(len(members), undecided, scope.unreadable, doubts, language)
     found = Found(
         question=question,
         matches=tuple(thing_of(member, plan, said) for member in ordered),
@@ -176,7 +179,7 @@ def mixed(plan: QuestionPlan, members: Sequence[Member]) -> str:
         for key, stated in member.values.items():
             marks.setdefault(key, set()).update(each.value.raw.strip().upper() for each in stated)
     several = next((values for values in marks.values() if len(values) > 1 and values <= CODES), None)
-    return f"the figures may be in several currencies ({', '.join(sorted(several))})" if several else ""
+    return message("several currencies", plan.language, currencies=", ".join(sorted(several))) if several else ""
 
 
 def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
@@ -185,7 +188,15 @@ def counted_twice(plan: QuestionPlan, members: Sequence[Member]) -> str:
         return ""
     of = column_key(plan.aggregate_column)
     several = sum(len({each.value.raw for each in member.values.get(of, ())}) > 1 for member in members)
-    return f"{several} of {len(members)} state several values of {plan.aggregate_column}; all count" if several else ""
+    said = message("all count", plan.language, count=several, total=len(members), column=plan.aggregate_column)
+    return said if several else ""
+
+
+def changed_since(plan: QuestionPlan, members: Sequence[Member]) -> str:
+    """Who does not count towards a figure because it was read before the document changed."""
+    of = column_key(plan.aggregate_column)
+    count = sum(member.missing.get(of) == CHANGED for member in members) if of else 0
+    return message("changed since", plan.language, count=count, column=plan.aggregate_column) if count else ""
 
 
 def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType]) -> Question:
@@ -227,18 +238,19 @@ def in_words(condition: PlannedCondition) -> str:
     return f"{condition.column} {condition.operator} {joint.join(condition.values)}".strip()
 
 
-def decided(member: Member, condition: PlannedCondition, types: Mapping[str, FieldType], said: Spellings) -> Verdict:
-    key = column_key(condition.column)
+def decided(
+    member: Member, condition: PlannedCondition, types: Mapping[str, FieldType], said: Spellings, language: str = ""
+) -> Verdict:
+    key, column = column_key(condition.column), condition.column
     stated = member.values.get(key, ())
     reason = member.missing.get(key, "")
     if condition.operator in ("known", "unknown"):
         if reason in NOT_READ:
-            return unstated(f"{condition.column} could not be read")
+            return unstated(message("not read", language, column=column))
         return MATCH if bool(stated) == (condition.operator == "known") else NO_MATCH
-    if not stated and reason == CHANGED:
-        return unstated(f"{condition.column} was read before the document changed")
     if not stated:
-        return unstated(f"{condition.column} {'could not be read' if reason in NOT_READ else 'is not stated'}")
+        why = "changed" if reason == CHANGED else "not read" if reason in NOT_READ else "not stated"
+        return unstated(message(why, language, column=column))
     verdicts = [compared(each, condition, types.get(key, "text"), said) for each in stated]
     return both(verdicts) if condition.operator == "!=" else either(verdicts)
 
@@ -332,14 +344,15 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
 
 
 def how_complete(
-    members: int, undecided: Sequence[Undecided], unreadable: int, doubts: Sequence[str]
+    members: int, undecided: Sequence[Undecided], unreadable: int, doubts: Sequence[str], language: str = ""
 ) -> tuple[Completeness, str]:
     parts = []
     if undecided:
         most, times = Counter(each.reason for each in undecided).most_common(1)[0]
-        parts.append(f"{len(undecided)} of {members} could not be decided ({times}: {most})")
+        count = len(undecided)
+        parts.append(message("could not be decided", language, count=count, total=members, times=times, why=most))
     if unreadable:
-        parts.append(f"{unreadable} {plural('document', unreadable)} could not be read")
+        parts.append(message("documents unreadable", language, count=unreadable))
     if parts:
         return "incomplete", "; ".join([*parts, *doubts])
     return ("approximate", "; ".join(doubts)) if doubts else ("exact", "")

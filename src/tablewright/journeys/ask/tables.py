@@ -9,37 +9,40 @@ from collections.abc import Sequence
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_question import KIND, QuestionPlan
-from tablewright.engine.estimate import Estimate
+from tablewright.engine.estimate import Span
 from tablewright.engine.fill import Fill
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import (
     ROWS,
     Sources,
+    calculations,
     kept_rows,
     ledger_of,
     listed,
     shown_rows,
+    spans_of,
     told,
     values_of,
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
 from tablewright.journeys.ask.query import Scope, Spellings, answer, decided, in_words, spellings
 from tablewright.journeys.ask.things import Inventory, Member, members_of_table
-from tablewright.journeys.ask.turn import Asking, unverified, with_sources
+from tablewright.journeys.ask.turn import Asking, with_sources
 from tablewright.models.concern import concerning
 from tablewright.store.results import ResultRow
+from tablewright.table.messages import figure, message
 from tablewright.table.model import Field, FieldType, column_key
 from tablewright.table.reply import Ledger, Reply, ReplyRow, Tried
 from tablewright.table.text import shortened
 
-ASKS_FIRST = 60
-"""Documents that are read for a question without asking; more are read once the person agrees."""
 NAMED = 6
 """Things that an answer names; more are a table."""
 LONGEST_ROW = 600
 TOO_MANY = 200
 """Rows beyond which one is asked to narrow the question."""
 NARROWING = 3
+SPANS = 8
+"""Places of a row that its citation quotes."""
 
 
 async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
@@ -76,12 +79,11 @@ async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Mem
 
     async def confirm(fill: Fill) -> bool:
         estimate = await fill.estimate()
-        if asking.agreed or estimate.rows <= ASKS_FIRST:
+        if asking.agreed or estimate.rows <= desk.unasked:
             return True
         names = ", ".join(column.name for column in plan.columns)
-        questions.append(
-            f"To answer this, {estimate.rows:,} documents must be read for {names}{effort(estimate)}. Shall I go on?"
-        )
+        effort = effort_of(asking, estimate.calls, estimate.input_tokens, estimate.cost_usd)
+        questions.append(asking.message("may I read", count=estimate.rows, columns=names, effort=effort))
         return False
 
     tables = KindTables(
@@ -116,15 +118,19 @@ async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Mem
     return members_of_table(table, await desk.store.kinds.rows(table.id), documents)
 
 
-def effort(estimate: Estimate) -> str:
-    """What a reading takes, in words: ": about 20 to 40 model calls, 40,000 to 90,000 tokens, $0.12 to $0.30"."""
-    cost = estimate.cost_usd
-    dollars = f", ${cost.low:,.2f} to ${cost.high:,.2f}" if cost is not None else ""
-    calls, tokens = estimate.calls, estimate.input_tokens
-    return (
-        f": about {calls.low:,.0f} to {calls.high:,.0f} model calls, {tokens.low:,.0f} to {tokens.high:,.0f} tokens"
-        f"{dollars}"
-    )
+def effort_of(asking: Asking, calls: Span, tokens: Span, cost: Span | None) -> str:
+    """What it takes, in words: "about 20 to 40 model calls, 40,000 to 90,000 tokens, $0.12 to $0.30"."""
+
+    def between(span: Span) -> str:
+        low, high = round(span.low), round(span.high)
+        return asking.message("to", low=low, high=high) if low != high else figure(f"{low:,}", language)
+
+    language = asking.plan.language
+    said = asking.message("effort", calls=between(calls), tokens=between(tokens))
+    if cost is None:
+        return said
+    low, high = (f"${figure(f'{each:,.2f}', language)}" for each in (cost.low, cost.high))
+    return f"{said}, {asking.message('to', low=low, high=high)}"
 
 
 # ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -150,11 +156,12 @@ async def reply_of(asking: Asking, scope: Scope, said: Spellings) -> Reply | Non
     columns = found.question.show
     shown = listed(found, aggregated)
     rows = await shown_rows(columns, shown, sources)
-    lines = [await told(found, aggregated, sources, plan.sentence)]
+    lines = [await told(found, aggregated, sources, plan.sentence, plan.language)]
     if not plan.aggregate and 0 < len(shown) <= NAMED:
         for thing, row in zip(shown, rows, strict=True):
             pairs = [f"{name} {value}" for name, value in zip(columns, values_of(thing, columns), strict=True) if value]
             lines.append(with_sources(f"- {thing.title}: {', '.join(pairs)}".rstrip(": "), [row.source]))
+    lines += await calculations(shown, sources)
     result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(columns, shown))
     return await asking.remember(
         Reply(
@@ -188,8 +195,8 @@ def too_many(count: int, plan: QuestionPlan, scope: Scope) -> str:
         each[0].asked for member in scope.members for key, each in member.values.items() if key not in used
     )
     by = [name for name, _ in stated.most_common(NARROWING)]
-    narrow = f" Narrow them by {' or '.join(by)}, or export them all." if by else " They can be exported."
-    return f"{count:,} match, and the first {ROWS} are shown.{narrow}"
+    narrow = message("narrow", plan.language, columns=message("or", plan.language).join(by))
+    return f"{message('too many', plan.language, count=count, shown=ROWS)} {narrow}"
 
 
 def relaxed(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[str, ...]:
@@ -202,7 +209,8 @@ def relaxed(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[str, ...
         wider = plan.model_copy(update={"conditions": rest, "aggregate": "", "limit": 0})
         found, _ = answer(wider, scope, said)
         if found.matches:
-            looser.append(f"Without “{in_words(condition)}” {len(found.matches):,} would match.")
+            count = len(found.matches)
+            looser.append(message("looser", plan.language, condition=in_words(condition), count=count))
     return tuple(looser)
 
 
@@ -244,8 +252,9 @@ async def concluded(asking: Asking, members: Sequence[tuple[str, Member]], thing
         for each in conclusion.statements
     ]
     if conclusion.missing:
-        lines.append(f"Missing: {conclusion.missing}")
-    lines += unverified(conclusion.left_out)
+        lines.append(asking.message("missing", what=conclusion.missing))
+    if conclusion.left_out:
+        lines.append(asking.message("unverified", count=len(conclusion.left_out)))
     columns = tuple(column.name for column in plan.columns)
     chosen = [members[place][1] for place in conclusion.listed]
     shown = [
@@ -268,9 +277,9 @@ async def concluded(asking: Asking, members: Sequence[tuple[str, Member]], thing
             rows=tuple(shown),
             count=len(chosen) if chosen else None,
             completeness="incomplete" if is_part or conclusion.unsure else "approximate",
-            reason=f"only {len(rows):,} of {len(members):,} rows were compared"
+            reason=asking.message("only compared", count=len(rows), total=len(members))
             if is_part
-            else "the rows were compared by the model",
+            else asking.message("compared"),
             ledger=compared(conclusion, members, plan, things) if chosen else None,
             route="structured",
             route_reason=plan.question,
@@ -294,7 +303,7 @@ def compared(
         matched=len(conclusion.listed),
         no_match=total - len(conclusion.listed) - len(unsure),
         not_stated=len(unsure),
-        undecided=tuple((members[place][1].title, "the documents do not say") for place in unsure),
+        undecided=tuple((members[place][1].title, message("documents silent", plan.language)) for place in unsure),
     )
 
 
@@ -315,8 +324,8 @@ async def keep(asking: Asking, columns: Sequence[str], chosen: Sequence[Member])
 
 
 async def cite(member: Member, sources: Sources) -> int:
-    spans = [(each.start, each.end) for stated in member.values.values() for each in stated if each.end > each.start]
-    return await sources.cite(member.document.id, spans[:3] or [(member.start, member.end)])
+    spans = [span for stated in member.values.values() for each in stated for span in spans_of(each)]
+    return await sources.cite(member.document.id, spans[:SPANS] or [(member.start, member.end)])
 
 
 def row_text(member: Member, plan: QuestionPlan) -> str:

@@ -10,14 +10,13 @@ from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import Sources
 from tablewright.journeys.ask.passages import find_passages
 from tablewright.journeys.ask.things import Inventory
-from tablewright.journeys.ask.turn import Asking, unverified, with_sources
+from tablewright.journeys.ask.turn import Asking, with_sources
 from tablewright.models.concern import concerning
 from tablewright.table.reply import Reply, Tried
 from tablewright.table.text import plural
 
 ROUNDS = 3
 """Searches for one answer, each with what the one before left open."""
-NOT_SAID = "The documents do not say."
 
 
 async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
@@ -61,7 +60,7 @@ async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
         if said.answered == "yes" or not (queries or within):
             break
         if within and number + 1 < ROUNDS:
-            widened, within = f"Searched in all documents, not only{where}.", None
+            widened, within = asking.message("widened", where=", ".join(called)), None
     return await told(asking, said, passages, len(documents), widened)
 
 
@@ -76,18 +75,19 @@ async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], re
             cited.append(await sources.cite(place.document_id, [span], whole_lines=False))
         lines.append(with_sources(statement.text, cited))
     if not lines:
-        lines.append(NOT_SAID)
+        lines.append(asking.message("not said"))
     if said.missing and said.answered != "yes":
-        lines.append(f"Missing: {said.missing}")
-    lines += unverified(said.left_out)
-    looked = f"{len(passages)} {plural('passage', len(passages))} of {read} {plural('document', read)} were read"
+        lines.append(asking.message("missing", what=said.missing))
+    if said.left_out:
+        lines.append(asking.message("unverified", count=len(said.left_out)))
+    looked = asking.message("read", passages=asking.message("passages", count=len(passages)), count=read)
     return await asking.remember(
         Reply(
             question=asking.text,
             answer="\n".join(lines),
             citations=tuple(sources.citations),
             completeness="approximate" if said.statements else "incomplete",
-            reason=f"the best passages were read, not all: {looked}" if said.statements else looked,
+            reason=asking.message("best passages", read=looked) if said.statements else looked,
             route="long-text",
             route_reason=asking.plan.question,
             relaxed=(widened,) if widened else (),
@@ -99,5 +99,5 @@ async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], re
 
 def asked_back(asking: Asking, said: TextAnswer) -> str:
     """What was tried, and what would help."""
-    tried = "; ".join(f"{each.asked} ({each.matches} {plural('passage', each.matches)})" for each in asking.tried)
-    return f"Searched for: {tried}. {said.ask}".strip()
+    tried = "; ".join(f"{each.asked} ({asking.message('passages', count=each.matches)})" for each in asking.tried)
+    return f"{asking.message('searched for', tried=tried)} {said.ask}".strip()

@@ -55,7 +55,6 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
     for document in documents:
         owned = rows.get(document.id)
         row = cells.get(owned.row_id) if owned else None
-        is_old = owned is not None and owned.text_hash != document.text_hash
         values: dict[str, tuple[Stated, ...]] = {}
         missing: dict[str, str] = {}
         doubts = set()
@@ -64,7 +63,7 @@ def members_of_table(table: Table, rows: Mapping[str, KindRow], documents: Seque
         for each in table.fields:
             cell = row.cell(each.name) if row else Cell()
             key = column_key(each.name)
-            if is_old and each.question:
+            if cell.stale:
                 missing[key] = CHANGED
             elif cell.value is None:
                 missing[key] = cell.error or cell.reason or "it was not looked for"
@@ -92,6 +91,7 @@ def stated_of(column: Field, cell: Cell) -> tuple[Stated, ...]:
     """The value as it is compared; of a list, each of its items."""
     texts = list(cell.value) if isinstance(cell.value, tuple) else [f"{cell_text(cell)} {column.unit}".strip()]
     place = cell.evidence[0] if cell.evidence else None
+    is_computed = cell.basis == "computed"
     return tuple(
         Stated(
             asked=column.name,
@@ -100,6 +100,8 @@ def stated_of(column: Field, cell: Cell) -> tuple[Stated, ...]:
             start=(place.start if place else None) or 0,
             end=(place.end if place else None) or 0,
             page=place.page if place else None,
+            calculation=cell.converted_by if is_computed else "",
+            parts=tuple((each.start or 0, each.end or 0) for each in cell.evidence) if is_computed else (),
         )
         for text in texts
     )
@@ -199,6 +201,8 @@ class Inventory:
     text: str
     groups: Mapping[str, Group]
     unreadable: int = 0
+    unsorted: int = 0
+    """Documents whose kind neither a model nor a person has said."""
     doubt: str = ""
     """Why the documents of a kind may not be all of them; "" where a model or a person has said what each is."""
 
@@ -240,6 +244,7 @@ async def inventory(
         text="\n".join(lines),
         groups=groups,
         unreadable=unreadable,
+        unsorted=unsorted,
         doubt=doubt,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,8 +17,9 @@ from tablewright.journeys.enrich import OpenTools
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 from tablewright.table.form import Form
+from tablewright.table.messages import message
 from tablewright.table.reply import Reply, Tried
-from tablewright.table.text import plural, shortened
+from tablewright.table.text import shortened
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """What every turn works with."""
+    """What every turn works with. `unasked` are the documents that may be read for it without asking first."""
 
     store: Store
     corpus: Corpus
@@ -35,6 +36,7 @@ class Desk:
     actor: str
     terms: Terms
     concurrency: int | None
+    unasked: int
     tell: Tell
     watch: Watch
 
@@ -55,6 +57,10 @@ class Asking:
     segments: list[int] = field(default_factory=list)
     """The passages that were read for it."""
 
+    def message(self, key: str, **values: Any) -> str:
+        """Our own words in the language of the question."""
+        return message(key, self.plan.language, **values)
+
     async def said(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
         """A reply that says nothing of the documents; with `waits`, the plan stands until the person agrees."""
         reply = Reply(
@@ -69,7 +75,11 @@ class Asking:
     async def remember(self, reply: Reply, *, shown: int | None = None, plan: str | None = None) -> Reply:
         """What the next turn starts from, and what explains this one later."""
         reply = msgspec.structs.replace(
-            reply, attempts=tuple(self.tried), conversation=self.conversation.id, question=self.text
+            reply,
+            attempts=tuple(self.tried),
+            conversation=self.conversation.id,
+            question=self.text,
+            language=self.plan.language,
         )
         turn = Turn(
             question=self.text,
@@ -87,14 +97,6 @@ class Asking:
         )
         await self.desk.store.conversations.add_turn(self.conversation.id, turn, summary="")
         return reply
-
-
-def unverified(left_out: Sequence[str]) -> list[str]:
-    """What the answer says of statements that failed their check twice."""
-    if not left_out:
-        return []
-    count = len(left_out)
-    return [f"{count} {plural('statement', count)} could not be verified and {'is' if count == 1 else 'are'} left out."]
 
 
 def with_sources(text: str, numbers: Sequence[int]) -> str:

@@ -21,7 +21,7 @@ from tablewright.decisions.plan_question import (
 )
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.ask.query import Scope
-from tablewright.journeys.ask.things import Inventory, Member, members_of_table
+from tablewright.journeys.ask.things import CHANGED, Inventory, Member, members_of_table
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Segment, Typed
 from tablewright.table.form import TEXT, Form, KnownColumn, KnownGroup, Where
@@ -235,11 +235,17 @@ def group_of(
     name: str, members: Sequence[Member], *, examples: tuple[str, ...], is_table: bool = False, table_id: str = ""
 ) -> KnownGroup:
     known = labels_of(members)
+    stale = Counter(key for member in members for key, why in member.missing.items() if why == CHANGED)
     return KnownGroup(
         name=name,
         members=len(members),
         columns=tuple(
-            KnownColumn(name=column, known=sum(key in member.values for member in members), type=type_of(members, key))
+            KnownColumn(
+                name=column,
+                known=sum(key in member.values for member in members),
+                type=type_of(members, key),
+                stale=stale[key],
+            )
             for key, column in known.items()
         ),
         is_table=is_table,

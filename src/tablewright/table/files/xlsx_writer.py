@@ -275,6 +275,8 @@ def _note(cell: Cell) -> str:
         lines.append(f"Confidence: {cell.confidence_label} ({cell.confidence:.2f})")
     if basis := basis_text(cell):
         lines.append(basis)
+    if cell.stale:
+        lines.append("Stale: what it was found from has changed since")
     for evidence in cell.evidence[:3]:
         lines.append(f"Source: {evidence.origin}" + (f", page {evidence.page}" if evidence.page is not None else ""))
         if evidence.quote:

@@ -1,0 +1,100 @@
+"""Read a document: what one of the user's own documents says of itself, for all asked columns at once.
+
+The document is the row, so nobody asks whose it is. A figure that it does not state but whose parts it does may be
+computed: the model says how, and code repeats the calculation with figures that stand in the quotes.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+from msgspec import structs
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import Field as Key
+
+from tablewright.decisions.decision import Prompt
+from tablewright.decisions.excerpt import fitted
+from tablewright.decisions.read import (
+    MOST_QUOTES,
+    CellAnswer,
+    Quoted,
+    ReadRow,
+    RowReading,
+    RowToRead,
+    columns,
+    heading,
+    reading_of,
+    row_block,
+)
+from tablewright.table.untrusted import WARNING, block, question_block
+
+INSTRUCTIONS = """\
+You fill cells of a table from a document. The document is the row: every column asks what this document says.
+
+Give each column one answer, or none where the document does not say it; a second answer only where it contradicts \
+itself.
+- `value`: as it should stand in the cell: in the column's type, unit and options, without a sentence around it. A \
+column that asks for a description or a summary gets one or two plain sentences.
+- `quotes`: the passages that show it, copied exactly and as short as will still show it; one may run over several \
+lines.
+- `basis`: "stated" if a quote says it, be it in other words, units or formats; "computed" if the document states not \
+the figure but all its parts, such as items without a total, or hours and a rate; "judged" if you conclude it from the \
+quotes: a category, a yes or no, a summary. A name or a date is never judged; a number or an amount is stated or \
+computed.
+- `calculation`: for "computed", the arithmetic that gives the value, in plain numbers such as "3 * 1450.50 + 12"; \
+every figure of it stands in the quotes. Else "".
+
+Better no answer than something nearby: another person's post, another year, a part instead of the whole. What the \
+document states goes before what you compute. Nothing from memory.
+"""
+
+
+class DocumentAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    value: str
+    basis: Literal["stated", "computed", "judged"]
+    quotes: list[str] = Key(max_length=MOST_QUOTES)
+    calculation: str
+
+
+class ReadDocument(ReadRow):
+    """`sources` of what is asked is the document alone."""
+
+    def prompt(self, asked: RowToRead) -> Prompt:
+        (document,) = asked.sources
+        (text,) = fitted(asked.sources, asked.fields, asked.room)
+        known = {name: value for name, value in asked.subject.context.items() if value != document.title}
+        about = structs.replace(asked.subject, context=known)
+        row = f"Known of it already:\n{row_block(about, asked.notes)}\n\n" if known or asked.notes else ""
+        wanted = columns(asked.fields, asked.examples)
+        return Prompt(
+            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\nColumns:\n{question_block(wanted)}",
+            text=f"{row}{block(1, text, heading(document))}",
+            reply=reply_for(tuple(field.name for field in asked.fields)),
+            max_tokens=300 + 300 * len(asked.fields),
+        )
+
+    def check(self, asked: RowToRead, reply: Any) -> RowReading:
+        answers = [
+            [
+                (
+                    CellAnswer(
+                        value=each.value,
+                        basis="judged" if each.basis == "judged" else "stated",
+                        quotes=[Quoted(text=1, quote=quote) for quote in each.quotes],
+                    ),
+                    each.calculation,
+                )
+                for each in getattr(reply, f"f{place}")
+            ]
+            for place in range(len(asked.fields))
+        ]
+        return reading_of(asked, answers, {})
+
+
+@lru_cache(maxsize=256)
+def reply_for(names: tuple[str, ...]) -> type[BaseModel]:
+    """A form with the answers of each column under the column's own name."""
+    fields: dict[str, Any] = {f"f{n}": (list[DocumentAnswer], Key(alias=name)) for n, name in enumerate(names)}
+    return create_model("DocumentReply", __config__=ConfigDict(populate_by_name=True), **fields)

@@ -1,0 +1,134 @@
+"""What the program says in its own words beside a model's, in the language of the question.
+
+A language that is not here gets English. In a message "one|many" the count says which; `things` are names of kinds,
+which are not translated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+ENGLISH = {
+    "missing": "Missing: {what}",
+    "not said": "The documents do not say.",
+    "unverified": "{count} statement could not be verified and is left out.|"
+    "{count} statements could not be verified and are left out.",
+    "searched for": "Searched for: {tried}.",
+    "widened": "Searched in all documents, not only in {where}.",
+    "passages": "{count} passage|{count} passages",
+    "best passages": "the best passages were read, not all: {read}",
+    "read": "{passages} of {count} document were read|{passages} of {count} documents were read",
+    "may I read": "To answer this, {count} documents must be read for {columns}: {effort}. Shall I go on?",
+    "may I sort": "To answer this, {count} documents must first be sorted by kind: {effort}. Shall I go on?",
+    "effort": "about {calls} model calls, {tokens} tokens",
+    "to": "{low} to {high}",
+    "nothing waits": "There is nothing that waits for your agreement. What is the question?",
+    "new topic": "A new topic. What is the question?",
+    "no rows yet": "There are no rows yet to go on with. Ask for a list first.",
+    "rows of": "Rows {first} to {last} of {total}.",
+    "that was all": "That was all.",
+    "exported": "{count} row can be exported{where}.|{count} rows can be exported{where}.",
+    "to file": " to {path}",
+    "name a file": "; name a file, such as rows.csv",
+    "too many": "{count} match, and the first {shown} are shown.",
+    "narrow": "Narrow them by {columns}, or export them all.",
+    "or": " or ",
+    "looser": "Without “{condition}” {count} would match.",
+    "matched": "matched {matched} of {total} {things}",
+    "unreadable": "{count} could not be read",
+    "undecided": "{count} undecided",
+    "exact": "exact",
+    "approximate": "approximate",
+    "incomplete": "incomplete",
+    "completeness": "Completeness: {word}",
+    "contradict": "The documents contradict each other: {what}",
+    "contradicted": "the documents contradict each other",
+    "could not be decided": "{count} of {total} could not be decided ({times}: {why})",
+    "documents unreadable": "{count} document could not be read|{count} documents could not be read",
+    "not read": "{column} could not be read",
+    "not stated": "{column} is not stated",
+    "changed": "{column} was read before the document changed",
+    "changed since": "{count} document has changed since {column} was read|"
+    "{count} documents have changed since {column} was read",
+    "judged": "{count} of {total} were judged by the model, or are not sure",
+    "by spelling": "names in {column} were compared by spelling alone",
+    "several currencies": "the figures may be in several currencies ({currencies})",
+    "all count": "{count} of {total} state several values of {column}; all count",
+    "only compared": "only {count} of {total} rows were compared",
+    "compared": "the rows were compared by the model",
+    "documents silent": "the documents do not say",
+}
+GERMAN = {
+    "missing": "Es fehlt: {what}",
+    "not said": "Die Dokumente sagen es nicht.",
+    "unverified": "{count} Aussage ließ sich nicht belegen und ist weggelassen.|"
+    "{count} Aussagen ließen sich nicht belegen und sind weggelassen.",
+    "searched for": "Gesucht nach: {tried}.",
+    "widened": "In allen Dokumenten gesucht, nicht nur in {where}.",
+    "passages": "{count} Stelle|{count} Stellen",
+    "best passages": "gelesen wurden die besten Stellen, nicht alle: {read}",
+    "read": "{passages} aus {count} Dokument|{passages} aus {count} Dokumenten",
+    "may I read": "Dafür müssen {count} Dokumente auf {columns} gelesen werden: {effort}. Soll ich?",
+    "may I sort": "Dafür müssen {count} Dokumente zuerst nach ihrer Art sortiert werden: {effort}. Soll ich?",
+    "effort": "etwa {calls} Modellaufrufe, {tokens} Token",
+    "to": "{low} bis {high}",
+    "nothing waits": "Es wartet nichts auf Ihre Zustimmung. Wie lautet die Frage?",
+    "new topic": "Ein neues Thema. Wie lautet die Frage?",
+    "no rows yet": "Es gibt noch keine Zeilen. Fragen Sie zuerst nach einer Liste.",
+    "rows of": "Zeilen {first} bis {last} von {total}.",
+    "that was all": "Das waren alle.",
+    "exported": "{count} Zeile kann exportiert werden{where}.|{count} Zeilen können exportiert werden{where}.",
+    "to file": " nach {path}",
+    "name a file": "; nennen Sie eine Datei, etwa rows.csv",
+    "too many": "{count} passen, die ersten {shown} sind zu sehen.",
+    "narrow": "Grenzen Sie sie nach {columns} ein, oder exportieren Sie alle.",
+    "or": " oder ",
+    "looser": "Ohne „{condition}“ würden {count} passen.",
+    "matched": "{matched} von {total} passen ({things})",
+    "unreadable": "{count} nicht lesbar",
+    "undecided": "{count} unentschieden",
+    "exact": "genau",
+    "approximate": "ungefähr",
+    "incomplete": "unvollständig",
+    "completeness": "Vollständigkeit: {word}",
+    "contradict": "Die Dokumente widersprechen sich: {what}",
+    "contradicted": "die Dokumente widersprechen sich",
+    "could not be decided": "{count} von {total} ließen sich nicht entscheiden ({times}: {why})",
+    "documents unreadable": "{count} Dokument ließ sich nicht lesen|{count} Dokumente ließen sich nicht lesen",
+    "not read": "{column} ließ sich nicht lesen",
+    "not stated": "{column} ist nicht angegeben",
+    "changed": "{column} wurde gelesen, bevor sich das Dokument änderte",
+    "changed since": "{count} Dokument hat sich geändert, seit {column} gelesen wurde|"
+    "{count} Dokumente haben sich geändert, seit {column} gelesen wurde",
+    "judged": "{count} von {total} hat das Modell beurteilt, oder sie sind unsicher",
+    "by spelling": "Namen in {column} wurden nur nach der Schreibweise verglichen",
+    "several currencies": "die Beträge sind vielleicht in mehreren Währungen ({currencies})",
+    "all count": "{count} von {total} nennen mehrere Werte für {column}; alle zählen",
+    "only compared": "nur {count} von {total} Zeilen wurden verglichen",
+    "compared": "die Zeilen hat das Modell verglichen",
+    "documents silent": "die Dokumente sagen es nicht",
+}
+CATALOGUE = {"en": ENGLISH, "de": GERMAN}
+MARKS = {"de": str.maketrans(",.", ".,")}
+"""How the marks of English figures are written in other languages."""
+
+
+def message(key: str, language: str = "", **values: Any) -> str:
+    """In the language, or in English where it has no catalogue. Whole numbers are written with their marks."""
+    code = code_of(language)
+    forms = CATALOGUE[code][key].split("|")
+    form = forms[-1] if values.get("count") != 1 else forms[0]
+    said = {name: figure(f"{each:,}", code) if isinstance(each, int) else each for name, each in values.items()}
+    return form.format(**said)
+
+
+def figure(written: str, language: str = "") -> str:
+    """A figure that is written as in English, "1,577.20", as the language writes it."""
+    marks = MARKS.get(code_of(language))
+    return written.translate(marks) if marks else written
+
+
+def code_of(language: str) -> str:
+    """ "de" of "de-AT"; English for what is not in the catalogue."""
+    code = language.strip().lower().partition("-")[0]
+    return code if code in CATALOGUE else "en"

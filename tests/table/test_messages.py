@@ -1,0 +1,31 @@
+"""Our own words in the language of a question."""
+
+from __future__ import annotations
+
+from string import Formatter
+
+import pytest
+
+from tablewright.table.messages import CATALOGUE, ENGLISH, figure, message
+
+
+@pytest.mark.parametrize("language", sorted(CATALOGUE))
+def test_every_language_says_every_message_with_the_same_values(language: str) -> None:
+    def values(text: str) -> set[str | None]:
+        return {name for _, name, _, _ in Formatter().parse(text)} - {None}
+
+    assert CATALOGUE[language].keys() == ENGLISH.keys()
+    for key, text in CATALOGUE[language].items():
+        assert values(text) == values(ENGLISH[key]), key
+        assert text.count("|") == ENGLISH[key].count("|"), key
+
+
+def test_a_language_without_a_catalogue_gets_english() -> None:
+    assert message("not said", "fi") == message("not said") == "The documents do not say."
+    assert message("not said", "de-AT") == "Die Dokumente sagen es nicht."
+
+
+def test_figures_and_counts_are_written_as_the_language_writes_them() -> None:
+    assert message("exported", "de", count=1200, where="") == "1.200 Zeilen können exportiert werden."
+    assert message("exported", count=1, where="") == "1 row can be exported."
+    assert figure("1,577.20", "de") == "1.577,20"
