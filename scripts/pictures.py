@@ -109,7 +109,8 @@ class Tour:
         self.go("/research")
         question = "Identify 5 AI business models with pricing and case studies"
         self.page.get_by_label("What do you want to find out?").fill(question)
-        self.press("Begin")
+        self.press("Plan")
+        self.page.get_by_role("region", name="Plan").get_by_role("button", name="Start").click()
         expect(self.page.get_by_role("region", name="Report", exact=True)).to_be_visible()
 
     def shortlist(self) -> None:

@@ -118,6 +118,37 @@ async def test_a_search_that_fails_is_said_and_can_be_tried_again(tmp_path: Path
             assert (await chat.say(TRY_AGAIN)).buttons == (ENRICH, MODIFY)
 
 
+async def test_limits_on_candidates_and_on_the_time_of_a_search_hold(tmp_path: Path) -> None:
+    pages = {f"/{number}": Page(f"Zorbler {number}", "<p>The zorbler costs £20.</p>") for number in (3, 4)}
+    async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:
+        await chat.say("/form product: zorbler")
+        tools = await chat.app._open_tools(("web", "model"))
+
+        async def confirmed(limits: Limits) -> str:
+            return (await Shortlist(TurnContext(chat.app._store, tools, limits=limits)).turn(chat.state.id, CONFIRM))[
+                1
+            ].text
+
+        assert "The search failed: the search took longer than 0 s" in await confirmed(Limits(search_seconds=0))
+        await chat.say("/form product: zorbler")
+        text = await confirmed(Limits(products=1))
+        assert "1 candidate found." in text
+        assert "Only" not in text, "one was asked for"
+
+
+async def test_few_that_are_found_and_none_that_meets_are_said_with_the_reason_and_a_way_on(tmp_path: Path) -> None:
+    pages = {"/": Page("Zorbler 3", "<p>The Zorbler 3 costs £20.</p>")}
+    async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:
+        await chat.say("/form product: zorbler | budget: 10 GBP | nice: Shininess >= 3 lm")
+        assert "Only 1 was found: there may be few of them." in (await chat.say(CONFIRM)).text
+        reply = await chat.say(ENRICH)
+        assert "None of 1 candidates meets the requirements. The nearest:" in reply.text
+        assert "Zorbler 3: Price is 20 GBP, wanted <= 10 GBP." in reply.text
+        assert reply.buttons == (EDIT,)
+        reply = await chat.say("/drop 1", CONFIRM)
+        assert "Shininess was found for none of the candidates." in reply.text
+
+
 async def test_personal_data_does_not_reach_the_search(tmp_path: Path) -> None:
     async with small_web(MENTIONS) as web, chatting(web.settings(tmp_path)) as chat:
         await chat.say("/form product: kettle for jo@example.org, call 020 7946 0958", CONFIRM)
