@@ -169,7 +169,7 @@ def same(cell: Cell, unit: str, expected: Any, true_unit: str, product: dict[str
         ours, theirs = typed(f"{cell.value} {unit}"), typed(f"{expected} {true_unit}")
         one, other = (ours.si, theirs.si) if ours.si is not None and theirs.si is not None else (cell.value, expected)
         return one is not None and other is not None and abs(one - other) <= CLOSE * abs(other)
-    said = cell_text(cell).casefold()
+    said = cell_text(cell).casefold().replace("–", "-")
     return any(str(each).casefold() in said for each in (expected if isinstance(expected, list) else [expected]))
 
 
