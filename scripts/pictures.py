@@ -21,7 +21,8 @@ ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 WIDE, TALL, PHONE = (1280, 720), (1280, 860), (390, 780)
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
-expect.set_options(timeout=60_000)
+PATIENCE = 180_000
+expect.set_options(timeout=PATIENCE)
 
 
 class Tour:
@@ -168,6 +169,7 @@ def main(wanted: set[str]) -> None:
             with sync_playwright() as driver:
                 browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
                 page = browser.new_page()
+                page.set_default_timeout(PATIENCE)
                 tour = Tour(page, url, folder)
                 for stop, (width, height), go in STOPS:
                     page.set_viewport_size({"width": width, "height": height})
