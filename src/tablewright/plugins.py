@@ -46,9 +46,15 @@ Plugin: TypeAlias = EntryPoint | FilePlugin
 
 def plugins(group: str, name: str | None = None) -> list[Plugin]:
     """Of a group such as `tablewright.search`, or those of one name in it: those of files first."""
-    installed = entry_points(group=group) if name is None else entry_points(group=group, name=name)
-    files = [each for each in _of_files(group) if name is None or each.name == name]
-    return [*files, *installed]
+    return [
+        each for each in (*_of_files(group), *_installed(group, tuple(sys.path))) if name is None or each.name == name
+    ]
+
+
+@cache
+def _installed(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Found out once for the places that Python looks in: a file of each installed package is read for it."""
+    return tuple(entry_points(group=group))
 
 
 def names(group: str) -> list[str]:

@@ -134,29 +134,38 @@ class Ingest:
     async def _write(self, batch: list[tuple[Document, Digest | None]]) -> None:
         if not batch:
             return
-        texts = [text for _, digested in batch if digested for part in embedded(digested).values() for text in part]
+        texts = await asyncio.to_thread(
+            lambda: [text for _, each in batch if each for part in embedded(each).values() for text in part]
+        )
         vectors: NDArray[np.float16] = (await self._embedder.embed(texts)).astype(np.float16)
-        read, at = [], 0
-        for document, digested in batch:
-            if digested is None:
-                read.append(ReadDocument(document=document))
-                continue
-            of: dict[Target, NDArray[np.float16]] = {}
-            for target, part in embedded(digested).items():
-                of[target] = vectors[at : at + len(part)]
-                at += len(part)
-            read.append(
-                ReadDocument(
-                    document=document,
-                    text=digested.parsed.text,
-                    segments=digested.segments,
-                    summaries=digested.summaries,
-                    annotations=digested.annotations,
-                    vectors=of,
-                    embedder=self._embedder.name,
-                )
-            )
+        read = await asyncio.to_thread(with_vectors, batch, vectors, self._embedder.name)
         await self._store.documents.add_many(read)
+
+
+def with_vectors(
+    batch: Sequence[tuple[Document, Digest | None]], vectors: NDArray[np.float16], embedder: str
+) -> list[ReadDocument]:
+    read, at = [], 0
+    for document, digested in batch:
+        if digested is None:
+            read.append(ReadDocument(document=document))
+            continue
+        of: dict[Target, NDArray[np.float16]] = {}
+        for target, part in embedded(digested).items():
+            of[target] = vectors[at : at + len(part)]
+            at += len(part)
+        read.append(
+            ReadDocument(
+                document=document,
+                text=digested.parsed.text,
+                segments=digested.segments,
+                summaries=digested.summaries,
+                annotations=digested.annotations,
+                vectors=of,
+                embedder=embedder,
+            )
+        )
+    return read
 
 
 class Fresh(NamedTuple):

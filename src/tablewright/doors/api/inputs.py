@@ -42,7 +42,6 @@ def readable(name: str) -> str:
 
 Name = Annotated[str, StringConstraints(max_length=300), AfterValidator(writable)]
 TableName = Annotated[str, StringConstraints(max_length=300), AfterValidator(readable)]
-Written = Annotated[str, AfterValidator(writable)]
 Text = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(writable)]
 Typed = Annotated[str, StringConstraints(max_length=LONGEST_TYPED), AfterValidator(writable)]
 Question = Annotated[str, StringConstraints(min_length=1, max_length=4_000), AfterValidator(writable)]

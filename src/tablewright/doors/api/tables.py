@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tempfile
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, File, Form, Query, UploadFile
 from fastapi.responses import FileResponse
-from pydantic import ConfigDict, FiniteFloat
+from pydantic import ConfigDict, FiniteFloat, StringConstraints
 from pydantic import Field as Value
 
 from tablewright.app import FileOptions, Imported, TableSummary
 from tablewright.doors.api.answers import Json, Page, file_answer, file_responses, oldest_first
 from tablewright.doors.api.described import described
 from tablewright.doors.api.examples import COMPANY, EXAMPLES
-from tablewright.doors.api.inputs import SOME, After, Body, Limit, Name, TableId, TableName, Written
+from tablewright.doors.api.inputs import SOME, UNWRITABLE, After, Body, Limit, Name, TableId, TableName
 from tablewright.doors.api.seen import seen_table
 from tablewright.doors.api.uploads import safe_name, save
 from tablewright.doors.server.context import Visit, Visiting
+from tablewright.errors import BadFile
 from tablewright.table.model import Field, Noun
 
 router = APIRouter(tags=["tables"])
 
 Format = Literal["csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet"]
-Scalar = Written | int | FiniteFloat | bool | None
+Scalar = str | int | FiniteFloat | bool | None
+Heading = Annotated[str, StringConstraints(max_length=300)]
 
 
 class TablePage(Page, frozen=True):
@@ -72,7 +75,7 @@ class NewTable(Body):
     """Rows as objects; the columns are their keys, the types are found out from the values."""
 
     name: TableName
-    rows: list[dict[Name, Scalar | list[Written]]] = Value(min_length=1, max_length=100_000)
+    rows: list[dict[Heading, Scalar | list[str]]] = Value(min_length=1, max_length=100_000)
     key_field: Name = Value("", description="The column that names a row; else the first column of texts.")
 
     model_config = ConfigDict(
@@ -102,9 +105,19 @@ async def create_table(visit: Visiting, asked: NewTable) -> Json:
     visit.must_change()
     with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
         path = Path(folder) / "rows.json"
-        path.write_text(json.dumps(asked.rows), encoding="utf-8")
+        await asyncio.to_thread(write_rows, path, asked.rows)
         options = FileOptions(name=asked.name.strip() or "table", key_field=asked.key_field)
         return brought_in(await visit.tablewright.import_file(path, options))
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """As a file to import. Each text is looked at here, in a thread: a request may bring many."""
+    for row in rows:
+        for name, value in row.items():
+            for text in (name, *(value if isinstance(value, list) else (value,))):
+                if isinstance(text, str) and UNWRITABLE.search(text):
+                    raise BadFile("There is a NUL, or half a character, in the rows.")
+    path.write_text(json.dumps(rows), encoding="utf-8")
 
 
 @router.post("/tables/import", status_code=201, response_model=described(TableImported))
