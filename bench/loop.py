@@ -1,6 +1,6 @@
 """How long one request keeps the server from answering the others: the longest gap in its event loop.
 
-    python bench/loop.py [--only WORDS]
+    python bench/loop.py [--only WORDS,WORDS]
 
 Large and hostile things go through each door of a server, from a process of their own, while a task in the server's
 event loop notes how long the loop's thread has worked since it last came by, and another thread where it is stuck. What
@@ -267,7 +267,7 @@ CASES: dict[str, Send] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--only", default="", help="Cases with this in their name.")
+    parser.add_argument("--only", default="", help="Cases with one of these in their name; separated by commas.")
     parser.add_argument("--send", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.send:
@@ -286,7 +286,7 @@ def main() -> int:
             loop = Loop(server)
             print(server.url, file=sender.stdin, flush=True)
             sender.stdout.readline()
-            for name in (name for name in CASES if given.only in name):
+            for name in (name for name in CASES if any(words in name for words in given.only.split(","))):
                 loop.begin()
                 began = time.perf_counter()
                 print(name, file=sender.stdin, flush=True)

@@ -51,6 +51,8 @@ async def work(
                 log.warning("Could not look after the queue, and try again: %s", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), LOOK)
+        if store.database.away_for:
+            store.database.hurry()  # what cannot be written is done again by whoever comes next
         await conductor.drain()
     finally:
         await queue.leave()

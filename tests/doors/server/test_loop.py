@@ -1,0 +1,54 @@
+"""What takes long for a large input is done outside of the event loop; `bench/loop.py` measures it by the clock."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tablewright.corpus import ingest
+from tablewright.doors.api import tables
+from tablewright.journeys.ask import things, where
+from tests.doors.server.serving import served
+
+HEAVY = (
+    (tables, "write_rows"),
+    (ingest, "embedded"),
+    (ingest, "with_vectors"),
+    (things, "tables_of_rows"),
+    (things, "described_table"),
+    (where, "group_of"),
+)
+
+
+def test_rows_documents_and_questions_are_worked_on_in_other_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: dict[str, set[int]] = {name: set() for _, name in HEAVY}
+
+    def note(module: ModuleType, name: str) -> None:
+        work = getattr(module, name)
+
+        def noted(*given: Any, **named: Any) -> Any:
+            threads[name].add(threading.get_ident())
+            return work(*given, **named)
+
+        monkeypatch.setattr(module, name, noted)
+
+    for module, name in HEAVY:
+        note(module, name)
+    with served(tmp_path) as server, server.client() as http:
+
+        async def loop_thread(_: object) -> int:
+            return threading.get_ident()
+
+        of_loop = server.do(loop_thread)
+        http.post("/api/v1/tables", json={"name": "t", "rows": [{"A": "x"}]}).raise_for_status()
+        table = "| Part | Price |\n|---|---|\n" + "| Bolt | 3 |\n" * 4
+        http.post("/api/v1/documents", files={"files": ("parts.md", table.encode())}).raise_for_status()
+        http.post("/api/v1/ask", json={"question": "What does a bolt cost?"}).raise_for_status()
+    assert all(threads.values()), threads
+    assert not any(of_loop in used for used in threads.values()), threads
