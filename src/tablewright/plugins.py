@@ -46,9 +46,8 @@ Plugin: TypeAlias = EntryPoint | FilePlugin
 
 def plugins(group: str, name: str | None = None) -> list[Plugin]:
     """Of a group such as `tablewright.search`, or those of one name in it: those of files first."""
-    return [
-        each for each in (*_of_files(group), *_installed(group, tuple(sys.path))) if name is None or each.name == name
-    ]
+    found: list[Plugin] = [*_of_files(group), *_installed(group, tuple(sys.path))]
+    return [each for each in found if name is None or each.name == name]
 
 
 @cache
