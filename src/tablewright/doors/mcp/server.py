@@ -30,7 +30,7 @@ from tablewright.doors.server.errors import NotLoggedIn, TooMany, error_response
 from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.origin import LOOPBACK
 from tablewright.doors.server.paths import hider
-from tablewright.errors import BadSetting
+from tablewright.errors import BadSetting, Unreachable
 from tablewright.table.access import EVERY_SCOPE, Person, Role
 
 ACTOR = "assistant"
@@ -142,7 +142,7 @@ class BearerGuard:
             return
         try:
             found = await self._entrance.who(HTTPConnection(scope))
-        except (TooMany, NotLoggedIn) as error:
+        except (TooMany, NotLoggedIn, Unreachable) as error:
             await error_response(error)(scope, receive, send)
             return
         if found is not None:
