@@ -104,11 +104,10 @@ def server_part(options: Options) -> bool:
 def answered(visitor: Visitor, stopped: float, back: float) -> bool:
     """Whoever asked right before it was stopped may have waited, and whoever comes later is told at once."""
     known = stopped + SLOWEST
-    health = visitor.of("health")
+    health = visitor.of("health", stopped)
     unready = visitor.of("ready", known, back)
     ready = [each.at - back for each in visitor.of("ready", back) if each.status == 200]
     slow = max(health, key=lambda each: each.seconds)
-    print(f"  /health was slowest {slow.at - stopped:.1f} s after it was stopped")
     held = [
         hold(
             f"/health answered {len(health)} times, in {slow.seconds:.2f} s at most",
