@@ -88,7 +88,7 @@ class RunBanner:
         )
 
     def _show_failure(self, run: Run, status: str) -> None:
-        cause, is_setting = for_page(run.error or "")
+        cause = cause_of(run.error or "")
         lines = [cause] if cause else []
         if run.done:
             lines.append(
@@ -103,7 +103,8 @@ class RunBanner:
             raise_it = t("Raise the budget under Settings, then fill the rest.")
             self._show(run.id, status, t(OVER_BUDGET), [*lines, raise_it])
             return
-        self._show(run.id, status, t(FAILURES[status]), [*lines, t(REMEDY) if is_setting else ""], retry=True)
+        remedy = t(REMEDY) if status == "paused" else ""  # then the search, the web or the model did not answer
+        self._show(run.id, status, t(FAILURES[status]), [*lines, remedy], retry=True)
 
     async def explain_empty(self, run: Run) -> bool:
         """After a run that is done: where it found nothing at all, why, and what may help. Whether it was so."""
@@ -153,15 +154,10 @@ class RunBanner:
         await self._on_retry()
 
 
-def for_page(error: str) -> tuple[str, bool]:
-    """What a run says of its end, and whether a setting may mend it. A sentence that names a variable is for those at a
-    terminal."""
-    sentences = error.split(". ")
-    kept = [each for each in sentences if "TABLEWRIGHT_" not in each]
-    cause = ". ".join(kept).strip()
-    if cause and not cause.endswith((".", "!", "?", "…")):
-        cause += "."
-    return cause, len(kept) < len(sentences)
+def cause_of(error: str) -> str:
+    """What a run says of its end. A sentence that names a variable is for those at a terminal."""
+    cause = ". ".join(each for each in error.split(". ") if "TABLEWRIGHT_" not in each).strip()
+    return cause if not cause or cause.endswith((".", "!", "?", "…")) else f"{cause}."
 
 
 def in_words(empty: Mapping[str, Any]) -> str:
