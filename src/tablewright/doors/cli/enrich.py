@@ -270,7 +270,7 @@ async def apply_all(tablewright: Tablewright, head: ProposalHead, *, show: bool)
     if head.counts.get("open"):
         done = await tablewright.changes.apply_unseen(head.id)
         if show:
-            await print_result(tablewright, head.table_id)
+            await print_result(tablewright, head)
             views.say_applied(done, await tablewright.proposal(head.id))
     return True
 
@@ -433,12 +433,13 @@ async def print_estimate(
         views.print_estimate(likely)
 
 
-async def print_result(tablewright: Tablewright, table_id: str) -> None:
+async def print_result(tablewright: Tablewright, head: ProposalHead) -> None:
     from tablewright.doors.cli import output
 
-    table = await tablewright.table(table_id)
-    rows = await tablewright.page(table_id, limit=PREVIEW)
-    count = await tablewright.count(table_id)
-    output.print_rows(f"{table.name} ({count:,} rows)", table, rows)
+    table = await tablewright.table(head.table_id)
+    rows = await tablewright.page(table.id, limit=PREVIEW)
+    count = await tablewright.count(table.id)
+    asked = {field.name for field in head.fields}
+    output.print_rows(f"{table.name} ({count:,} rows)", table, rows, first=asked)
     if count > len(rows):
         output.say(f"… {count - len(rows):,} more rows.")

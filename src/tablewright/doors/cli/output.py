@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
@@ -120,14 +120,20 @@ def grid(title: str, columns: Sequence[str], lines: Iterable[Iterable[str | Text
     return table
 
 
-def print_rows(title: str, table: Table, rows: Sequence[Row], *, cost: bool = False) -> None:
-    """As many columns as the terminal is wide; the names of the rows and the asked columns come first. With `cost`
-    each cell that a run has worked on says what it cost."""
+def print_rows(
+    title: str, table: Table, rows: Sequence[Row], *, cost: bool = False, first: Collection[str] = ()
+) -> None:
+    """As many columns as the terminal is wide: the names of the rows, then the columns in `first`, then others that
+    were asked for. With `cost` each cell that a run has worked on says what it cost."""
     fields = table.shown_fields
     widths = {field.name: natural_width(field, rows, cost=cost) for field in fields}
     budget = stdout().width - 8
     chosen: set[str] = set()
-    for field in sorted(fields, key=lambda field: (field.name != table.key_field, not field.is_asked)):
+
+    def order(field: Field) -> tuple[bool, bool, bool]:
+        return field.name != table.key_field, field.name not in first, not field.is_asked
+
+    for field in sorted(fields, key=order):
         if not chosen or widths[field.name] <= budget:
             chosen.add(field.name)
             budget -= widths[field.name]
