@@ -1,0 +1,71 @@
+"""The advisor: a conversation about what to buy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tablewright.application.base import Application
+from tablewright.engine.progress import Watch, ignore
+from tablewright.errors import EditConflict
+from tablewright.policies import terms_of
+from tablewright.table.model import Step
+from tablewright.table.shortlist import ChatReply, ShortlistState
+from tablewright.table.wording import within_bounds
+
+
+class Advising(Application):
+    async def begin_shortlist(self) -> ShortlistState:
+        """A new conversation about what to buy."""
+        return await self._store.shortlists.start()
+
+    async def shortlist_turn(
+        self,
+        shortlist_id: str,
+        message: str,
+        *,
+        watch: Watch = ignore,
+        tell: Callable[[Step], None] = lambda _: None,
+        exports: Path | None = None,
+    ) -> tuple[ShortlistState, ChatReply]:
+        """What somebody says, or the label of a button, and what the advisor replies. `exports` is the folder for the
+        files that they ask for, whatever place they name: on a server it must be given. While one turn is taken no
+        other is: both would spend, and one reply would be lost."""
+        from tablewright.journeys.shortlist.context import TurnContext
+        from tablewright.journeys.shortlist.shortlist import Shortlist
+        from tablewright.policies import rates_of, shortlist_limits
+
+        if shortlist_id in self._turns:
+            raise EditConflict(
+                "The last turn of this conversation is still under way; nothing was done.",
+                advice="Wait for its reply, then say it again.",
+            )
+        self._turns.add(shortlist_id)
+        try:
+            context = TurnContext(
+                self._store,
+                await self._open_tools(("web", "model")),
+                actor=self._actor,
+                terms=terms_of(self.settings),
+                limits=shortlist_limits(self.settings),
+                rates=rates_of(self.settings),
+                concurrency=self.settings.rows_at_once,
+                watch=watch,
+                tell=tell,
+                folder=exports,
+            )
+            async with self._spending():
+                return await Shortlist(context).turn(shortlist_id, within_bounds(message, "message"))
+        finally:
+            self._turns.discard(shortlist_id)
+
+    async def shortlist(self, shortlist_id: str) -> ShortlistState:
+        return await self._store.shortlists.get(shortlist_id)
+
+    async def shortlists(self) -> list[ShortlistState]:
+        """The newest first."""
+        return await self._store.shortlists.all()
+
+    async def remove_shortlist(self, shortlist_id: str) -> None:
+        """Its table stays."""
+        await self._store.shortlists.remove(shortlist_id)

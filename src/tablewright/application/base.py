@@ -1,0 +1,107 @@
+"""What all that the application does has in common: where things are kept, who acts, and who pays."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from tablewright.engine.changes import Changes
+from tablewright.jobs.jobs import Jobs
+from tablewright.journeys.enrich import OpenTools
+from tablewright.settings import SAMPLE_WEB, Settings
+from tablewright.store.quotas import MEGABYTE
+from tablewright.store.store import Store
+from tablewright.strategies.tools import NO_TOOLS, Need, Tools
+from tablewright.table.model import Table
+from tablewright.table.usage import metered
+from tablewright.works import Works
+
+if TYPE_CHECKING:
+    from tablewright.assembly import Given, Toolbox
+    from tablewright.journeys.ask.things import RowTable
+    from tablewright.table.usage import Usage
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+
+
+class Application:
+    settings: Settings
+    changes: Changes
+    jobs: Jobs
+    on_missing_model: Callable[[], None]
+    _store: Store
+    _actor: str
+    _stack: AsyncExitStack
+    _works: Works
+    _toolbox: Toolbox | None
+    _given: Given | None
+    _sample_toolbox: Toolbox | None
+    _row_tables: dict[int, list[RowTable]]
+    _turns: set[str]
+    """The conversations in which a turn is being taken."""
+
+    async def _charge_files(self, paths: Sequence[Path]) -> None:
+        """What somebody hands in through a server counts towards their limit, whatever becomes of it."""
+        if self._store.database.acting.person is not None:
+            sizes = await asyncio.to_thread(lambda: sum(path.stat().st_size for path in paths if path.is_file()))
+            await self._store.quotas.charge("uploads", sizes / MEGABYTE)
+
+    async def is_sample(self, table_id: str) -> bool:
+        """Whether the table came with Tablewright: what it is about is fictional, and is found in the sample web."""
+        return await self._store.imports.is_sample(table_id)
+
+    async def table(self, name_or_id: str) -> Table:
+        """Without its rows."""
+        return await self._store.tables.find(name_or_id)
+
+    @asynccontextmanager
+    async def _spending(self) -> AsyncIterator[None]:
+        """Around what may cost money and is no run: with a budget to itself, counted for whoever it is done for, and
+        refused to those who have spent all that they may this month."""
+        await self._store.quotas.left()
+        person = self._store.database.acting.person
+        with self._apart(), metered() as meter:
+            try:
+                yield
+            finally:
+                await self._store.quotas.spend(person.id if person else "", meter.usage.cost_usd)
+
+    def _apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
+        """A server does the work of many: there each piece of work has the budget to itself. A command does one."""
+        return self._tools.apart(before) if self.jobs.serves_others else nullcontext()
+
+    async def _open_tools(self, needs: Collection[Need]) -> Tools:
+        return await self._tools.open(needs, self._store) if needs else NO_TOOLS
+
+    @property
+    def _tools(self) -> Toolbox:
+        from tablewright.assembly import NOTHING_GIVEN, Toolbox
+
+        if self._toolbox is None:
+            given = self._given or NOTHING_GIVEN
+            self._toolbox = Toolbox(self.settings, self._store, self._stack, self.on_missing_model, given)
+        return self._toolbox
+
+    @property
+    def _sample_tools(self) -> Toolbox:
+        from tablewright.assembly import Toolbox
+
+        if self._sample_toolbox is None:
+            self._sample_toolbox = Toolbox(replace(self.settings, **SAMPLE_WEB), self._store, self._stack)
+        return self._sample_toolbox
+
+    async def _tools_for(self, table_id: str) -> Toolbox:
+        return self._sample_tools if await self.is_sample(table_id) else self._tools
+
+    async def _opener_for(self, table_id: str) -> OpenTools:
+        toolbox = await self._tools_for((await self.table(table_id)).id)
+
+        async def open_tools(needs: Collection[Need]) -> Tools:
+            return await toolbox.open(needs, self._store) if needs else NO_TOOLS
+
+        return open_tools

@@ -1,0 +1,166 @@
+"""Your documents: adding, asking, looking up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tablewright.application.base import AnyPath, Application
+from tablewright.errors import UsageError
+from tablewright.journeys.files import Imported
+from tablewright.policies import documents_unasked, terms_of
+from tablewright.store.conversations import Conversation
+from tablewright.table.form import Form, KnownGroup
+from tablewright.table.model import Step
+from tablewright.table.text import plural
+from tablewright.table.wording import within_bounds
+from tablewright.works import ingest_spec
+
+if TYPE_CHECKING:
+    from tablewright.corpus.ingest import Ingested, Reading
+    from tablewright.journeys.ask.ask import Asker
+    from tablewright.journeys.ask.retrieval import Retrieval
+    from tablewright.journeys.documents import DocumentReport
+    from tablewright.table.corpus import Document
+    from tablewright.table.reply import Reply
+
+LONGEST_KIND = 40
+
+
+class Documents(Application):
+    async def add_documents(
+        self,
+        paths: Sequence[AnyPath],
+        *,
+        kind: str = "",
+        workers: int = 0,
+        watch: Callable[[Reading], None] = lambda _: None,
+    ) -> Ingested:
+        """Files and folders; only what is new or has changed is read. `kind` says what all of them are."""
+        files = [Path(path) for path in paths]
+        await self._charge_files(files)
+        spec = ingest_spec(files, workers, kind_of(kind) if kind else "")
+        return await self.jobs.perform("ingest", "", spec, partial(self._works.ingest, watch=watch))
+
+    async def documents(self, *, kind: str = "", readable: bool | None = None) -> list[Document]:
+        found = await self._store.documents.all(readable=readable)
+        return [document for document in found if not kind or document.kind == kind]
+
+    async def document_facts(self) -> dict[str, int]:
+        """How many facts and rows were read from each document, by its id."""
+        return await self._store.documents.facts()
+
+    async def document(self, name: str) -> DocumentReport:
+        """By its id, file name or path, with what was read from it."""
+        from tablewright.journeys import documents
+
+        return await documents.report(self._store, name)
+
+    async def remove_documents(self, names: Sequence[str]) -> list[Document]:
+        """With everything that was made of them; all of them or, where one is not there, none."""
+        found = {document.id: document for document in [await self._store.documents.get(name) for name in names]}
+        await self._store.documents.remove(list(found))
+        return list(found.values())
+
+    async def annotate_documents(self, names: Sequence[str], watch: Callable[[Reading], None] = lambda _: None) -> int:
+        """Facts that the model finds beyond those of the rules; how many were new."""
+        from tablewright.journeys import documents
+
+        corpus, model = await self._tools.open_corpus(self._store), await self._tools.open_model()
+        async with self._spending():
+            return await documents.annotate(self._store, corpus, model, names, watch)
+
+    async def table_of_documents(self, name: str, *, kind: str = "") -> Imported:
+        """A table with a row for each document that could be read."""
+        from tablewright.journeys import documents
+
+        return await documents.as_table(self._store, name, kind=kind, actor=self._actor)
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        conversation: str = "",
+        agreed: bool = False,
+        tell: Callable[[Step], None] = lambda _: None,
+    ) -> Reply:
+        """A question about the documents, alone or in a conversation. Before very many of them are read for it, the
+        reply asks, unless `agreed`."""
+        asker = await self._open_asker(tell)
+        async with self._spending():
+            return await asker.ask(within_bounds(question), conversation, agreed=agreed)
+
+    async def query_documents(self, form: Form, *, conversation: str = "") -> Reply:
+        """What is known of the documents, by conditions that say just what they say; no model is asked."""
+        return await (await self._open_asker()).query(form, conversation)
+
+    async def more_rows(self, conversation: str) -> Reply:
+        """The next rows of the last list in a conversation; no model is asked."""
+        return await (await self._open_asker()).more(conversation)
+
+    async def known_of_documents(self) -> list[KnownGroup]:
+        """The kinds of documents, and the tables inside them, with the columns that a form can use."""
+        return await (await self._open_asker()).known()
+
+    async def set_document_kind(self, names: Sequence[str], kind: str) -> None:
+        """What these documents are, said by a person; it stays when they are read again."""
+        found = [await self._store.documents.get(name) for name in names]
+        await self._store.kinds.set_kinds(dict.fromkeys((document.id for document in found), kind_of(kind)), "person")
+
+    async def _open_asker(self, tell: Callable[[Step], None] = lambda _: None) -> Asker:
+        from tablewright.journeys.ask.ask import Asker
+
+        return Asker(
+            self._store,
+            await self._tools.open_corpus(self._store),
+            await self._tools.open_model(),
+            open_tools=self._open_tools,
+            actor=self._actor,
+            terms=terms_of(self.settings),
+            concurrency=self.settings.rows_at_once,
+            unasked=documents_unasked(self.settings),
+            tell=tell,
+            row_tables=self._row_tables,
+        )
+
+    async def conversation(self, conversation_id: str) -> Conversation:
+        return await self._store.conversations.get(conversation_id)
+
+    async def conversations(self) -> list[Conversation]:
+        """Without their turns, the newest first."""
+        return await self._store.conversations.all()
+
+    async def remove_conversation(self, conversation_id: str) -> None:
+        """With the rows of its answers."""
+        await self._store.conversations.remove(conversation_id)
+
+    async def export_result(self, result_id: str, path: AnyPath, *, folders: bool = False) -> int:
+        """All rows of a reply; how many. `folders`: with where each document lies, not only its name."""
+        from tablewright.journeys import documents
+
+        path = Path(path)
+        count = await documents.export_result(self._store, result_id, path, folders=folders)
+        await self._store.audit.note(
+            "export", f"result {result_id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
+        )
+        return count
+
+    async def document_text(self, name: str) -> str:
+        """The whole text of a document, as it was read; evidence points into it."""
+        return (await self._store.documents.retrieved((await self._store.documents.get(name)).id)).text
+
+    @property
+    def retrieval(self) -> Retrieval:
+        """The five tools that answers are made with, for those who ask by themselves."""
+        from tablewright.journeys.ask.retrieval import Retrieval
+
+        return Retrieval(self._store, partial(self._tools.open_corpus, self._store), self._open_asker)
+
+
+def kind_of(text: str) -> str:
+    kind = " ".join(text.lower().split())
+    if not kind or len(kind) > LONGEST_KIND:
+        raise UsageError(f"A kind has 1 to {LONGEST_KIND} characters.", advice="One or two words: lab report.")
+    return kind

@@ -1,0 +1,135 @@
+"""Filling columns: planned, refreshed, rechecked, now or on a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tablewright.application.base import Application
+from tablewright.engine.fill import Fill
+from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.progress import Watch, ignore
+from tablewright.journeys import enrich, refresh
+from tablewright.journeys.refresh import Round
+from tablewright.policies import retry_policy, terms_of
+from tablewright.store.runs import PERSON
+from tablewright.store.staleness import StaleCell
+from tablewright.strategies.strategy import Strategy
+from tablewright.table.feed import Routine
+from tablewright.table.model import Field, RowId
+from tablewright.works import recheck_spec
+
+if TYPE_CHECKING:
+    from tablewright.engine.recheck import Rechecked
+    from tablewright.jobs.durable import DurableFill
+    from tablewright.jobs.schedules import Schedule
+
+
+class Filling(Application):
+    async def plan_enrich(
+        self,
+        table_id: str,
+        fields: Sequence[Field],
+        strategy: str | Strategy = "",
+        *,
+        usual: str = "",
+        params: Mapping[str, str] | None = None,
+        row_ids: Sequence[RowId] | None = None,
+        again: bool = False,
+        max_rows: int | None = None,
+        concurrency: int | None = None,
+        retry: RetryPolicy | None = None,
+        sources: str = "",
+        watch: Watch = ignore,
+    ) -> Fill:
+        """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
+        `await fill.estimate()` says before what it is likely to take. With `again` it also looks for what earlier runs
+        did not find.
+
+        Without `strategy` a formula is computed and a question answered by the `usual` one: from the web, or from the
+        documents where `sources`, or the setting of that name, is only these. A strategy that is an object, not a
+        name, is known to this process alone: run it here, not as `durable`."""
+        return await enrich.plan(
+            self._store,
+            table_id,
+            fields,
+            strategy,
+            usual=usual or ("documents" if (sources or self.settings.sources).strip() == "docs" else "pipeline"),
+            params=params,
+            open_tools=await self._opener_for(table_id),
+            row_ids=row_ids,
+            again=again,
+            max_rows=max_rows,
+            concurrency=concurrency or self.settings.rows_at_once,
+            retry=retry or retry_policy(self.settings),
+            terms=terms_of(self.settings),
+            watch=watch,
+        )
+
+    async def stale(self, table_id: str) -> list[StaleCell]:
+        """The cells of which an input has changed since they were filled."""
+        return await self._store.log.stale(table_id)
+
+    async def stale_rounds(self, table_id: str, fields: Sequence[str] = ()) -> list[Round]:
+        """What is stale, in the order in which it can be filled again; each round is applied before the next."""
+        return await refresh.rounds(self._store, table_id, fields)
+
+    async def plan_refresh(
+        self, table_id: str, of: Round, *, waiting: bool = False, watch: Watch = ignore
+    ) -> Fill | None:
+        """A run over exactly these cells; None while they wait for others that are stale. With `waiting` they do not,
+        to estimate what all would take."""
+        return await refresh.plan(
+            self._store,
+            table_id,
+            of,
+            waiting=waiting,
+            open_tools=await self._opener_for(table_id),
+            concurrency=self.settings.rows_at_once,
+            retry=retry_policy(self.settings),
+            terms=terms_of(self.settings),
+            watch=watch,
+        )
+
+    async def recheck(
+        self,
+        table_id: str,
+        fields: Sequence[str] = (),
+        *,
+        row_ids: Sequence[RowId] | None = None,
+        dry_run: bool = False,
+        watch: Watch = ignore,
+    ) -> Rechecked:
+        """Looks whether the cited pages still say what the cells say. `jobs.stop()` stops it; what was seen counts."""
+        table = await self.table(table_id)
+        spec = recheck_spec(self._actor, fields, row_ids=row_ids, dry_run=dry_run)
+        return await self.jobs.perform("recheck", table.id, spec, partial(self._works.recheck, watch=watch))
+
+    async def start_recheck(
+        self,
+        table_id: str,
+        fields: Sequence[str] = (),
+        *,
+        row_ids: Sequence[RowId] | None = None,
+        dry_run: bool = False,
+    ) -> str:
+        """As `recheck`, but does not wait for it; the id of its run."""
+        table = await self.table(table_id)
+        spec = recheck_spec(self._actor, fields, row_ids=row_ids, dry_run=dry_run)
+        return await self.jobs.begin("recheck", table.id, spec)
+
+    async def schedule(self, table_id: str, routine: Routine, every: str, *, apply: bool = False) -> Schedule:
+        """Does it every hour, day or week, or by a cron expression, as long as a worker is up. What a refresh finds is
+        a proposal, unless `apply`."""
+        table_id = (await self.table(table_id)).id
+        person = self._store.database.acting.person
+        spec = recheck_spec(self._actor) | {"apply": apply, PERSON: person.id if person else ""}
+        schedule = await self.jobs.schedule(table_id, routine, every, spec)
+        await self._store.tables.note_schedule(table_id)
+        return schedule
+
+    async def durable(self, fill: Fill, watch: Watch = ignore) -> Fill | DurableFill:
+        """The same run, so that another process can go on with it if this one dies. Where workers are up they do it. A
+        run that asks nobody, such as a computation, stays as it is: it is done again in no time."""
+        return await self.jobs.durable(fill, watch) if fill.asks_others else fill

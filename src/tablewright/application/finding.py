@@ -1,0 +1,81 @@
+"""Finding the rows of a table from a description."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tablewright.application.base import Application
+from tablewright.policies import terms_of
+from tablewright.table.form import Where
+from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
+from tablewright.table.model import Field
+from tablewright.table.wording import within_bounds
+from tablewright.works import find_spec
+
+if TYPE_CHECKING:
+    from tablewright.engine.estimate import Estimate
+    from tablewright.journeys.find.find import Finder
+
+
+class Finding(Application):
+    async def begin_find(
+        self,
+        question: str,
+        *,
+        fields: Sequence[Field] = (),
+        conditions: Sequence[Where] = (),
+        rows: int = DEFAULT_ROWS,
+    ) -> Listing:
+        """Plans a table of the things that are described; `find_rows` finds its rows. `fields` are its columns, the
+        first of which names the things; without them the model chooses. `conditions` are demanded of every row, beside
+        what the question says."""
+        finder = await self._finder()
+        async with self._spending():
+            return await finder.begin(within_bounds(question), fields=fields, conditions=conditions, rows=rows)
+
+    async def find_rows(
+        self,
+        table_id: str,
+        *,
+        fill: bool = True,
+        more: bool = False,
+        rows: int = 0,
+        watch: Callable[[FindEvent], None] = lambda _: None,
+    ) -> FoundRows:
+        """Finds the rows of a planned table, to the end or on from where it was cut off; with `more`, further ones,
+        for `rows` in all. With `fill`, cells that no list states are looked for."""
+        listing = await self._store.listings.get(table_id)
+        spec = find_spec(self._actor, listing.plan.question, fill=fill, more=more, rows=rows)
+        return await self.jobs.perform("find", listing.table_id, spec, partial(self._works.find, watch=watch))
+
+    async def start_find(self, table_id: str, *, fill: bool = True, more: bool = False, rows: int = 0) -> str:
+        """As `find_rows`, but does not wait for it; the id of its run."""
+        listing = await self._store.listings.get(table_id)
+        spec = find_spec(self._actor, listing.plan.question, fill=fill, more=more, rows=rows)
+        return await self.jobs.begin("find", listing.table_id, spec)
+
+    async def found_rows(self, table_id: str) -> FoundRows:
+        """What the search for the rows of a table came to so far."""
+        from tablewright.journeys.find.account import account
+
+        return await account(self._store, await self._store.listings.get(table_id))
+
+    async def list_plan(self, table_id: str) -> ListPlan:
+        """What a search for the rows of a table looks for."""
+        return (await self._store.listings.get(table_id)).plan
+
+    async def estimate_find(self, table_id: str) -> Estimate:
+        """What finding the rows of a planned table is likely to take."""
+        from tablewright.journeys.find.expected import expected
+
+        listing = await self._store.listings.get(table_id)
+        return expected(listing, await self._open_tools(("web", "model")), terms_of(self.settings))
+
+    async def _finder(self) -> Finder:
+        from tablewright.journeys.find.find import Finder
+
+        return Finder(
+            self._store, await self._open_tools(("web", "model")), actor=self._actor, terms=terms_of(self.settings)
+        )

@@ -1,0 +1,119 @@
+"""Deep research: a plan, a run, a report, and questions to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tablewright.application.base import AnyPath, Application
+from tablewright.policies import terms_of
+from tablewright.table.model import Step
+from tablewright.table.research import (
+    DEFAULT_TASKS,
+    Answered,
+    Brief,
+    Research,
+    ResearchEstimate,
+    ResearchEvent,
+    ResearchRequest,
+)
+from tablewright.table.wording import within_bounds
+from tablewright.works import research_spec
+
+if TYPE_CHECKING:
+    from tablewright.journeys.research.research import Researcher
+
+
+class Researching(Application):
+    async def plan_research(
+        self, request: ResearchRequest, *, max_tasks: int = DEFAULT_TASKS, before: Brief | None = None, change: str = ""
+    ) -> Brief:
+        """What a question asks for, as a plan that its user can still change in words; nothing is searched or kept."""
+        researcher = await self._researcher()
+        request = msgspec.structs.replace(request, question=within_bounds(request.question))
+        async with self._spending():
+            return await researcher.brief(request, max_tasks=max_tasks, before=before, change=change)
+
+    async def estimate_research(self, brief: Brief, *, max_tasks: int = DEFAULT_TASKS) -> ResearchEstimate:
+        from tablewright.journeys.research.estimate import estimate
+
+        return estimate(brief, await self._open_tools(("web", "model")), max_tasks)
+
+    async def begin_research(
+        self, asked: ResearchRequest | str, *, brief: Brief | None = None, max_tasks: int = DEFAULT_TASKS
+    ) -> Research:
+        """Planned, with a table of its own; `run_research` does it. `brief` is a plan that was made before."""
+        request = ResearchRequest(question=asked) if isinstance(asked, str) else asked
+        if brief is None:
+            brief = await self.plan_research(request, max_tasks=max_tasks)
+        researcher = await self._researcher()
+        async with self._spending():
+            return await researcher.begin(brief, max_tasks=max_tasks)
+
+    async def run_research(
+        self, research_id: str, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
+    ) -> Research:
+        """To the end, or on from where it was cut off; what a finished one came to is returned as it is."""
+        research = await self._store.researches.get(research_id)
+        spec = research_spec(self._actor, research, minutes)
+        work = partial(self._works.research, watch=watch)
+        return await self.jobs.perform("research", research.table_id, spec, work)
+
+    async def start_research(self, research_id: str, *, minutes: float | None = None) -> str:
+        """As `run_research`, but does not wait for it; the id of its run."""
+        research = await self._store.researches.get(research_id)
+        return await self.jobs.begin("research", research.table_id, research_spec(self._actor, research, minutes))
+
+    async def refine_research(
+        self, research_id: str, question: str, *, tell: Callable[[Step], None] = lambda _: None
+    ) -> Answered:
+        """A follow-up question: from what is stored or, where that does not say, from a search."""
+        from tablewright.journeys.research.refine import refine
+
+        research = await self._store.researches.get(research_id)
+        tools = await self._open_tools(("web", "model"))
+        async with self._spending():
+            return await refine(self._store, tools, research, within_bounds(question), tell)
+
+    async def research(self, research_id: str) -> Research:
+        return await self._store.researches.get(research_id)
+
+    async def researches(self) -> list[Research]:
+        """Without their rounds, the newest first."""
+        return await self._store.researches.all()
+
+    async def research_report(self, research_id: str) -> dict[str, Any]:
+        """All of it as one JSON document."""
+        from tablewright.journeys.research.files import research_report
+
+        return research_report(await self.research(research_id))
+
+    async def write_report(self, research_id: str, path: AnyPath) -> None:
+        """As .md, .html, .docx or .json."""
+        from tablewright.journeys.research.files import write_report
+
+        path = Path(path)
+        await write_report(await self.research(research_id), path)
+        await self._store.audit.note("export", f"research {research_id}", f"its report as {path.suffix}")
+
+    async def remove_research(self, research_id: str) -> None:
+        """Its table stays."""
+        await self._store.researches.remove(research_id)
+
+    async def _researcher(
+        self, *, minutes: float | None = None, watch: Callable[[ResearchEvent], None] = lambda _: None
+    ) -> Researcher:
+        from tablewright.journeys.research.research import Researcher
+
+        return Researcher(
+            self._store,
+            await self._open_tools(("web", "model")),
+            actor=self._actor,
+            minutes=minutes,
+            terms=terms_of(self.settings),
+            watch=watch,
+        )

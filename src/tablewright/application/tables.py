@@ -1,0 +1,220 @@
+"""Tables: in and out of files, read, shared, renamed and removed, and their history."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tablewright.application.base import AnyPath, Application
+from tablewright.errors import BadField, NotFound
+from tablewright.journeys import enrich
+from tablewright.journeys.files import (
+    Exported,
+    FileOptions,
+    Imported,
+    KnownFile,
+    Preview,
+    add_new_rows,
+    check_names,
+    export_file,
+    import_file,
+    import_rows,
+    import_table,
+    preview,
+    recognise,
+)
+from tablewright.policies import terms_of
+from tablewright.settings import SAMPLE_WEB
+from tablewright.store.imports import SAMPLE
+from tablewright.store.log import CellVersion, Change
+from tablewright.store.tables import TableSummary
+from tablewright.table.access import Shareable, Shared
+from tablewright.table.fieldspec import parse_field
+from tablewright.table.model import Cell, Field, Row, RowId, Table
+from tablewright.table.text import plural
+
+if TYPE_CHECKING:
+    pass
+
+DEFAULT_OPTIONS = FileOptions()
+WINDOW = 1_000
+"""Rows that are read at once."""
+
+
+class Tables(Application):
+    async def import_file(
+        self,
+        path: AnyPath,
+        options: FileOptions = DEFAULT_OPTIONS,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Imported:
+        path = Path(path)
+        await self._charge_files([path])
+        return await import_file(self._store, path, options, actor=self._actor, progress=progress)
+
+    async def import_rows(self, rows: Iterable[Mapping[str, Any]], options: FileOptions = DEFAULT_OPTIONS) -> Imported:
+        """A table of what a program has in memory; the types of its columns are found out as for a JSON file."""
+        return await import_rows(self._store, rows, options, actor=self._actor)
+
+    async def import_table(self, table: Table) -> Table:
+        """A copy of a table in memory, with its evidence as it is stated there."""
+        return await import_table(self._store, table, actor=self._actor)
+
+    async def preview_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> Preview:
+        """What a file would become. Nothing is imported."""
+        return await preview(path, options)
+
+    async def create_table(self, name: str, fields: Sequence[Field]) -> Table:
+        """Without rows; the first column says what a row is about."""
+        if not name.strip():
+            raise BadField("The table needs a name.")
+        check_names([field.name for field in fields])
+        return await self._store.tables.create(
+            name.strip(), fields, key_field=fields[0].name, actor=self._actor, note="created"
+        )
+
+    async def add_sample(self) -> Table:
+        """The sample's companies, with columns that are read, now, from the sample web by the built-in reader: no key,
+        no internet, nothing to pay."""
+        from tablewright.assembly import BUILTIN, Toolbox
+        from tablewright.sample import COLUMNS
+
+        with as_file(files("tablewright.sample") / "companies.csv") as path:
+            options = FileOptions(name="Sample companies", origin=f"{SAMPLE}companies")
+            table = (await import_file(self._store, path, options, actor=self._actor)).table
+        settings = replace(self.settings, **SAMPLE_WEB, model=BUILTIN, model_fallback="", model_strong="")
+        async with AsyncExitStack() as stack:
+            fill = await enrich.plan(
+                self._store,
+                table.id,
+                [parse_field(text) for text in COLUMNS],
+                "pipeline",
+                open_tools=Toolbox(settings, self._store, stack).open,
+                terms=terms_of(settings),
+            )
+            filled = await fill.run()
+        await self.changes.apply_unseen(filled.proposal_id)
+        return table
+
+    async def recognise_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> KnownFile | None:
+        """The table that the file became when it was imported before, if any."""
+        return await recognise(self._store, path, options)
+
+    async def add_new_rows(self, known: KnownFile) -> None:
+        """Of a file that has changed since it was imported; what is in its table stays as it is."""
+        await add_new_rows(self._store, known, actor=self._actor)
+
+    async def export_file(
+        self,
+        table_id: str,
+        path: AnyPath,
+        *,
+        evidence: bool = False,
+        cost: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Exported:
+        table, path = await self.table(table_id), Path(path)
+        written = await export_file(self._store, table.id, path, evidence=evidence, cost=cost, progress=progress)
+        count = written.rows
+        await self._store.audit.note(
+            "export", f"table {table.id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
+        )
+        return written
+
+    async def tables(self) -> list[TableSummary]:
+        return await self._store.tables.all()
+
+    async def load(self, name_or_id: str) -> Table:
+        """With all its rows, in memory."""
+        return await self._store.tables.load((await self.table(name_or_id)).id)
+
+    async def rows(self, table_id: str) -> AsyncIterator[Row]:
+        """All of them, in their order, however many: `async for row in tablewright.rows(table_id)`."""
+        after = 0
+        while page := await self.page(table_id, after=after, limit=WINDOW):
+            for row in page:
+                yield row
+            after = page[-1].id
+
+    async def page(self, table_id: str, *, after: RowId = 0, limit: int = 100) -> Sequence[Row]:
+        """The rows that come after one of them, at most so many."""
+        return (await self._store.tables.window(table_id, after=after, limit=limit)).rows
+
+    async def rows_by_id(self, table_id: str, row_ids: Sequence[RowId]) -> dict[RowId, Row]:
+        return {row.id: row for row in (await self._store.tables.rows(table_id, row_ids)).rows}
+
+    async def cost(self, table_id: str) -> float:
+        """The dollars that all runs of the table have spent."""
+        return await self._store.runs.cost(table_id)
+
+    async def count(self, table_id: str) -> int:
+        return await self._store.tables.count(table_id)
+
+    async def row_ids(self, table_id: str, keep: Callable[[Row], bool] | None = None) -> list[RowId]:
+        """Of its rows, in their order; with `keep`, which is asked in a reader's thread, only of those it keeps."""
+        if keep is None:
+            return await self._store.tables.row_ids(table_id)
+        kept: list[RowId] = []
+        await self._store.tables.stream(table_id, lambda rows: kept.extend(row.id for row in rows if keep(row)))
+        return kept
+
+    async def column(self, table_id: str, field: str, take: Callable[[RowId, Cell], None]) -> None:
+        """Hands the cells of a column to `take`, in the order of the rows, in a reader's thread."""
+        table = await self.table(table_id)
+        if table.field(field) is None:
+            known = ", ".join(each.name for each in table.fields)
+            raise NotFound(f"The table has no column {field!r}.", advice=f"Its columns: {known}.")
+
+        def each(rows: Sequence[Row]) -> None:
+            for row in rows:
+                take(row.id, row.cell(field))
+
+        await self._store.tables.stream(table_id, each, field=field)
+
+    async def rename_table(self, table_id: str, name: str) -> None:
+        """Its id stays."""
+        await self._store.tables.rename(table_id, name)
+
+    async def remove_table(self, table_id: str) -> None:
+        """For good, with its runs and schedules and the researches and shortlists that are about it."""
+        table = await self.table(table_id)
+        if await self._store.tables.remove(table.id):
+            await self.jobs.unschedule(table.id)
+
+    async def share(
+        self,
+        kind: Shareable,
+        name_or_id: str,
+        people: Sequence[str] = (),
+        *,
+        everyone: bool = False,
+        only: bool = False,
+    ) -> Shared:
+        """Lets these people see it too, by name, or everyone; with `only`, nobody but them and its owner. The table of
+        a research or a shortlist is shared with it."""
+        id = await self._id_of(kind, name_or_id)
+        return await self._store.sharing.share(kind, id, people, everyone=everyone, only=only)
+
+    async def unshare(self, kind: Shareable, name_or_id: str, people: Sequence[str]) -> Shared:
+        return await self._store.sharing.unshare(kind, await self._id_of(kind, name_or_id), people)
+
+    async def shared(self, kind: Shareable, name_or_id: str) -> Shared:
+        """Who may see it."""
+        return await self._store.sharing.of(kind, await self._id_of(kind, name_or_id))
+
+    async def _id_of(self, kind: Shareable, name_or_id: str) -> str:
+        if kind == "table":
+            return (await self.table(name_or_id)).id
+        if kind == "document":
+            return (await self._store.documents.get(name_or_id)).id
+        return name_or_id
+
+    async def history(self, table_id: str, limit: int = 50) -> list[Change]:
+        return await self._store.log.changes(table_id, limit)
+
+    async def cell_history(self, table_id: str, row_id: RowId, field: str) -> list[CellVersion]:
+        return await self._store.log.cell_history(table_id, row_id, field)
