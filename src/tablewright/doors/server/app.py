@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
@@ -18,6 +20,7 @@ from tablewright.doors.api.routes import router as api
 from tablewright.doors.server.entrance import Entrance
 from tablewright.doors.server.guard import Guard
 from tablewright.doors.server.handlers import answer_errors
+from tablewright.doors.server.head import Head
 from tablewright.doors.server.headers import API
 from tablewright.doors.server.limits import Limits
 from tablewright.doors.server.login import login_routes
@@ -63,7 +66,9 @@ def create_app(
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,  # what generated clients call their functions
     )
+    app.openapi = partial(described, app.openapi)  # type: ignore[method-assign]
     app.state.tablewright = tablewright
     app.state.telemetry = None
     answer_errors(app, hider(tablewright.settings))
@@ -71,6 +76,7 @@ def create_app(
         from tablewright.doors.web.clients import OwnPages
 
         app.add_middleware(OwnPages)  # the last that is added is the first that is asked
+    app.add_middleware(Head)
     app.add_middleware(Guard, tablewright=tablewright, entrance=entrance, hosts=names, limits=limits)
     app.include_router(metrics)
     app.include_router(probe_routes(tablewright))
@@ -88,6 +94,17 @@ def create_app(
         mount(app)
         logging.getLogger("nicegui").addFilter(is_news)
     return app
+
+
+def described(openapi: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The OpenAPI document; files in it are marked as most generators of clients expect it, too."""
+    document = openapi()
+    for schema in document["components"]["schemas"].values():
+        for part in schema.get("properties", {}).values():
+            for each in (part, part.get("items", {})):
+                if isinstance(each, dict) and "contentMediaType" in each:
+                    each["format"] = "binary"
+    return document
 
 
 class Nowhere:
