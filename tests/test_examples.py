@@ -18,6 +18,7 @@ from types import CodeType
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import mcp.client.stdio  # noqa: F401  # it keeps the stderr it is imported with: one that a process can write to
 import pytest
 
 from tablewright.app import Tablewright
