@@ -39,7 +39,7 @@ from tablewright.table.retrieved import Retrieved
 ROOT = Path(__file__).resolve().parent.parent
 FILE = "citation_wice.jsonl.gz"
 LABELS = ("supported", "partially_supported", "not_supported")
-VERDICTS: tuple[Verdict, ...] = ("supported", "qualified", "contradicted", "not checked")
+VERDICTS: tuple[Verdict, ...] = ("supported", "partly supported", "qualified", "contradicted", "not checked")
 SPLIT = 7
 META, TITLE = "(meta data) ", "TITLE:"
 
@@ -121,7 +121,7 @@ async def judge(cases: Sequence[Case], args: argparse.Namespace) -> list[Verdict
 
 def figures(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> dict[str, float]:
     pairs = [(case.label, verdict) for case, verdict in zip(cases, verdicts, strict=True)]
-    spoken: tuple[Verdict, ...] = ("supported", "qualified")
+    spoken: tuple[Verdict, ...] = ("supported", "partly supported", "qualified")
     borne = [(label == "supported", verdict == "supported") for label, verdict in pairs]
     called = [true for true, said in borne if said]
     return {
@@ -151,9 +151,9 @@ def report(
 ) -> None:
     for name, row in measured.items():
         print(f"{name:28}", "  ".join(f"{what} {value:.3f}" for what, value in row.items()))
-    print(f"{1000 * took:.1f} ms a claim\n\n{'':20}", "".join(f"{verdict:>14}" for verdict in VERDICTS))
+    print(f"{1000 * took:.1f} ms a claim\n\n{'':20}", "".join(f"{verdict:>18}" for verdict in VERDICTS))
     for label, row in counts(cases, verdicts).items():
-        print(f"{label:20}", "".join(f"{row[verdict]:14}" for verdict in VERDICTS))
+        print(f"{label:20}", "".join(f"{row[verdict]:18}" for verdict in VERDICTS))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from tablewright.errors import BadSetting
 from tablewright.settings import Settings, number, yes_or_no
 from tablewright.table.access import METERED, Acting, Person
 from tablewright.table.rates import BUNDLED, Rates, read_rates
+from tablewright.table.research import Extent
 from tablewright.table.shortlist import MOST, Limits
 
 MOST_ATTEMPTS = 10
@@ -50,10 +51,24 @@ def shortlist_limits(settings: Settings) -> Limits:
     )
 
 
+def research_extent(settings: Settings) -> Extent:
+    return Extent(
+        searches=whole(settings, "research_searches", 1, 200),
+        first_searches=whole(settings, "research_first_searches", 1, 20),
+        checking_searches=whole(settings, "research_checking_searches", 0, 10),
+        pages=whole(settings, "research_pages", 1, 20),
+        rounds=whole(settings, "research_rounds", 1, 3),
+        claims=whole(settings, "research_claims", 0, 10),
+        sites=whole(settings, "research_sites", 1, 20),
+        memo_tokens=whole(settings, "research_memo_tokens", 500, 20_000),
+        items=whole(settings, "research_items", 1, 100),
+    )
+
+
 def whole(settings: Settings, name: str, least: int, most: int) -> int:
     text = getattr(settings, name).strip()
     if not (text.isdecimal() and least <= int(text) <= most):
-        raise BadSetting(f"{name} must be a whole number from {least} to {most}, not {text!r}.")
+        raise BadSetting(f"{name} must be a whole number from {least:,} to {most:,}, not {text!r}.")
     return int(text)
 
 

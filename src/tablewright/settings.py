@@ -143,6 +143,17 @@ class Settings:
     shortlist_seconds: str = setting("300", "Seconds after which a shortlist shows what it has; the rest can follow.")
     shortlist_search_seconds: str = setting("30", "Seconds that a shortlist waits for a search.")
     shortlist_retries: str = setting("0", "How often a shortlist looks for a product's empty cells again, at most 2.")
+    research_searches: str = setting("15", "Searches of a piece of research, in all rounds together.")
+    research_first_searches: str = setting("5", "Searches with which research begins.")
+    research_checking_searches: str = setting("2", "Searches that research keeps for checking claims.")
+    research_pages: str = setting("5", "Pages that research opens for a search, on average.")
+    research_rounds: str = setting("3", "Rounds of research: 1 fills no gaps, 2 checks no claims.")
+    research_claims: str = setting("3", "Claims that research checks with independent sites.")
+    research_sites: str = setting(
+        "3", "So many sites should speak in a report; where fewer do, research looks for more, and the report says so."
+    )
+    research_memo_tokens: str = setting("2000", "Tokens of the memo that a round of research leaves to the next.")
+    research_items: str = setting("5", "Things that a report lists where the question does not say how many.")
     rates: str = setting(
         "",
         "A CSV file with rates of exchange for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "

@@ -223,7 +223,7 @@ async def test_completeness_is_estimated_only_from_sites_that_share_enough(
     async with Tablewright.open(settings(web, endpoint, tmp_path / "again")) as app:
         result, _ = await found(app)
     assert result.estimate is None
-    assert result.completeness == "How many are missing cannot be estimated: they are all on one site."
+    assert result.completeness == "How many are missing cannot be estimated: no two sites list several of them."
 
 
 async def test_rows_that_were_set_aside_are_searched_for_again(

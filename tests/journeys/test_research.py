@@ -115,7 +115,7 @@ async def test_what_cannot_be_asked_is_refused_before_anything_is_done(tmp_path:
     async with Tablewright.open(Settings(home=str(tmp_path), search="sample")) as app:
         with pytest.raises(UsageError, match="no question"):
             await app.begin_research("  ")
-        with pytest.raises(UsageError, match="one task"):
+        with pytest.raises(UsageError, match="one search"):
             await app.begin_research(CHALLENGES, max_tasks=0)
         assert await app.tables() == []
 

@@ -6,8 +6,8 @@ from tablewright.decisions.take_notes import Taken
 from tablewright.journeys.find.account import account
 from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of
 from tablewright.journeys.research.limits import Limits
+from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.report import ReportWriter
-from tablewright.journeys.research.rounds import numbered
 from tablewright.store.store import Store
 from tablewright.table.evidence import evidence_for
 from tablewright.table.listing import Listing, ListPlan
@@ -47,7 +47,7 @@ async def farms(store: Store) -> CatalogFound:
     plan = ListPlan(question="Find a farm", things="farms", fields=fields)
     listing = await store.listings.keep(Listing(table_id=table.id, plan=plan, status="done"))
     loaded = await store.tables.load(table.id)
-    taken, rivals = notes_of(loaded)
+    taken, rivals = notes_of(loaded, by_model=False)
     task = ResearchTask(id="r1_1", kind="discover", search_query="farms")
     return CatalogFound(
         rows=await account(store, listing),

@@ -162,6 +162,7 @@ CONTRADICTED = {
             }
         ],
         "verdict": "contradicted",
+        "unsaid": "",
         "reason": "The bills say otherwise.",
     },
 }

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tablewright.application.base import AnyPath, Application
-from tablewright.policies import terms_of
+from tablewright.policies import research_extent, terms_of
 from tablewright.table.model import Step
 from tablewright.table.research import (
-    DEFAULT_TASKS,
     Answered,
     Brief,
     Research,
@@ -30,7 +29,12 @@ if TYPE_CHECKING:
 
 class Researching(Application):
     async def plan_research(
-        self, request: ResearchRequest, *, max_tasks: int = DEFAULT_TASKS, before: Brief | None = None, change: str = ""
+        self,
+        request: ResearchRequest,
+        *,
+        max_tasks: int | None = None,
+        before: Brief | None = None,
+        change: str = "",
     ) -> Brief:
         """What a question asks for, as a plan that its user can still change in words; nothing is searched or kept."""
         researcher = await self._researcher()
@@ -38,13 +42,14 @@ class Researching(Application):
         async with self._spending():
             return await researcher.brief(request, max_tasks=max_tasks, before=before, change=change)
 
-    async def estimate_research(self, brief: Brief, *, max_tasks: int = DEFAULT_TASKS) -> ResearchEstimate:
+    async def estimate_research(self, brief: Brief, *, max_tasks: int | None = None) -> ResearchEstimate:
         from tablewright.journeys.research.estimate import estimate
 
-        return estimate(brief, await self._open_tools(("web", "model")), max_tasks)
+        extent = research_extent(self.settings)
+        return estimate(brief, await self._open_tools(("web", "model")), max_tasks or extent.searches, extent)
 
     async def begin_research(
-        self, asked: ResearchRequest | str, *, brief: Brief | None = None, max_tasks: int = DEFAULT_TASKS
+        self, asked: ResearchRequest | str, *, brief: Brief | None = None, max_tasks: int | None = None
     ) -> Research:
         """Planned, with a table of its own; `run_research` does it. `brief` is a plan that was made before."""
         request = ResearchRequest(question=asked) if isinstance(asked, str) else asked
@@ -114,6 +119,7 @@ class Researching(Application):
             await self._open_tools(("web", "model")),
             actor=self._actor,
             minutes=minutes,
+            extent=research_extent(self.settings),
             terms=terms_of(self.settings),
             watch=watch,
         )

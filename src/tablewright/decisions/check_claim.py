@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import structs
 from pydantic import BaseModel
@@ -22,17 +22,20 @@ You check a claim of a research report against pages of sites other than the one
 
 `findings`: one for each page that says something of its own about what is claimed:
 - `page`: its number. `quote`: its words that decide, copied exactly from one place.
-- `stance`: "supports" if it says the same; "contradicts" if it says that it is otherwise, such as another figure \
-for the same thing at the same time; "qualifies" if the claim then holds only in part, under conditions, or for \
-another time.
+- `stance`: "supports" if it says all that is claimed; "supports in part" if it says some of it and nothing of the \
+rest; "contradicts" if it says that it is otherwise, such as another figure for the same thing at the same time; \
+"qualifies" if by its words the claim holds only under conditions, to a lesser degree, or for another time. What a \
+page does not mention speaks neither for nor against the claim.
 - `statement`: what the page says of it, in a plain sentence that can be understood without the page, with every \
 figure as in the quote, in the language of the report.
 A page that does not speak of it, or is about a namesake, has no finding. Look for what speaks against the claim as \
 carefully as for what supports it.
 
-`verdict` over all findings: "supported", "contradicted", "qualified", or "not checked" where there is no finding. \
-Where a trustworthy page contradicts and another supports it, "qualified". `reason`: one sentence that says what it \
-rests on. Go by the pages alone, not by what you know.
+`verdict` over all findings: "supported"; "partly supported" where pages say some of it, and none says otherwise; \
+"contradicted"; "qualified", also where a trustworthy page contradicts and another supports it; or "not checked" \
+where there is no finding. `reason`: one sentence that says what it rests on. `unsaid`: the part of the claim that no \
+page speaks of, in a few words; "" where they speak of all of it, or of nothing. Go by the pages alone, not by what \
+you know.
 """
 
 
@@ -56,6 +59,7 @@ class ClaimFinding(Noun, frozen=True):
 class JudgedClaim(Noun, frozen=True):
     verdict: Verdict = "not checked"
     reason: str = ""
+    unsaid: str = ""
     findings: tuple[ClaimFinding, ...] = ()
 
 
@@ -68,12 +72,14 @@ class PageFinding(BaseModel):
 
 class ClaimRuling(BaseModel):
     findings: list[PageFinding]
-    verdict: Literal["supported", "contradicted", "qualified", "not checked"]
+    verdict: Verdict
     reason: str
+    unsaid: str
 
 
 NEEDED: dict[Verdict, frozenset[Stance]] = {
-    "supported": frozenset({"supports"}),
+    "supported": frozenset({"supports", "supports in part"}),
+    "partly supported": frozenset({"supports", "supports in part"}),
     "contradicted": frozenset({"contradicts"}),
     "qualified": frozenset({"qualifies", "contradicts"}),
 }
@@ -107,7 +113,8 @@ class CheckClaim:
                 evidence = structs.replace(evidence, stance=each.stance)
                 findings.append(ClaimFinding(statement=statement, evidence=evidence))
         stances = {finding.evidence.stance for finding in findings}
-        judged = JudgedClaim(verdict=reply.verdict, reason=tidy(reply.reason), findings=tuple(findings))
+        unsaid = tidy(reply.unsaid) if findings else ""
+        judged = JudgedClaim(verdict=reply.verdict, reason=tidy(reply.reason), unsaid=unsaid, findings=tuple(findings))
         needed = NEEDED.get(reply.verdict)
         if needed is not None and not needed & stances:
             problems.append(f'the verdict "{reply.verdict}" stands on no finding of that stance.')
@@ -124,6 +131,6 @@ def overall(stances: set[Stance] | Sequence[Stance]) -> Verdict:
     """What findings that could be proved come to, where a model's verdict stands on none of them."""
     if not stances:
         return "not checked"
-    if set(stances) == {"supports"}:
-        return "supported"
+    if set(stances) <= {"supports", "supports in part"}:
+        return "supported" if "supports" in stances else "partly supported"
     return "contradicted" if set(stances) == {"contradicts"} else "qualified"

@@ -25,7 +25,7 @@ from tablewright.extraction.passages import passages
 from tablewright.extraction.reader import SURE
 from tablewright.table.choices import exact_option
 from tablewright.table.coerce import coerce, is_not_found
-from tablewright.table.evidence import basis_of, conversion, follows, locate, rounds_to, stands_in
+from tablewright.table.evidence import basis_of, conversion, follows, is_address_of, locate, rounds_to, stands_in
 from tablewright.table.model import Basis, Field, FieldType, Money, Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_numbers
@@ -260,7 +260,7 @@ def verified(
         if span is None:
             problems.append(problem)
         else:
-            spans.append(proof(value, span, field, sources[span.source].text))
+            spans.append(proof(value, span, field, sources[span.source]))
     if not spans:
         return [], problems[0]
     proved = [(span, rule) for span, rule in spans if rule]
@@ -326,14 +326,18 @@ def meant(quote: str, value: str, field: Field, text: str) -> tuple[int, int] | 
     return None
 
 
-def proof(value: str, span: Span, field: Field, text: str) -> tuple[Span, str]:
+def proof(value: str, span: Span, field: Field, source: Retrieved) -> tuple[Span, str]:
     """The passage that the value follows from, and by which rule: the quote, the sentence or line around it, or, for a
-    name that the quote only refers to, from the name to the quote. "" where code cannot see that it follows."""
+    name that the quote only refers to, from the name to the quote; for an address, the one that the quote was retrieved
+    from. "" where code cannot see that it follows."""
+    text = source.text
     if rule := follows(value, text[span.start : span.end], field):
         return span, rule
     around = next(((s, e) for s, e in passages(text).pieces if s <= span.start and span.end <= e), None)
     if around is not None and (rule := follows(value, text[slice(*around)], field)):
         return Span(source=span.source, start=around[0], end=around[1]), rule
+    if field.type == "url" and is_address_of(value, source.origin):
+        return span, "address"
     if field.type == "text" and not field.options and not read_numbers(value):
         near = max(0, span.start - NEAR)
         place = text.casefold().find(value.casefold(), near, span.end + NEAR)

@@ -43,9 +43,10 @@ the header gives, copied from it; else "".
 Take only what the question is about: of a page with many sections only those that are asked for. Take rows that may \
 fail one of the conditions all the same: code checks conditions later, and needs the values.
 
-`things`: wanted things that no run gives: named in prose, in items that say more than the name, or in rows whose \
-cells are shifted because cells are merged. `name` is the full name as the page writes it; `cells` are values of our \
-columns that the page states of this very thing, in the words of the line they stand in.
+`things`: wanted things that no run gives: named in prose, in items that say more than the name, in rows whose \
+cells are shifted because cells are merged, or by the title of a page that is about that one thing. `name` is the full \
+name as the page writes it; `cells` are values of our columns that the page states of this very thing, in the words of \
+the line they stand in.
 
 `next`: numbers of the links that continue this very list, such as its next page; none else.
 
@@ -267,7 +268,7 @@ class Reading:
     def take_thing(self, thing: NamedThing) -> None:
         line = self._lines.get(thing.line)
         name = " ".join(thing.name.split())
-        if line is None or not name or not stands_in(name, line.text):
+        if line is None or not name or not (stands_in(name, line.text) or stands_in(name, self._source.title)):
             self.problems.append(f"{shortened(thing.name, 80)!r} does not stand in line {thing.line}.")
             return
         if is_tainted(self._source.text, line.start, line.end):

@@ -15,17 +15,19 @@ from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.take_notes import described, tidy
 from tablewright.table.model import Noun
 from tablewright.table.research import (
-    MOST_CLAIMS,
     MOST_GAPS,
     MOST_THEMES,
+    USUAL_EXTENT,
     Brief,
+    CatalogCandidate,
     Claim,
     Contradiction,
+    Extent,
     Gap,
     GapType,
     SourceNote,
 )
-from tablewright.table.text import shortened
+from tablewright.table.text import plural, shortened
 from tablewright.table.untrusted import WARNING, marked
 
 INSTRUCTIONS = """\
@@ -50,26 +52,31 @@ up. Where the notes show what a description in the question means, search for th
 search can.
 `contradictions`: where notes give different figures for the same thing, or cannot both be right: the numbers of the \
 `notes` that say one thing, of those that speak `against` them, and what it is `about`.
-`claims`: up to 3 statements that the answer most depends on and that other sites could confirm or refute: the \
+`claims`: up to {claims} statements that the answer most depends on and that other sites could confirm or refute: the \
 number of the note, the claim as one sentence that stands by itself, and a `query` that finds what others say of it. \
 The query does not repeat the claim's own figure, so that it also finds who says otherwise.
 
 An honest "yes" with no gaps is welcome: searches cost money. Descriptions, themes and claims are in the language of \
 the report.
 """
+TABLE = """\
+The table so far, and what is missing or weak in it. A gap of type "missing_field" whose `thing` and `fields` are \
+named as here is looked for on the pages that its query finds, and fills the cell:"""
 
 
 class RoundToReflect(Noun, frozen=True, gc=True):
-    """`gaps` are those that were open before the round, as `memo_text` numbers them; `room` is for the notes, in
-    characters."""
+    """`gaps` are those that were open before the round, as `memo_text` numbers them; `candidates` are the rows of a
+    list so far; `room` is for the notes, in characters."""
 
     brief: Brief
     round_index: int
     notes: tuple[SourceNote, ...]
     gaps: tuple[Gap, ...] = ()
     memo_text: str = ""
+    candidates: tuple[CatalogCandidate, ...] = ()
     searched: tuple[str, ...] = ()
     searches_left: int = 0
+    extent: Extent = USUAL_EXTENT
     room: int = 40_000
 
 
@@ -128,15 +135,14 @@ class Reflect:
         parts = [f"The notes:\n{marked('TEXT 0', listed(asked.notes, asked.room), 'notes')}"]
         if asked.memo_text:
             parts.append(f"The memo before this round, with its gaps:\n{marked('TEXT 1', asked.memo_text, 'memo')}")
+        if asked.candidates and asked.searches_left:
+            table = "\n".join(f"- {each.name}: {lacks(each)}" for each in asked.candidates)
+            parts.append(f"{TABLE}\n{marked('TEXT 3', table, 'table')}")
         parts.append(f"Searched so far:\n{marked('TEXT 2', chr(10).join(asked.searched), 'searches')}")
-        left = asked.searches_left
-        parts.append(
-            f"Round {asked.round_index} of 3 is over. "
-            + (f"Up to {left} searches can be made for gaps." if left else "No more searches are made for gaps.")
-            + " Then the claims are checked."
-        )
+        parts.append(standing(asked))
+        instructions = INSTRUCTIONS.format(claims=asked.extent.checked_claims)
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{WARNING}\n\n{described(asked.brief)}",
+            instructions=f"{instructions}\n{WARNING}\n\n{described(asked.brief)}",
             text="\n\n".join(parts),
             reply=Reflected,
             max_tokens=2_000,
@@ -154,7 +160,7 @@ class Reflect:
             else:
                 closed.setdefault(each.gap, each.note)
         claims, contradictions = [], []
-        for claim in reply.claims[:MOST_CLAIMS]:
+        for claim in reply.claims[: asked.extent.checked_claims]:
             if claim.note not in numbers:
                 problems.append(f"the claim {shortened(claim.claim, 60)!r} is of no note: there is none {claim.note}.")
             else:
@@ -200,6 +206,29 @@ class Reflect:
                 if angle.name not in noted
             )
         )
+
+
+def standing(asked: RoundToReflect) -> str:
+    """Where the research stands, and what comes next."""
+    left = asked.searches_left
+    said = [f"Round {asked.round_index} of {asked.extent.rounds} is over."]
+    said.append(f"Up to {left} searches can be made for gaps." if left else "No more searches are made for gaps.")
+    said += ["Then the claims are checked."] if asked.extent.checked_claims else []
+    sites = len({site_of(note) for note in asked.notes})
+    if left and sites < asked.extent.sites:
+        said.append(
+            f"The notes are of {sites} {plural('site', sites)}, and {asked.extent.sites} at least are wanted: let the "
+            "queries find others that speak of the same."
+        )
+    return " ".join(said)
+
+
+def lacks(candidate: CatalogCandidate) -> str:
+    missing = [name for name, status in candidate.fields.items() if status == "missing"]
+    weak = [name for name, status in candidate.fields.items() if status == "partial"]
+    said = [f"missing: {', '.join(missing)}"] if missing else []
+    said += [f"weak: {', '.join(weak)}"] if weak else []
+    return "; ".join(said) or "complete"
 
 
 def still_open(before: Sequence[Gap], closed: dict[int, int], found: Sequence[OpenGap]) -> tuple[Gap, ...]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.table.model import Field, Noun
-from tablewright.table.research import DEFAULT_ITEMS, Angle, Brief, Length, ReportType, ResearchRequest, Wanted
+from tablewright.table.research import USUAL_EXTENT, Angle, Brief, Length, ReportType, ResearchRequest, Wanted
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, question_block
 
@@ -53,6 +53,7 @@ class ToBrief(Noun, frozen=True):
     request: ResearchRequest
     today: str = ""
     most_queries: int = 5
+    usual_items: int = USUAL_EXTENT.items
     before: str = ""
     change: str = ""
     context: str = ""
@@ -124,7 +125,7 @@ class BriefResearch:
             brief = structs.replace(
                 brief,
                 queries=(),
-                target_items=brief.target_items or DEFAULT_ITEMS,
+                target_items=brief.target_items or asked.usual_items,
                 columns=columns_of(plan) if not request.fields else brief.columns,
             )
         if not queries and brief.report_type != "catalog":
@@ -142,7 +143,7 @@ class BriefResearch:
             report_type=request.report_type or ("catalog" if is_list else "narrative"),
             reason="as you said" if request.report_type else "",
             things=request.question if is_list else "",
-            target_items=(request.items or DEFAULT_ITEMS) if is_list else 0,
+            target_items=(request.items or asked.usual_items) if is_list else 0,
             columns=tuple(Wanted(field=Field(name=name, required=True)) for name in request.fields) if is_list else (),
             angles=tuple(Angle(name=name, question=name) for name in sections),
             queries=() if is_list else queries[: asked.most_queries],

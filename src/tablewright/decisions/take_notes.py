@@ -186,8 +186,9 @@ def described(brief: Brief) -> str:
     lines += [f"Meant is: {brief.asked}"] if brief.asked else []
     lines += [f"Condition: {each}" for each in brief.constraints]
     lines += [f"Compared: {', '.join(brief.subjects)}"] if brief.subjects else []
-    lines += [f"Section “{angle.name}”: {angle.question}" for angle in brief.angles]
-    lines += [f"Listed: {brief.things}"] if brief.things else []
+    lines += [f"Section “{angle.name}”" + (f": {angle.question}" if angle.question else "") for angle in brief.angles]
+    lines += [f"Listed: {brief.things}, {brief.target_items} of them"] if brief.things else []
+    lines += [f"Asked of each: {', '.join(each.field.name for each in brief.columns)}"] if brief.columns else []
     lines += [f"Language of the report: {brief.language}"] if brief.language else []
     return f"The research:\n{question_block(chr(10).join(lines))}"
 

@@ -67,7 +67,8 @@ class Dispute(Noun, frozen=True):
 
 class ReportToWrite(Noun, frozen=True, gc=True):
     """`section`: only that one is written; `written`: all sections are, and what is left is the rest of the report.
-    `room` is for the notes, in characters."""
+    `listed` are the rows of the table that is shown beside it, `others` what was found and is not in it. `room` is for
+    the notes, in characters."""
 
     brief: Brief
     notes: tuple[SourceNote, ...]
@@ -76,7 +77,8 @@ class ReportToWrite(Noun, frozen=True, gc=True):
     gaps: tuple[Gap, ...] = ()
     section: str = ""
     written: str = ""
-    has_table: bool = False
+    listed: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     room: int = 40_000
 
 
@@ -162,7 +164,7 @@ class WriteReport:
             sections=[
                 WrittenSection(heading=topic, sentences=said)
                 for topic, said in grouped.items()
-                if said and not asked.has_table
+                if said and not asked.listed
             ],
             comparison=Comparison(of="", columns=[], rows=[]),
             disagreements=[],
@@ -213,6 +215,7 @@ def material(asked: ReportToWrite) -> str:
             f"- {each.verdict}: {each.claim.claim_text} (note {each.claim.note}"
             + (f"; found: {', '.join(map(str, each.notes))}" if each.notes else "")
             + f"). {each.reason}"
+            + (f" No page speaks of this part: {each.unsaid}." if each.unsaid else "")
             for each in asked.claims
         ]
         parts.append(
@@ -238,8 +241,15 @@ def order(asked: ReportToWrite) -> str:
         return f"Write only this section, in `sections`; leave all else empty:\n{question_block(asked.section)}"
     if asked.written:
         return "The sections are written: leave `sections` empty, and write the rest of the report."
-    table = " A table of all things found is shown beside your text: leave `comparison` empty." * asked.has_table
-    return f"Write the report, in {WORDS[asked.brief.length]} words at most, fewer where the notes say less.{table}"
+    said = f"Write the report, in {WORDS[asked.brief.length]} words at most, fewer where the notes say less."
+    if not asked.listed:
+        return said
+    others = f"\nFound and not shown in it:\n{marked('TEXT 6', chr(10).join(asked.others))}" if asked.others else ""
+    names = marked("TEXT 5", "\n".join(asked.listed))
+    return (
+        f"{said} Beside your text stands a table with all that was asked of each of these: leave `comparison` empty, "
+        f"and say what the table does not show, such as how they differ and which suits whom.\n{names}{others}"
+    )
 
 
 def in_full(notes: Sequence[SourceNote], room: int) -> str:
@@ -321,11 +331,13 @@ def unopposed(cited: Sequence[int], against: Mapping[int, set[int]]) -> int:
 
 
 def disputes_of(claims: Sequence[CheckedClaim], contradictions: Sequence[Contradiction]) -> tuple[Dispute, ...]:
-    """From both sides: who cites one of them shows the other."""
+    """From both sides: who cites one of them shows the other. What limits a claim that is supported all the same, and
+    what says nothing of a part of it, disputes nothing."""
     pairs: dict[tuple[int, int], str] = {}
     for checked in claims:
         for number, evidence in zip(checked.notes, checked.evidence, strict=False):
-            if evidence.stance != "supports":
+            limits = evidence.stance == "qualifies" and checked.verdict in ("qualified", "contradicted")
+            if evidence.stance == "contradicts" or limits:
                 pairs[checked.claim.note, number] = checked.claim.claim_text
                 pairs[number, checked.claim.note] = checked.claim.claim_text
     for each in contradictions:

@@ -18,26 +18,30 @@ SEARCHES = 1
 
 
 class OwnPages(PipelineStrategy):
-    """`pages` are the addresses of each row's own pages, the best first."""
+    """`pages` are the addresses of each row's own pages, the best first; without `searches` nothing else is read."""
 
-    def __init__(self, pages: Mapping[RowId, Sequence[str]]) -> None:
+    def __init__(self, pages: Mapping[RowId, Sequence[str]], *, searches: bool = True) -> None:
         self._pages = pages
+        self._searches = searches
 
     def prepare(self, task: Task, tools: Tools) -> Pipeline:
-        return OwnPagesFirst(task, tools, self._pages)
+        return OwnPagesFirst(task, tools, self._pages, searches=self._searches)
 
 
 class OwnPagesFirst(Pipeline):
-    def __init__(self, task: Task, tools: Tools, pages: Mapping[RowId, Sequence[str]]) -> None:
+    def __init__(self, task: Task, tools: Tools, pages: Mapping[RowId, Sequence[str]], *, searches: bool) -> None:
         super().__init__(task, tools)
         self._own = pages
+        self._searches = searches
 
     async def run(self, message: Message, plan: PatternStage) -> None:
-        if message.feedback.attempt > 1:
+        if message.feedback.attempt > 1 and self._searches:
             await super().run(message, plan)
             return
         own = await message.notebook.open(self._own.get(message.row.id, ()))
         await message.notebook.read(message.fields, own)
+        if not self._searches:
+            return
         if message.is_again:  # a person doubts the value: its own pages once more, and elsewhere
             await super().run(message, plan)
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from tablewright.table.choices import exact_option, read_boolean
 from tablewright.table.coerce import coerce
@@ -289,6 +290,12 @@ def _boolean_follows(wanted: Value, quote: str, field: Field) -> str:
 
 def _names_option(option: str, value: str, quote: str, field: Field) -> bool:
     return stands_in(option, quote) or (exact_option(value, field.options) is None and stands_in(value, quote))
+
+
+def is_address_of(url: str, origin: str) -> bool:
+    """Whether it is the address that a page was retrieved from, or the front page of its site."""
+    path = urlsplit(url).path.rstrip("/")
+    return _host(url) == _host(origin) and path in ("", urlsplit(origin).path.rstrip("/"))
 
 
 def _host(url: str) -> str:

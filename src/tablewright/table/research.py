@@ -15,7 +15,7 @@ ReportType: TypeAlias = Literal["narrative", "comparison", "answer", "catalog"]
 Length: TypeAlias = Literal["short", "standard", "long"]
 GapType: TypeAlias = Literal["missing_field", "weak_evidence", "missing_candidates", "missing_topic"]
 FieldStatus: TypeAlias = Literal["missing", "partial", "found"]
-Verdict: TypeAlias = Literal["supported", "contradicted", "qualified", "not checked"]
+Verdict: TypeAlias = Literal["supported", "partly supported", "contradicted", "qualified", "not checked"]
 TaskKind: TypeAlias = Literal["discover", "fill", "verify"]
 SourceStatus: TypeAlias = Literal["read", "blocked", "forbidden", "error", "empty"]
 ResearchStatus: TypeAlias = Literal["running", "done", "partial", "nothing", "cancelled", "failed"]
@@ -25,10 +25,9 @@ MOST_THEMES = 5
 MOST_SOURCES = 20
 MOST_OF_A_DOMAIN = 3
 MOST_GAPS = 10
-MOST_CLAIMS = 3
 MOST_CANDIDATES = 15
-DEFAULT_ITEMS = 5
 DEFAULT_TASKS = 15
+MEMO_TOKENS = 2_000
 
 
 # ── what was asked ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -45,6 +44,37 @@ class ResearchRequest(Noun, frozen=True):
     sections: tuple[str, ...] = ()
     language: str = ""
     length: Length | None = None
+
+
+class Extent(Noun, frozen=True):
+    """How far a piece of research goes, unless somebody says otherwise for one of them."""
+
+    searches: int = DEFAULT_TASKS
+    """In all rounds together."""
+    first_searches: int = 5
+    checking_searches: int = 2
+    """Kept for claims."""
+    pages: int = 5
+    """Opened for a search, at most; with a model, for a search on average."""
+    rounds: int = 3
+    """1: no gaps are filled; 2: no claims are checked."""
+    claims: int = 3
+    sites: int = 3
+    """So many should speak; where fewer do, more are searched for, and the report says so."""
+    memo_tokens: int = MEMO_TOKENS
+    items: int = 5
+    """Of a list, where the question does not say how many."""
+
+    @property
+    def checked_claims(self) -> int:
+        return self.claims if self.rounds > 2 else 0
+
+    @property
+    def kept_searches(self) -> int:
+        return self.checking_searches if self.checked_claims else 0
+
+
+USUAL_EXTENT = Extent()
 
 
 class Wanted(Noun, frozen=True):
@@ -209,12 +239,14 @@ class Note(Noun, frozen=True):
 
 
 class CheckedClaim(Noun, frozen=True):
-    """`evidence` is what independent sources say, each with its stance; `reason` says what the verdict rests on, and
-    `notes` are the numbers of the notes that were taken of the evidence, in its order."""
+    """`evidence` is what independent sources say, each with its stance; `reason` says what the verdict rests on,
+    `unsaid` what of the claim none of them speaks of, and `notes` are the numbers of the notes that were taken of the
+    evidence, in its order."""
 
     claim: Claim
     verdict: Verdict
     reason: str = ""
+    unsaid: str = ""
     evidence: tuple[Evidence, ...] = ()
     notes: tuple[int, ...] = ()
 

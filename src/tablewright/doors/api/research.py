@@ -22,7 +22,6 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.table.model import Noun
 from tablewright.table.reports.write import ReportFormat
 from tablewright.table.research import (
-    DEFAULT_TASKS,
     Answered,
     Brief,
     CheckedClaim,
@@ -98,7 +97,9 @@ class AskedResearch(Body):
     sections: list[Name] = Value([], max_length=12, description="Parts that the report has.")
     language: Name = Value("", description="Of the report; default: the question's.")
     length: Length | None = Value(None, description="Default: standard.")
-    max_tasks: int = Value(DEFAULT_TASKS, ge=1, le=200, description="Searches in all rounds together.")
+    max_tasks: int | None = Value(
+        None, ge=1, le=200, description="Searches in all rounds together. Default: the setting `research_searches`."
+    )
 
     model_config = ConfigDict(
         extra="forbid",

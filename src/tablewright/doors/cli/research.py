@@ -34,7 +34,10 @@ def research(
     ] = None,
     length: Annotated[str, typer.Option("--length", help="short, standard or long.")] = "",
     language: Annotated[str, typer.Option("--language", help="Of the report, instead of the question's.")] = "",
-    tasks: Annotated[int, typer.Option("--tasks", min=1, max=200, help="Searches in all rounds together.")] = 15,
+    tasks: Annotated[
+        int | None,
+        typer.Option("--tasks", min=1, max=200, help="Searches in all rounds together.  [default: research_searches]"),
+    ] = None,
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
     search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
     out: Annotated[
@@ -124,7 +127,9 @@ def research(
         output.print_json(whole) if json else print_research(found, out)
 
 
-async def agreed(tablewright: Tablewright, request: ResearchRequest, tasks: int, *, quiet: bool, yes: bool) -> Brief:
+async def agreed(
+    tablewright: Tablewright, request: ResearchRequest, tasks: int | None, *, quiet: bool, yes: bool
+) -> Brief:
     """The plan, shown with what it is likely to take; a person at a terminal starts it, changes it or stops."""
     from tablewright.doors.cli import output
     from tablewright.errors import Cancelled

@@ -24,7 +24,7 @@ from tablewright.table.document import document
 from tablewright.table.form import parse_where
 from tablewright.table.listing import DEFAULT_ROWS
 from tablewright.table.model import Field
-from tablewright.table.research import DEFAULT_TASKS, ResearchRequest
+from tablewright.table.research import ResearchRequest
 
 if TYPE_CHECKING:
     from tablewright.app import Strategy
@@ -114,7 +114,7 @@ async def ask(documents: Paths, question: str, **options: Unpack[Options]) -> As
 
 
 async def research(
-    question: str, *, max_tasks: int = DEFAULT_TASKS, minutes: float | None = None, **options: Unpack[Options]
+    question: str, *, max_tasks: int | None = None, minutes: float | None = None, **options: Unpack[Options]
 ) -> ResearchResult:
     """A report on a question, from the web: what sources say, claims that were checked, what was not found."""
     async with opened(options) as session:

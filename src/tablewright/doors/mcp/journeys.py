@@ -22,7 +22,7 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.form import parse_where
 from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
 from tablewright.table.reports import render
-from tablewright.table.research import DEFAULT_TASKS, Answered, Length, Reference, ReportType, Research, ResearchRequest
+from tablewright.table.research import Answered, Length, Reference, ReportType, Research, ResearchRequest
 from tablewright.table.shortlist import ChatReply, ShortlistState
 
 LONGEST_MESSAGE = 4_000
@@ -82,7 +82,7 @@ class JourneyTools:
         sections: Annotated[list[str] | None, Key(max_length=20)] = None,
         language: Annotated[str, Key(max_length=40)] = "",
         length: Length | None = None,
-        searches: Annotated[int, Key(ge=1, le=100)] = DEFAULT_TASKS,
+        searches: Annotated[int | None, Key(ge=1, le=100)] = None,
         minutes: Annotated[float | None, Key(gt=0, description="Stop after so long.")] = None,
         wait: Wait = True,
     ) -> Answer:

@@ -39,6 +39,7 @@ from tablewright.table.research import (
 ROUNDS = {1: "Discovery", 2: "Gap-filling", 3: "Verification"}
 VERDICTS: dict[Verdict, str] = {
     "supported": "high",
+    "partly supported": "medium",
     "contradicted": "failed",
     "qualified": "medium",
     "not checked": "low",
@@ -122,7 +123,7 @@ def show_table(table: ReportTable, open_number: Callable[[int], object]) -> None
     def shown(cell: ReportCell) -> None:
         if cell.text:
             with_numbers(cell.text, cell.citations, open_number)
-            if cell.confidence != "high":
+            if cell.confidence not in ("high", "none"):
                 chip(wording.CONFIDENCE[cell.confidence], cell.confidence)
         if cell.note:
             quiet(cell.note)
@@ -150,8 +151,8 @@ def show_claim(checked: CheckedClaim) -> None:
         chip(wording.VERDICT[checked.verdict], VERDICTS[checked.verdict])
         with ui.element("div").classes("tw-grow"):
             said(checked.claim.claim_text)
-            if checked.reason:
-                quiet(checked.reason)
+            if reason := wording.rests_on(checked):
+                quiet(reason)
             if checked.evidence:
                 with ui.expansion(many(len(checked.evidence), "source")).props("dense"):
                     for evidence in checked.evidence:

@@ -28,7 +28,7 @@ from tablewright.doors.web.plain import (
 from tablewright.doors.web.report_view import show_answered, show_report, show_round
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.table.reports import wording
-from tablewright.table.research import DEFAULT_TASKS, Brief, Research, ResearchRequest, ResearchStatus
+from tablewright.table.research import Brief, Research, ResearchRequest, ResearchStatus
 
 LONGEST = 2_000
 AT_ONCE = 30
@@ -107,8 +107,8 @@ def question_form() -> None:
             length=length.value,
         )
 
-    def most() -> int:
-        return int(tasks.value or DEFAULT_TASKS)
+    def most() -> int | None:
+        return int(tasks.value) if tasks.value else None
 
     async def propose(now: Visit, brief: Brief) -> None:
         likely = await now.tablewright.estimate_research(brief, max_tasks=most())
@@ -146,9 +146,7 @@ def question_form() -> None:
             kind = ui.select(KINDS, value="", label="Report").props("outlined dense").style("min-width: 210px")
             length = ui.select(LENGTHS, value=None, label="Length").props("outlined dense").style("min-width: 140px")
             items = ui.number("Items of a catalog", min=1, max=50, precision=0).props("outlined dense")
-            tasks = ui.number("Searches at most", value=DEFAULT_TASKS, min=1, max=200, precision=0).props(
-                "outlined dense"
-            )
+            tasks = ui.number("Searches at most", min=1, max=200, precision=0).props("outlined dense")
             minutes = ui.number("Minutes at most", min=1, max=600).props("outlined dense")
             for each in (items, tasks, minutes):
                 each.style("width: 150px")

@@ -64,7 +64,7 @@ def completeness(likely: Estimate | None, sites: int, mine: Sequence[Thing], lef
     if not mine and not left_over:
         return "Nothing was found, so nothing can be said of how many there are."
     if likely is None:
-        one = "they are all on one site" if sites < 2 else f"the {sites} sites that list them share too few"
+        one = "no two sites list several of them" if sites < 2 else f"the {sites} sites that list them share too few"
         return f"How many are missing cannot be estimated: {one}."
     lists = f"{likely.passes} independent {plural('site', likely.passes)}"
     if likely.high <= likely.found:

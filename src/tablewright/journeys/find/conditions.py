@@ -60,7 +60,9 @@ def decided(cell: Cell, condition: Where, field: Field, said: Spellings) -> Verd
     if condition.operator in ("known", "unknown"):
         if not stated and cell.needs_work:
             return unstated(f"{field.name} was not looked for")
-        return MATCH if bool(stated) == (condition.operator == "known") else NO_MATCH
+        if bool(stated) == (condition.operator == "known"):
+            return MATCH
+        return NO_MATCH._replace(reason=f"{field.name} was {'not ' * (not stated)}found")
     if not stated:
         return unstated(f"{field.name} is not known")
     planned = PlannedCondition(column=field.name, operator=condition.operator, values=list(condition.values))  # type: ignore[arg-type]

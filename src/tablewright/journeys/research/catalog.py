@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+
+import msgspec
 
 from tablewright.decisions.take_notes import Taken
-from tablewright.engine.fill import Terms
+from tablewright.engine.changes import Changes
+from tablewright.engine.fill import Fill, Terms
 from tablewright.journeys.find.account import account
 from tablewright.journeys.find.find import Finder
 from tablewright.journeys.research.limits import Limits
+from tablewright.journeys.research.notes import numbered
+from tablewright.store.operations import CellAt
 from tablewright.store.store import Store
+from tablewright.strategies.own_pages import OwnPages
 from tablewright.strategies.tools import Tools
+from tablewright.table.evidence import follows
+from tablewright.table.feed import Progress
 from tablewright.table.listing import FindEvent, FoundRows, Listing, ReadStatus
-from tablewright.table.model import Cell, Evidence, Field, Noun, Row, Table
+from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table, column_key
 from tablewright.table.research import (
     Brief,
     CatalogCandidate,
+    Contradiction,
     FieldStatus,
+    Gap,
     Note,
     ResearchEvent,
     ResearchTask,
     SeenSource,
+    SourceNote,
     SourceStatus,
 )
-from tablewright.table.text import cell_text, show
+from tablewright.table.retrieved import is_document
+from tablewright.table.rowkey import row_key
+from tablewright.table.text import cell_text
 
 NAME = "Name"
 CANDIDATES = 2
 """Times as many as asked for are looked for, so that the best documented can be chosen."""
 WEAK = 0.6
 """Below this confidence a value is only half an answer."""
+MANY_WORDS = ("text", "list")
 STATUS: dict[ReadStatus, SourceStatus] = {
     "read": "read",
     "nothing": "read",
@@ -42,7 +56,7 @@ STATUS: dict[ReadStatus, SourceStatus] = {
 
 
 class CatalogFound(Noun, frozen=True, gc=True):
-    """`rivals` are pairs of places in `taken`: a value, and what another source gives for the same cell."""
+    """`rivals` are pairs of places in `taken`: a value, and what another source gives for the same cell instead."""
 
     rows: FoundRows
     table: Table
@@ -51,6 +65,18 @@ class CatalogFound(Noun, frozen=True, gc=True):
     taken: tuple[Taken, ...]
     rivals: tuple[tuple[int, int], ...]
 
+    def notes_beside(self, known: Sequence[SourceNote]) -> tuple[tuple[SourceNote, ...], tuple[Contradiction, ...]]:
+        """What the cells say that was not noted before, and which values exclude each other."""
+        numbers = {(note.statement, note.evidence.origin): note.number for note in known}
+        new = [each for each in self.taken if (each.statement, each.evidence.origin) not in numbers]
+        notes = numbered(new, len(known) + 1)
+        numbers |= {(note.statement, note.evidence.origin): note.number for note in notes}
+        all_numbers = [numbers[each.statement, each.evidence.origin] for each in self.taken]
+        return notes, tuple(
+            Contradiction(about=self.taken[one].statement, notes=(all_numbers[one],), against=(all_numbers[other],))
+            for one, other in self.rivals
+        )
+
 
 class Catalog:
     def __init__(
@@ -58,6 +84,8 @@ class Catalog:
     ) -> None:
         self._store = store
         self._tools = tools
+        self._actor = actor
+        self._terms = terms
         self._finder = Finder(store, tools, actor=actor, terms=terms, watch=self._told)
         self._watch = watch
 
@@ -68,7 +96,9 @@ class Catalog:
             () if self._tools.model is None else (Field(name=NAME),)
         )  # without one, the first is a table's own header
         fields = (*names, *asked) if asked else ()
-        said = " ".join((brief.question, *(f"({each})" for each in (brief.asked, *brief.constraints) if each)))
+        said = brief.question if brief.question.endswith((".", "?", "!")) else f"{brief.question}."
+        said += f" Meant is: {brief.asked}" if brief.asked else ""
+        said += f" Conditions: {'; '.join(brief.constraints)}." if brief.constraints else ""
         listing = await self._finder.begin(said, fields=fields, rows=CANDIDATES * brief.target_items)
         return listing.table_id
 
@@ -76,15 +106,43 @@ class Catalog:
         """As far as time allows; what was found until then is kept and goes on from there."""
         try:
             async with asyncio.timeout(limits.seconds_left):
-                rows = await self._finder.run(table_id)
+                await self._finder.run(table_id)
         except TimeoutError:
-            rows = await account(self._store, await self._store.listings.get(table_id))
-        return await self.found(rows)
+            pass
+        return await self.found(table_id)
 
-    async def found(self, rows: FoundRows) -> CatalogFound:
-        table = await self._store.tables.load(rows.table_id)
-        listing = await self._store.listings.get(rows.table_id)
-        taken, rivals = notes_of(table)
+    async def fill(self, table_id: str, wanted: Sequence[tuple[Gap, Sequence[str]]]) -> list[Gap]:
+        """Looks for empty cells on the pages that were found for each gap; the gaps that are about such cells."""
+        table = await self._store.tables.load(table_id)
+        pages: dict[RowId, list[str]] = {}
+        only: set[CellAt] = set()
+        taken = []
+        for gap, origins in wanted:
+            if (row := row_named(table, gap.candidate_name)) and (empty := empty_cells(table, row, gap)):
+                pages.setdefault(row.id, []).extend(origins)
+                only |= {(row.id, name) for name in empty}
+                taken.append(gap)
+        if any(pages.values()):
+            filling = Fill(
+                self._store,
+                table,
+                [field for field in columns(table) if field.name in {name for _, name in only}],
+                OwnPages(pages, searches=False),
+                tools=self._tools,
+                only=only,
+                terms=self._terms,
+                watch=self._filling,
+            )
+            filled = await filling.run()
+            await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
+        return taken
+
+    async def found(self, table_id: str) -> CatalogFound:
+        """As the table is now."""
+        table = opened_only(await self._store.tables.load(table_id), await self._store.pages.hashes())
+        listing = await self._store.listings.get(table_id)
+        rows = await account(self._store, listing)
+        taken, rivals = notes_of(table, by_model=self._tools.model is not None)
         tasks = tuple(
             ResearchTask(id=f"r1_{number}", kind="discover", search_query=query)
             for number, query in enumerate(rows.queries, start=1)
@@ -93,13 +151,49 @@ class Catalog:
         result = Note(task=first, sources=tuple(sources(listing, table)))
         return CatalogFound(rows=rows, table=table, tasks=tasks, result=result, taken=taken, rivals=rivals)
 
+    def _filling(self, progress: Progress) -> None:
+        self._told(FindEvent(stage="filling", detail=progress.label, done=progress.done, total=progress.total))
+
     def _told(self, event: FindEvent) -> None:
         detail = f"{event.stage}: {event.detail}" if event.detail else event.stage
         self._watch(ResearchEvent(stage="reading", round_index=1, detail=detail, done=event.done, total=event.total))
 
 
-def notes_of(table: Table) -> tuple[tuple[Taken, ...], tuple[tuple[int, int], ...]]:
-    """Every filled cell with who says so, one note a site, and with who says otherwise."""
+def opened_only(table: Table, opened: Collection[str]) -> Table:
+    """Without what only search results say: research cites what was opened."""
+
+    def counts(evidence: Evidence) -> bool:
+        return evidence.content_hash in opened or is_document(evidence.origin)
+
+    def read(cell: Cell) -> Cell:
+        evidence = tuple(filter(counts, cell.evidence))
+        if cell.evidence and not evidence:
+            return Cell(status="FAILED", reason="blocked")
+        conflict = tuple(rival for rival in cell.conflict if any(map(counts, rival.evidence)))
+        return msgspec.structs.replace(cell, evidence=evidence, conflict=conflict)
+
+    rows = tuple(
+        msgspec.structs.replace(row, cells={name: read(cell) for name, cell in row.cells.items()}) for row in table.rows
+    )
+    return msgspec.structs.replace(table, rows=rows)
+
+
+def row_named(table: Table, name: str) -> Row | None:
+    key = row_key(name)
+    return next((row for row in table.rows if row_key(cell_text(row.cell(table.key_field))) == key), None)
+
+
+def empty_cells(table: Table, row: Row, gap: Gap) -> list[str]:
+    """The columns that the gap names and that nobody has filled."""
+    named = {column_key(name) for name in gap.missing_fields}
+    return [
+        field.name for field in columns(table) if column_key(field.name) in named and row.cell(field.name).is_unfound
+    ]
+
+
+def notes_of(table: Table, *, by_model: bool) -> tuple[tuple[Taken, ...], tuple[tuple[int, int], ...]]:
+    """Every filled cell with who says so, one note a site, and with who says something else. Of texts, two may both be
+    right: there a model says which contradict each other."""
     taken: list[Taken] = []
     rivals: list[tuple[int, int]] = []
     for row in table.rows:
@@ -108,17 +202,17 @@ def notes_of(table: Table) -> tuple[tuple[Taken, ...], tuple[tuple[int, int], ..
             cell = row.cell(field.name)
             if cell.value is None or not cell.evidence or field.name == table.key_field:
                 continue
-            first = len(taken)
+            first, value = len(taken), value_text(cell)
             taken += [
-                Taken(statement=stated(name, field.name, cell_text(cell)), evidence=each, topic=name)
-                for each in one_a_site(cell.evidence)
+                Taken(statement=stated(name, field.name, value), evidence=each, topic=name)
+                for each in one_a_site(cell.evidence, value, field)
             ]
             for rival in cell.conflict:
-                for each in one_a_site(rival.evidence):
-                    rivals.append((first, len(taken)))
-                    taken.append(
-                        Taken(statement=stated(name, field.name, show(rival.value)), evidence=each, topic=name)
-                    )
+                other = value_text(Cell(value=rival.value))
+                for each in one_a_site(rival.evidence, other, field):
+                    if not (by_model and field.type in MANY_WORDS):
+                        rivals.append((first, len(taken)))
+                    taken.append(Taken(statement=stated(name, field.name, other), evidence=each, topic=name))
     return tuple(taken), tuple(rivals)
 
 
@@ -126,8 +220,18 @@ def stated(name: str, column: str, value: str) -> str:
     return f"{name}: {column}: {value}"
 
 
-def one_a_site(evidence: Sequence[Evidence]) -> list[Evidence]:
-    return list({each.domain or each.origin: each for each in reversed(evidence)}.values())[::-1]
+def value_text(cell: Cell) -> str:
+    if isinstance(cell.value, bool):
+        return "yes" if cell.value else "no"
+    return "; ".join(cell.value) if isinstance(cell.value, tuple) else cell_text(cell)
+
+
+def one_a_site(evidence: Sequence[Evidence], value: str, field: Field) -> list[Evidence]:
+    """Of what a site says, the words that state the value, or else the first."""
+    sites: dict[str, list[Evidence]] = {}
+    for each in evidence:
+        sites.setdefault(each.domain or each.origin, []).append(each)
+    return [next((each for each in of if follows(value, each.quote, field)), of[0]) for of in sites.values()]
 
 
 def sources(listing: Listing, table: Table) -> list[SeenSource]:
@@ -164,6 +268,11 @@ def candidates(table: Table, brief: Brief) -> tuple[CatalogCandidate, ...]:
     )
 
 
+def shown(found: CatalogFound, brief: Brief) -> list[Row]:
+    """The rows of the report's table."""
+    return ranked(found.table, brief)[: brief.target_items]
+
+
 def others(found: CatalogFound, brief: Brief) -> list[str]:
     """What was found and is not in the report's table, with the reason."""
     left = ranked(found.table, brief)[brief.target_items :]
@@ -172,8 +281,12 @@ def others(found: CatalogFound, brief: Brief) -> list[str]:
 
 
 def lacking(table: Table, row: Row) -> str:
-    missing = [field.name for field in columns(table) if status_of(row.cell(field.name)) == "missing"]
-    return f"not found: {', '.join(missing)}" if missing else "beyond the number asked for"
+    known = {field.name: status_of(row.cell(field.name)) for field in columns(table)}
+    missing = [name for name, status in known.items() if status == "missing"]
+    weak = [name for name, status in known.items() if status == "partial"]
+    said = [f"not found: {', '.join(missing)}"] if missing else []
+    said += [f"less sure: {', '.join(weak)}"] if weak else []
+    return "; ".join(said) or "beyond the number asked for"
 
 
 def columns(table: Table) -> list[Field]:

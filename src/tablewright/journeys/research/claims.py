@@ -6,16 +6,20 @@ A search that fails, or pages that do not speak of it, leave a claim "not checke
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge, JudgedClaim
 from tablewright.decisions.decision import Tell, decide
-from tablewright.journeys.research.limits import Limits
-from tablewright.journeys.research.worker import Library
+from tablewright.decisions.take_notes import Taken
+from tablewright.journeys.research.memo import carried_over
+from tablewright.journeys.research.notes import numbered
+from tablewright.journeys.research.underway import Underway
+from tablewright.journeys.research.worker import failures
 from tablewright.models.concern import concerning
 from tablewright.strategies.tools import Tools
 from tablewright.table.evidence import copies, independent
-from tablewright.table.research import Brief, Claim, Note, ResearchTask, SourceNote
+from tablewright.table.model import Evidence
+from tablewright.table.research import Brief, CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
 from tablewright.table.retrieved import Retrieved, is_document
 from tablewright.table.text import plural
 
@@ -23,52 +27,94 @@ MOST_PAGES = 6
 
 
 class Verification:
-    """The claims of one piece of research, judged side by side. `told` is called as each is judged."""
+    """The claims of one piece of research, judged side by side."""
 
-    def __init__(
-        self,
-        tools: Tools,
-        brief: Brief,
-        library: Library,
-        limits: Limits,
-        notes: Sequence[SourceNote],
-        tell: Tell,
-        told: Callable[[Claim, JudgedClaim], None],
-    ) -> None:
-        self._tools = tools
-        self._brief = brief
-        self._library = library
-        self._limits = limits
-        self._notes = {note.number: note for note in notes}
-        self._tell = tell
-        self._told = told
+    def __init__(self, underway: Underway) -> None:
+        self._underway = underway
 
-    async def judge(
+    async def verify(self) -> Round:
+        underway = self._underway
+        before = underway.research.rounds[-1].memo
+        claims = before.claims_to_verify
+        most = min(underway.limits.extent.kept_searches, underway.searches_left)
+        searched = [claim for claim in claims if claim.verification_query][:most]
+        tasks = [
+            ResearchTask(
+                id=f"v_{number}", kind="verify", search_query=claim.verification_query, target_gap=claim.claim_text
+            )
+            for number, claim in enumerate(searched, start=1)
+        ]
+        results = await underway.search(tasks) if tasks else []
+        judged = await self._judge(claims, tasks, results)
+        notes = self._findings(judged)
+        numbers = {key(note.evidence): note.number for note in (*notes, *underway.notes)}
+        checked = tuple(
+            CheckedClaim(
+                claim=claim,
+                verdict=one.verdict,
+                reason=one.reason,
+                unsaid=one.unsaid,
+                evidence=tuple(each.evidence for each in one.findings),
+                notes=tuple(numbers[key(each.evidence)] for each in one.findings),
+            )
+            for claim, one in zip(claims, judged, strict=True)
+        )
+        none = "there was no claim to verify" if underway.tools.model else "it takes a model to check claims"
+        return Round(
+            index=3,
+            tasks=tuple(tasks),
+            notes=tuple(results),
+            memo=underway.new_memo(carried_over(before), notes, len(tasks)),
+            source_notes=notes,
+            remarks=tuple(failures(results)),
+            checked=checked,
+            stopped=underway.limits.spent or ("" if claims else none),
+        )
+
+    async def _judge(
         self, claims: Sequence[Claim], tasks: Sequence[ResearchTask], results: Sequence[Note]
     ) -> list[JudgedClaim]:
         """`tasks` are the searches that were made for them, and `results` what these brought."""
+        underway = self._underway
         failed = "; ".join(dict.fromkeys(result.error for result in results if result.error))
 
         async def one(claim: Claim) -> JudgedClaim:
-            if self._limits.spent:
-                return JudgedClaim(reason=self._limits.spent)
-            own = self._library.pages.get(claim.source_url)
+            if underway.limits.spent:
+                return JudgedClaim(reason=underway.limits.spent)
+            own = underway.library.pages.get(claim.source_url)
             pages = self._pages(claim, tasks)
-            judged = await judge(self._tools, self._brief, claim, own, pages, self._tell, failed)
-            self._told(claim, judged)
+            judged = await judge(underway.tools, underway.brief, claim, own, pages, underway.note, failed)
+            underway.tell("claim", detail=f"{judged.verdict}: {claim.claim_text}")
             return judged
 
         return list(await asyncio.gather(*map(one, claims)))
 
     def _pages(self, claim: Claim, tasks: Sequence[ResearchTask]) -> list[Retrieved]:
-        """What its own search found, then earlier pages on the same part of the question, then what the other searches
-        found; as many as there is room for are judged."""
-        topic = self._notes[claim.note].topic if claim.note in self._notes else ""
-        related = {note.evidence.origin for note in self._notes.values() if note.topic == topic}
-        found = self._library.read_by([task.id for task in tasks if task.target_gap == claim.claim_text])
-        noted = [page for origin, page in self._library.pages.items() if origin in related]
-        others = self._library.read_by([task.id for task in tasks])
-        return list({page.origin: page for page in (*found, *noted, *others)}.values())
+        """What its own search found, then earlier pages on the same part of the question; where there is neither, what
+        the other searches found. As many as there is room for are judged."""
+        library, notes = self._underway.library, self._underway.notes
+        topic = next((note.topic for note in notes if note.number == claim.note), "")
+        related = {note.evidence.origin for note in notes if note.topic == topic}
+        found = library.read_by([task.id for task in tasks if task.target_gap == claim.claim_text])
+        noted = [page for origin, page in library.pages.items() if origin in related]
+        pages = (*found, *noted) or library.read_by([task.id for task in tasks])
+        return list({page.origin: page for page in pages}.values())
+
+    def _findings(self, judged: Sequence[JudgedClaim]) -> tuple[SourceNote, ...]:
+        """As notes; words that were noted before are not noted again."""
+        notes = self._underway.notes
+        known = {key(note.evidence) for note in notes}
+        taken = {
+            key(each.evidence): Taken(statement=each.statement, evidence=each.evidence)
+            for one in judged
+            for each in one.findings
+            if key(each.evidence) not in known
+        }
+        return numbered(list(taken.values()), len(notes) + 1)
+
+
+def key(evidence: Evidence) -> tuple[str, str]:
+    return evidence.origin, evidence.quote
 
 
 async def judge(

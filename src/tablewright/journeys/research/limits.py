@@ -1,9 +1,12 @@
-"""What a piece of research may spend: dollars and tokens through the budget that its tools share, and minutes."""
+"""What a piece of research may spend: dollars and tokens through the budget that its tools share, minutes, and searches
+and pages as its extent says."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
+
+from tablewright.table.research import USUAL_EXTENT, Extent
 
 if TYPE_CHECKING:
     from tablewright.models.budget import Budget
@@ -13,7 +16,8 @@ ENDING = 0.15
 
 
 class Limits:
-    def __init__(self, budget: Budget | None, minutes: float | None) -> None:
+    def __init__(self, budget: Budget | None, minutes: float | None, extent: Extent = USUAL_EXTENT) -> None:
+        self.extent = extent
         self._budget = budget
         self._minutes = minutes
         self._ends = None if minutes is None else time.monotonic() + minutes * 60

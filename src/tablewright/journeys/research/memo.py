@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tablewright.decisions.reflect import Reflection
 from tablewright.models.tokens import estimate_tokens
 from tablewright.table.research import (
+    MEMO_TOKENS,
     MOST_OF_A_DOMAIN,
     MOST_SOURCES,
     Brief,
@@ -19,7 +20,6 @@ from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import clean, gives_orders
 
-MOST_TOKENS = 2_000
 GAPS_SHOWN = 5
 CANDIDATES_SHOWN = 10
 LONGEST_QUERY = 400
@@ -53,6 +53,17 @@ def build_memo(
     )
 
 
+def carried_over(memo: Memo) -> Reflection:
+    """What the next round takes over where nobody reflects again."""
+    return Reflection(
+        answered=memo.answered,
+        themes=memo.themes_covered,
+        gaps=memo.gaps,
+        contradictions=memo.contradictions,
+        claims=memo.claims_to_verify,
+    )
+
+
 def sources(pages: Mapping[str, Retrieved], notes: Sequence[SourceNote]) -> tuple[SourceEntry, ...]:
     """Those that notes were taken from first, and only a few of a site."""
     topics: dict[str, Counter[str]] = {}
@@ -75,7 +86,7 @@ def sources(pages: Mapping[str, Retrieved], notes: Sequence[SourceNote]) -> tupl
     return tuple(kept)
 
 
-def written(memo: Memo, most_tokens: int = MOST_TOKENS) -> str:
+def written(memo: Memo, most_tokens: int = MEMO_TOKENS) -> str:
     """As text, the most important first; what does not fit is left out from the end."""
     lines = list(_lines(memo))
     while lines and estimate_tokens("\n".join(lines)) > most_tokens:

@@ -114,6 +114,13 @@ def batched(pages: Sequence[Retrieved], room: int) -> list[tuple[Retrieved, ...]
     return [tuple(batch) for batch in batches]
 
 
+def numbered(taken: Sequence[Taken], first: int = 1) -> tuple[SourceNote, ...]:
+    return tuple(
+        SourceNote(number=number, statement=each.statement, evidence=each.evidence, topic=each.topic)
+        for number, each in enumerate(taken, start=first)
+    )
+
+
 # ── the table of a narrative ─────────────────────────────────────────────────────────────────────────────────────────
 
 

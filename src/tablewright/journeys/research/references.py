@@ -11,12 +11,13 @@ from tablewright.store.store import Store
 from tablewright.table.evidence import locate
 from tablewright.table.model import Evidence
 from tablewright.table.research import Reference
+from tablewright.table.retrieved import is_document
 
 
 class References:
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._texts: dict[str, str | None] = {}
+        self._texts: dict[tuple[str, str], str | None] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._cited: dict[int, list[Evidence]] = {}
 
@@ -36,15 +37,22 @@ class References:
         return tuple(dict.fromkeys(number for number in numbers if number is not None))
 
     async def holds(self, evidence: Evidence) -> bool:
-        hash = evidence.content_hash
-        if hash not in self._texts:
-            self._texts[hash] = await self._store.pages.text(hash) if hash else None
-        text = self._texts[hash]
+        key = evidence.origin, evidence.content_hash
+        if key not in self._texts:
+            self._texts[key] = await self._text(*key)
+        text = self._texts[key]
         if text is None or not evidence.quote:
             return False
         if evidence.start is not None and evidence.end is not None:
             return text[evidence.start : evidence.end] == evidence.quote
         return locate(evidence.quote, text) is not None
+
+    async def _text(self, origin: str, hash: str) -> str | None:
+        """Of the page as it was opened, or of a document; what only a search result said is neither."""
+        if is_document(origin):
+            return await self._store.pages.text(hash)
+        page = await self._store.pages.version(origin, hash)
+        return page.text if page is not None else None
 
     def listed(self) -> tuple[Reference, ...]:
         return tuple(

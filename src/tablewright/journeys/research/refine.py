@@ -8,10 +8,9 @@ from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.research_brief import BriefResearch, ToBrief
 from tablewright.errors import ModelError, SearchError, UsageError
 from tablewright.journeys.research.limits import Limits
-from tablewright.journeys.research.notes import read_pages
+from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.report import ReportWriter
-from tablewright.journeys.research.rounds import failures, numbered
-from tablewright.journeys.research.worker import Library, Workers
+from tablewright.journeys.research.worker import Library, Workers, failures
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools

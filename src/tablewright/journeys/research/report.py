@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tablewright.decisions.decision import Decision, Outcome, Tell, decide
+from tablewright.decisions.reflect import site_of
 from tablewright.decisions.write_report import (
     CitedSentence,
     ReportToWrite,
@@ -29,7 +30,7 @@ from tablewright.decisions.write_report import (
     wrong_with,
 )
 from tablewright.errors import ModelError
-from tablewright.journeys.research.catalog import CatalogFound, columns, others, ranked, stated
+from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, stated, value_text
 from tablewright.journeys.research.limits import Limits
 from tablewright.journeys.research.references import References
 from tablewright.models.concern import concerning
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
 EXCERPTS = "Excerpts"
 LONGEST_CELL = 400
+LONGEST_RIVAL = 240
 NOTE_OVERHEAD = 60
 """Characters that a note takes beside its statement and its quote."""
 
@@ -91,7 +93,8 @@ class ReportWriter:
             disputes=disputes_of(self._claims, memo.contradictions if memo else ()),
             claims=tuple(self._claims),
             gaps=memo.gaps if memo else (),
-            has_table=listed is not None,
+            listed=tuple(cell_text(row.cell(listed.table.key_field)) for row in shown(listed, brief)) if listed else (),
+            others=tuple(others(listed, brief)) if listed else (),
             room=self._model.text_room if self._model else 1,
         )
         self._notes = {note.number: note for note in notes}
@@ -128,6 +131,10 @@ class ReportWriter:
 
     def _remarks(self) -> list[str]:
         said = []
+        sites, wanted = len({site_of(note) for note in self._notes.values()}), self._limits.extent.sites
+        if 0 < sites < wanted:
+            speak = "site speaks" if sites == 1 else "sites speak"
+            said.append(f"Only {sites} {speak} in this report; {wanted} at least were looked for.")
         if self.limit:
             said.append(f"This report is partial: {self.limit}.")
         if self._left_out:
@@ -239,7 +246,7 @@ class ReportWriter:
 
     def _says(self, note: SourceNote) -> str:
         who = note.evidence.domain or note.evidence.title
-        return f"{who}: “{' '.join(note.evidence.quote.split())}”"
+        return f"{who}: “{shortened(note.evidence.quote, LONGEST_RIVAL)}”"
 
     async def _comparison(self, draft: WrittenReport) -> ReportTable | None:
         compared = draft.comparison
@@ -266,9 +273,10 @@ class ReportWriter:
             return None
         names = [table.key_field, *(field.name for field in columns(table))]
         rows = []
-        for row in ranked(table, brief)[: brief.target_items]:
+        for row in shown(found, brief):
             name = cell_text(row.cell(table.key_field))
-            rows.append(tuple([await self._filled(name, column, row.cell(column)) for column in names]))
+            cells = [await self._filled(name, column, row.cell(column)) for column in names[1:]]
+            rows.append((ReportCell(text=name), *cells))
         return ReportTable(columns=tuple(names), rows=tuple(rows), others=tuple(others(found, brief)))
 
     async def _filled(self, name: str, column: str, cell: Cell) -> ReportCell:
@@ -280,14 +288,15 @@ class ReportWriter:
         citations = await self._references.cite_all(cell.evidence)
         if not citations:
             return ReportCell(note="its evidence is no longer stored")
-        said = stated(name, column, cell_text(cell))
+        said = stated(name, column, value_text(cell))
         mine = {number for number, note in self._notes.items() if note.statement == said}
         rivals = sorted({rival for number in mine for rival in self._against.get(number, ())} - mine)
         citations = tuple(dict.fromkeys((*citations, *await self._cited(rivals))))
-        notes = ["judged by the model"] if cell.basis == "judged" else []
-        notes += [self._says(self._notes[rival]) for rival in rivals]
+        notes = ["judged"] if cell.basis == "judged" else []
+        by_page = {self._notes[rival].evidence.origin: self._notes[rival] for rival in rivals}
+        notes += map(self._says, by_page.values())
         return ReportCell(
-            text=shortened("; ".join(cell.value) if isinstance(cell.value, tuple) else cell_text(cell), LONGEST_CELL),
+            text=shortened(value_text(cell), LONGEST_CELL),
             citations=citations,
             confidence="low" if rivals else cell.confidence_label,
             note="; ".join(notes),

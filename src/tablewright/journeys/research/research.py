@@ -16,13 +16,14 @@ from tablewright.journeys.research import notes
 from tablewright.journeys.research.catalog import Catalog
 from tablewright.journeys.research.limits import Limits
 from tablewright.journeys.research.report import title_of
-from tablewright.journeys.research.rounds import FIRST_ROUND, Rounds, Watch
+from tablewright.journeys.research.rounds import Rounds
+from tablewright.journeys.research.underway import Watch
 from tablewright.store.records import printable
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Step
 from tablewright.table.reports import wording
-from tablewright.table.research import DEFAULT_TASKS, Brief, Research, ResearchEvent, ResearchRequest
+from tablewright.table.research import USUAL_EXTENT, Brief, Extent, Research, ResearchEvent, ResearchRequest
 from tablewright.table.usage import Meter, Usage, metered
 
 
@@ -38,6 +39,7 @@ class Researcher:
         *,
         actor: str = "",
         minutes: float | None = None,
+        extent: Extent = USUAL_EXTENT,
         terms: Terms = USUAL,
         today: Callable[[], date] = date.today,
         watch: Watch = ignore,
@@ -45,23 +47,28 @@ class Researcher:
         self._store = store
         self._tools = tools
         self._actor = actor
-        self._limits = Limits(tools.budget, minutes)
+        self._limits = Limits(tools.budget, minutes, extent)
         self._terms = terms
         self._today = today
         self._watch = watch
 
     async def brief(
-        self, request: ResearchRequest, *, max_tasks: int = DEFAULT_TASKS, before: Brief | None = None, change: str = ""
+        self,
+        request: ResearchRequest,
+        *,
+        max_tasks: int | None = None,
+        before: Brief | None = None,
+        change: str = "",
     ) -> Brief:
         """The plan, or an earlier plan with a change to it. Nothing is searched, and nothing is kept."""
         if not request.question.strip():
             raise UsageError("There is no question.", advice='Say it: tablewright research "…".')
-        if max_tasks < 1:
-            raise UsageError("At least one task is needed.")
+        max_tasks = self._searches(max_tasks)
         asked = ToBrief(
             request=msgspec.structs.replace(request, question=printable(request.question)),
             today=self._today().isoformat(),
-            most_queries=min(FIRST_ROUND, max_tasks),
+            most_queries=min(self._limits.extent.first_searches, max_tasks),
+            usual_items=self._limits.extent.items,
             before=wording.plan(before) if before else "",
             change=change,
         )
@@ -73,7 +80,7 @@ class Researcher:
         spent = meter.usage + (before.usage if before else Usage())
         return msgspec.structs.replace(outcome.decided, usage=spent)
 
-    async def begin(self, brief: Brief, *, max_tasks: int = DEFAULT_TASKS) -> Research:
+    async def begin(self, brief: Brief, *, max_tasks: int | None = None) -> Research:
         """With a table of its own; nothing is searched yet."""
         if brief.report_type == "catalog":
             table_id = await Catalog(self._store, self._tools, self._actor, self._terms, self._watch).begin(brief)
@@ -82,7 +89,7 @@ class Researcher:
                 title_of(brief), notes.fields(), key_field=notes.STATEMENT, actor=self._actor, note="deep research"
             )
             table_id = table.id
-        return await self._store.researches.start(brief, table_id=table_id, max_tasks=max_tasks)
+        return await self._store.researches.start(brief, table_id=table_id, max_tasks=self._searches(max_tasks))
 
     async def run(self, research_id: str) -> Research:
         """From the last whole round on, to the report."""
@@ -99,6 +106,13 @@ class Researcher:
         except Exception:
             await self._store.researches.mark(research_id, "failed")
             raise
+
+    def _searches(self, asked: int | None) -> int:
+        """In all rounds together; None: as many as usual."""
+        searches = self._limits.extent.searches if asked is None else asked
+        if searches < 1:
+            raise UsageError("At least one search is needed.")
+        return searches
 
     def _note(self, step: Step) -> None:
         self._watch(ResearchEvent(stage="brief", detail=step.detail))

@@ -26,8 +26,6 @@ from tablewright.table.research import Brief, Note, ResearchTask, SeenSource
 from tablewright.table.retrieved import Refusal, Retrieved, is_document
 from tablewright.table.text import plural
 
-PAGES = 5
-"""Opened for a task, at most; with a model, for a task on average."""
 Done = TypeVar("Done")
 OF_A_DOMAIN = 2
 AT_ONCE = 4
@@ -146,7 +144,7 @@ class Workers:
         is not offered again, but is there for the task that found it, too."""
         read = [[hit.origin for hit in hits if hit.origin in self._library.pages] for hits in found]
         if self._tools.model is None or self._limits.spent:
-            return [chosen(hits) for hits in found]
+            return [chosen(hits, self._limits.extent.pages) for hits in found]
         offers = {
             hit.origin: Offer(origin=hit.origin, title=hit.title, snippet=hit.snippet)
             for hits in found
@@ -161,12 +159,12 @@ class Workers:
                 f"{task.search_query} ({task.target_gap})" if task.target_gap else task.search_query for task in tasks
             ),
             offers=tuple(offers.values()),
-            most=PAGES * len(tasks),
+            most=self._limits.extent.pages * len(tasks),
         )
         with concerning([origin for origin in offers if is_document(origin)]):
             outcome = await decide(ChooseSources(), asked, self._tools.model, self._tell)
         if outcome.degraded:
-            return [chosen(hits) for hits in found]
+            return [chosen(hits, self._limits.extent.pages) for hits in found]
         wanted = set(outcome.decided)
         return [
             list(dict.fromkeys((*known, *(hit.origin for hit in hits if hit.origin in wanted))))
@@ -217,7 +215,7 @@ class Workers:
         return self._library.pages.get(origin) or await self._web.open(origin)
 
 
-def chosen(hits: Sequence[Hit]) -> list[str]:
+def chosen(hits: Sequence[Hit], most: int) -> list[str]:
     """The first results, of one site only a few before those of others: five pages of one site are still one voice."""
     first: list[str] = []
     later: list[str] = []
@@ -226,4 +224,9 @@ def chosen(hits: Sequence[Hit]) -> list[str]:
         domain = registrable_domain(hit.origin) or hit.origin
         (first if domains.count(domain) < OF_A_DOMAIN else later).append(hit.origin)
         domains.append(domain)
-    return list(dict.fromkeys((*first, *later)))[:PAGES]
+    return list(dict.fromkeys((*first, *later)))[:most]
+
+
+def failures(results: Sequence[Note]) -> list[str]:
+    failed = [f"The search for “{each.task.search_query}” failed: {each.error}" for each in results if each.error]
+    return list(dict.fromkeys(failed))

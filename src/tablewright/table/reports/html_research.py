@@ -21,7 +21,8 @@ def _claim(checked: CheckedClaim) -> str:
     claim = checked.claim
     source = anchor(claim.source_url, wording.host(claim.source_url) or claim.source_url)
     said = f' <span class="from">Claimed by {source}</span>' if claim.source_url else ""
-    reason = f'<p class="reason" dir="auto">{escape(checked.reason)}</p>' if checked.reason else ""
+    rests_on = wording.rests_on(checked)
+    reason = f'<p class="reason" dir="auto">{escape(rests_on)}</p>' if rests_on else ""
     return (
         f'<article class="claim {checked.verdict.replace(" ", "-")}">'
         f'<p class="verdict">{wording.VERDICT[checked.verdict]}</p>'

@@ -145,7 +145,7 @@ def _cell(cell: ReportCell) -> Runs:
         return (Run(text=f"({cell.note or wording.NOT_FOUND})", look="italic"), *_citations(cell.citations))
     note = (Run(text=cell.note, look="italic"),) if cell.note else ()
     mark = (Run(text=f"({wording.CONFIDENCE[cell.confidence]})", look="italic"),) if cell.citations else ()
-    return (_named(wording.host(cell.text) or cell.text, cell.text), *_citations(cell.citations), *mark, *note)
+    return (_named(wording.address(cell.text) or cell.text, cell.text), *_citations(cell.citations), *mark, *note)
 
 
 def _unfound(unfound: Unfound) -> Iterator[Run]:
@@ -158,7 +158,8 @@ def _unfound(unfound: Unfound) -> Iterator[Run]:
 def _claim(checked: CheckedClaim) -> Item:
     claim = checked.claim
     said = (Run(text="— claimed by"), _named(wording.host(claim.source_url) or claim.source_url, claim.source_url))
-    reason = ((Run(text=checked.reason, look="italic"),),) if checked.reason else ()
+    said_of = wording.rests_on(checked)
+    reason = ((Run(text=said_of, look="italic"),),) if said_of else ()
     return Item(
         runs=(
             Run(text=f"{wording.VERDICT[checked.verdict]}:", look="bold"),

@@ -90,6 +90,7 @@ blockquote p { margin: 0; }
 .verdict::before { display: inline-block; width: 1.3em; }
 .supported .verdict { color: var(--good); } .supported .verdict::before { content: "✓"; }
 .contradicted .verdict { color: var(--poor); } .contradicted .verdict::before { content: "✕"; }
+.partly-supported .verdict { color: var(--fair); } .partly-supported .verdict::before { content: "◐"; }
 .qualified .verdict { color: var(--fair); } .qualified .verdict::before { content: "±"; }
 .not-checked .verdict::before { content: "–"; }
 .claimed { margin: 0 0 .3rem; } .claimed .from { display: block; } .reason { margin: 0; }

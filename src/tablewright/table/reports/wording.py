@@ -8,7 +8,16 @@ from urllib.parse import urlsplit
 
 from tablewright.table.evidence import stands_in
 from tablewright.table.model import Evidence, Label, Stance
-from tablewright.table.research import Brief, Reference, Report, ResearchEstimate, SeenSource, SourceStatus, Verdict
+from tablewright.table.research import (
+    Brief,
+    CheckedClaim,
+    Reference,
+    Report,
+    ResearchEstimate,
+    SeenSource,
+    SourceStatus,
+    Verdict,
+)
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import plural
 from tablewright.table.usage import Usage
@@ -19,16 +28,25 @@ ANSWER, NOTES, TABLE, OTHERS = "In short", "Please note", "The table", "Also con
 CLAIMS, UNFOUND, COMPLETENESS = "Claims checked", "What we could not find, and where we looked", "Is the list complete?"
 DISAGREEMENTS, NEXT_STEPS = "Where sources disagree", "Next steps"
 REFERENCES, SOURCES, ROUNDS, COST = "References", "Every source seen", "How the research went", "What it cost"
-TABLE_MARKS = "Each value carries how sure we are of it (high, medium, low) and the numbers of its references."
+TABLE_MARKS = (
+    "Each value carries the numbers of its references and how sure we are of it (high, medium, low); “judged” is what "
+    "the model concluded from them."
+)
 
 CONFIDENCE: dict[Label, str] = {"high": "high", "medium": "medium", "low": "low", "none": "unconfirmed"}
 VERDICT: dict[Verdict, str] = {
     "supported": "Supported",
+    "partly supported": "Partly supported",
     "contradicted": "Contradicted",
     "qualified": "Qualified",
     "not checked": "Not checked",
 }
-STANCE: dict[Stance, str] = {"supports": "Supports it", "contradicts": "Contradicts it", "qualifies": "Qualifies it"}
+STANCE: dict[Stance, str] = {
+    "supports": "Supports it",
+    "supports in part": "Supports a part of it",
+    "contradicts": "Contradicts it",
+    "qualifies": "Qualifies it",
+}
 STATUS: dict[SourceStatus, str] = {
     "read": "Read",
     "blocked": "Blocked by the site",
@@ -55,6 +73,11 @@ def host(url: str) -> str:
     return (urlsplit(url).hostname or "").removeprefix("www.") if link(url) else ""
 
 
+def address(url: str) -> str:
+    """As a reader names it: "site.example/prices"."""
+    return f"{host(url)}{urlsplit(url).path.rstrip('/')}" if link(url) else ""
+
+
 def day(moment: str) -> str:
     """ "2026-11-16T12:00:00Z" as "16 November 2026"; what is no date stays as it is."""
     try:
@@ -71,6 +94,12 @@ def counted(count: int, noun: str) -> str:
 def nothing(report: Report) -> str:
     """What a report without findings says: nothing was found only where it was looked for."""
     return NOTHING_FOUND if report.sources or report.rounds else NOTHING_READ
+
+
+def rests_on(checked: CheckedClaim) -> str:
+    """What a verdict rests on, and of what nobody speaks."""
+    unsaid = f"No source speaks of {checked.unsaid.rstrip('.')}." if checked.unsaid else ""
+    return " ".join(filter(None, (checked.reason, unsaid)))
 
 
 def calculated(calculation: str) -> str:
