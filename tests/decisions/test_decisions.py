@@ -162,6 +162,24 @@ async def test_code_says_on_what_basis_a_value_stands(
 
 
 @pytest.mark.parametrize(
+    ("value", "holds"),
+    [
+        ("http://acme.example/", True),
+        ("https://www.acme.example", True),
+        ("http://acme.example/other", False),
+        ("http://elsewhere.example/", False),
+    ],
+)
+async def test_an_address_is_proved_by_the_page_that_was_retrieved_from_it(
+    model: LanguageModel, endpoint: Endpoint, value: str, holds: bool
+) -> None:
+    site = Field(name="Site", type="url")
+    endpoint.otherwise = answer(reply(Site=[said(value, "Utilities buy its rotors")]))
+    reading = await read(model, RowToRead(subject=ACME, fields=(site,), sources=(PAGE,)))
+    assert [(found.value, found.basis) for found in reading.found["Site"]] == ([(value, "stated")] if holds else [])
+
+
+@pytest.mark.parametrize(
     ("field", "answered"),
     [
         (FOUNDED, said("1988", "founded in 1987", basis="judged")),  # a number is never judged

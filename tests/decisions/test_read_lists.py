@@ -86,6 +86,17 @@ def test_prose_gives_a_thing_with_the_sentence_that_states_each_value() -> None:
     assert "1911" in only.elsewhere["Founded"].quote
 
 
+def test_a_page_about_one_thing_may_name_it_in_its_title_alone() -> None:
+    source = Retrieved(origin="http://v.example/", text="Output\nOur town is Thisted.", title="Output – Vestbryg")
+    asked = PageToRead(plan=PLAN, source=source, lines=lines_of(source.text))
+    (only,) = check(things=(thing(2, "Vestbryg", ("Town", "Thisted", 2)),), asked=asked).sightings
+    assert (only.name, dict(only.values), only.evidence.quote) == (
+        "Vestbryg",
+        {"Town": "Thisted"},
+        "Our town is Thisted.",
+    )
+
+
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tablewright.app import Tablewright
 from tablewright.decisions.take_notes import Taken
 from tablewright.journeys.find.account import account
-from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of
+from tablewright.journeys.research.catalog import CatalogFound, candidates, notes_of, opened_only
 from tablewright.journeys.research.limits import Limits
 from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.report import ReportWriter
@@ -18,12 +24,19 @@ from tablewright.table.research import (
     Memo,
     Note,
     Research,
+    ResearchRequest,
     ResearchTask,
     Round,
     SourceNote,
     Wanted,
 )
 from tablewright.table.retrieved import Retrieved
+from tablewright.table.text import cell_text
+
+from ..models.endpoint import running_endpoint
+from ..pages import Page, SmallWeb, small_web
+from .researching import audit, gap, plan, reflected, report, sentence
+from .test_find import PLAN, Reader, settings, table
 
 CROP = Field(name="Crop", required=True)
 BRIEF = Brief(
@@ -109,3 +122,82 @@ async def test_who_says_otherwise_stands_in_the_cell_and_is_cited(store: Store) 
     assert report.table.others == ("Bare Hill (not found: Crop)",)
     assert report.sections == ()
     assert report.completeness
+
+
+async def test_of_two_texts_a_model_says_whether_they_contradict(store: Store) -> None:
+    found = await farms(store)
+    taken, rivals = notes_of(found.table, by_model=True)
+    assert taken == found.taken
+    assert rivals == ()
+
+
+async def test_a_note_quotes_the_words_that_state_its_value(store: Store) -> None:
+    words = "Green Tower is a farm. It grows cress, and 4 kinds of lettuce."
+    page = await store.pages.keep(
+        "http://c.example/", Retrieved(origin="http://c.example/", domain="c.example", text=words)
+    )
+    named, grows = evidence_for(page, 0, 22), evidence_for(page, 23, len(words))
+    crop = Cell(value="4 kinds of lettuce", status="ENRICHED", confidence=0.9, evidence=(named, grows))
+    made = await store.tables.create("f", (Field(name="Name"), CROP), [(given("Green Tower"), crop)], key_field="Name")
+    (only,), _ = notes_of(await store.tables.load(made.id), by_model=True)
+    assert only.evidence == grows
+
+
+async def test_what_only_a_search_result_says_is_not_in_the_report(store: Store) -> None:
+    found = await farms(store)
+    (green,) = [row for row in found.table.rows if cell_text(row.cell("Name")) == "Green Tower"]
+    opened = {green.cell("Crop").conflict[0].evidence[0].content_hash}
+    table = opened_only(found.table, opened)
+    (left,) = [row for row in table.rows if row.id == green.id]
+    assert (left.cell("Crop").value, left.cell("Crop").reason) == (None, "blocked")
+
+
+# ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MILLS = {
+    "/coast": Page("Mills of the coast", table("Mill | Town", "Old Kate | Sandby", "De Kraai | Sandby")),
+    "/kraai": Page("De Kraai", "<p>De Kraai is a wind mill in Sandby.</p>"),
+    "/visit": Page("Visit De Kraai", "<p>De Kraai is open on Sundays. It has 3 floors.</p>", found_by="opening"),
+}
+
+
+@pytest.fixture
+async def mills() -> AsyncIterator[SmallWeb]:
+    async with small_web(MILLS) as web:
+        yield web
+
+
+async def test_an_empty_cell_is_filled_in_round_two_from_the_pages_that_its_gap_finds(
+    mills: SmallWeb, tmp_path: Path
+) -> None:
+    missing = gap("Floors of De Kraai", "opening hours", type="missing_field", thing="De Kraai", fields=["Floors"])
+    asked_of: list[str] = []
+
+    def reflect(text: str) -> object:
+        asked_of.append(text)
+        return reflected(answered="partly", gaps=[missing] if len(asked_of) == 1 else [])
+
+    columns = [{"name": "Floors", "type": "number", "question": "How many floors?", "required": True}]
+    model = Reader(
+        ResearchPlan=lambda _: plan(report_type="catalog", things="wind mills", items=2, columns=columns, sections=[]),
+        ListReply=lambda _: PLAN | {"conditions": [], "queries": ["wind mills list"]},
+        Reflected=reflect,
+        WrittenReport=lambda _: report(summary=[sentence("De Kraai has 3 floors.", 1)]),
+    )
+    async with running_endpoint() as endpoint:
+        endpoint.otherwise = model
+        async with Tablewright.open(settings(mills, endpoint, tmp_path)) as app:
+            begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
+            found = await app.run_research(begun.id)
+            await audit(app, found)
+            rows = {cell_text(row.cell("Name")): row.cell("Floors") for row in (await app.load(found.table_id)).rows}
+    assert "- De Kraai: missing: Floors" in asked_of[0]
+    assert [each.statement for each in found.rounds[1].source_notes] == ["De Kraai: Floors: 3"]
+    assert rows["De Kraai"].value == 3
+    assert rows["De Kraai"].evidence[0].origin == mills.url("/visit")
+    assert model.asked.count("PageNotes") == 0  # what was read into cells is not noted again
+    assert found.report is not None
+    assert found.report.usage.llm_calls == len(model.asked)  # both plans among them
+    assert found.report.table is not None
+    shown = {row[0].text: row[1].text for row in found.report.table.rows}
+    assert shown == {"De Kraai": "3", "Old Kate": ""}

@@ -83,7 +83,10 @@ class Researcher:
     async def begin(self, brief: Brief, *, max_tasks: int | None = None) -> Research:
         """With a table of its own; nothing is searched yet."""
         if brief.report_type == "catalog":
-            table_id = await Catalog(self._store, self._tools, self._actor, self._terms, self._watch).begin(brief)
+            catalog = Catalog(self._store, self._tools, self._actor, self._terms, self._watch)
+            with metered() as meter:
+                table_id = await catalog.begin(brief)
+            brief = msgspec.structs.replace(brief, usage=brief.usage + meter.usage)
         else:
             table = await self._store.tables.create(
                 title_of(brief), notes.fields(), key_field=notes.STATEMENT, actor=self._actor, note="deep research"
