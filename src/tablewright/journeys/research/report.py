@@ -276,7 +276,8 @@ class ReportWriter:
         for row in shown(found, brief):
             name = cell_text(row.cell(table.key_field))
             cells = [await self._filled(name, column, row.cell(column)) for column in names[1:]]
-            rows.append((ReportCell(text=name), *cells))
+            listed_by = await self._references.cite_all(row.cell(table.key_field).evidence)
+            rows.append((ReportCell(text=name, citations=listed_by), *cells))
         return ReportTable(columns=tuple(names), rows=tuple(rows), others=tuple(others(found, brief)))
 
     async def _filled(self, name: str, column: str, cell: Cell) -> ReportCell:

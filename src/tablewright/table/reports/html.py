@@ -123,5 +123,5 @@ def _cell(cell: ReportCell, citations: Citations) -> str:
         return f'<span class="missing">{escape(cell.note or wording.NOT_FOUND)}{marks}</span>'
     value = anchor(cell.text, wording.address(cell.text)) if wording.link(cell.text) else escape(cell.text)
     note = f'<span class="note">{escape(cell.note)}</span>' if cell.note else ""
-    sure = confidence(cell.confidence) if cell.citations else ""
+    sure = confidence(cell.confidence) if cell.citations and cell.confidence != "none" else ""
     return f'<span class="value">{value}{marks}</span>{sure}{note}'

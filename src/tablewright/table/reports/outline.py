@@ -144,7 +144,8 @@ def _cell(cell: ReportCell) -> Runs:
     if not cell.text:
         return (Run(text=f"({cell.note or wording.NOT_FOUND})", look="italic"), *_citations(cell.citations))
     note = (Run(text=cell.note, look="italic"),) if cell.note else ()
-    mark = (Run(text=f"({wording.CONFIDENCE[cell.confidence]})", look="italic"),) if cell.citations else ()
+    sure = cell.citations and cell.confidence != "none"
+    mark = (Run(text=f"({wording.CONFIDENCE[cell.confidence]})", look="italic"),) if sure else ()
     return (_named(wording.address(cell.text) or cell.text, cell.text), *_citations(cell.citations), *mark, *note)
 
 
