@@ -58,6 +58,7 @@ from tablewright.store.store import Store
 from tablewright.store.tables import TableSummary
 from tablewright.store.tokens import Tokens
 from tablewright.store.users import Users
+from tablewright.store.views import Views
 from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
 from tablewright.table.access import Acting, Metered, Person
 from tablewright.table.feed import Progress
@@ -252,6 +253,11 @@ class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, A
     def tokens(self) -> Tokens:
         """What users show to be let in."""
         return self._store.tokens
+
+    @property
+    def views(self) -> Views:
+        """How people look at tables: which rows, and how the columns are laid out."""
+        return self._store.views
 
     async def _open_run(self, recorded: Mapping[str, str], stack: AsyncExitStack, person: str = "") -> RunTools:
         """With the settings that the run was asked for with, the documents of whoever asked, by their id, and the keys

@@ -130,3 +130,18 @@ async def test_what_cannot_be_undone_is_said(store: Store) -> None:
         await store.history.go_back(table_id, change=5)
     with pytest.raises(UsageError, match="did not exist yet"):
         await store.history.go_back(table_id, at="2001-01-01T00:00:00Z")
+
+
+async def test_changes_of_one_cell_are_undone_one_after_another(store: Store) -> None:
+    table_id = await kettles(store)
+    numbers = []
+    for price in (1, 2, 3):
+        change = await store.log.commit(table_id, [SetCell(row_id=1, field="Price", cell=given_cell(price))])
+        assert change is not None
+        numbers.append(change.number)
+    seen = []
+    for number in reversed(numbers):
+        assert (await store.history.undo_change(table_id, number)).kept_cells == 0
+        seen.append(prices(await store.tables.load(table_id))[0])
+    assert seen == [2, 1, 150]
+    assert await store.log.problems(table_id) == []

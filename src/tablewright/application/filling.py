@@ -19,6 +19,7 @@ from tablewright.strategies.strategy import Strategy
 from tablewright.table.feed import Routine
 from tablewright.table.model import Field, RowId
 from tablewright.works import recheck_spec
+from tablewright.table.wording import within_bounds
 
 if TYPE_CHECKING:
     from tablewright.engine.recheck import Rechecked
@@ -37,6 +38,7 @@ class Filling(Application):
         params: Mapping[str, str] | None = None,
         row_ids: Sequence[RowId] | None = None,
         again: bool = False,
+        anew: bool = False,
         max_rows: int | None = None,
         concurrency: int | None = None,
         retry: RetryPolicy | None = None,
@@ -45,7 +47,7 @@ class Filling(Application):
     ) -> Fill:
         """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
         `await fill.estimate()` says before what it is likely to take. With `again` it also looks for what earlier runs
-        did not find.
+        did not find, with `anew` also for what they found, but for nothing that a person gave.
 
         Without `strategy` a formula is computed and a question answered by the `usual` one: from the web, or from the
         documents where `sources`, or the setting of that name, is only these. A strategy that is an object, not a
@@ -60,12 +62,20 @@ class Filling(Application):
             open_tools=await self._opener_for(table_id),
             row_ids=row_ids,
             again=again,
+            anew=anew,
             max_rows=max_rows,
             concurrency=concurrency or self.settings.rows_at_once,
             retry=retry or retry_policy(self.settings),
             terms=terms_of(self.settings),
             watch=watch,
         )
+
+    async def plan_columns(self, table_id: str, request: str) -> tuple[Field, ...]:
+        """The columns that somebody describes in their own words, each with a name, a type and a question; nothing is
+        added to the table. It takes a model."""
+        async with self._spending():
+            tools = await self._open_tools(["model"])
+            return await enrich.plan_columns(self._store, table_id, within_bounds(request), tools.model)
 
     async def stale(self, table_id: str) -> list[StaleCell]:
         """The cells of which an input has changed since they were filled."""

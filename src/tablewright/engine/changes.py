@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from tablewright.errors import UsageError
+import msgspec
+
+from tablewright.errors import NotFound, UsageError
 from tablewright.store.log import Change
 from tablewright.store.operations import CellAt
 from tablewright.store.proposals import EVERYTHING, Applied, ApplyKind, Review, Selection
@@ -15,8 +17,8 @@ from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.table.coerce import LONGEST_TYPED, Coerced, coerce
 from tablewright.table.dedupe import row_key
-from tablewright.table.edits import AddRow, Draft, Edit, FlagCell, SetCell
-from tablewright.table.model import PENDING, Cell, Field, Noun, RowId
+from tablewright.table.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
+from tablewright.table.model import PENDING, Cell, Conflict, Field, Noun, Row, RowId
 from tablewright.table.text import cell_text, plural, shortened, show
 
 NOTED = 60
@@ -118,6 +120,59 @@ class Changes:
         stale = tuple(each.name for each in table.fields for row in rows if row.cell(each.name).stale)
         return Written(field=field.name, cell=cell, change=change, stale=stale)
 
+    async def change_column(self, table_id: str, name: str, field: Field) -> Change | None:
+        """A new definition of a column. Of another type, its values are read as that type, with their evidence; where
+        one cannot be, nothing is changed."""
+        table = await self._store.tables.find(table_id)
+        before = Draft(table).field(name)
+        edits: list[Edit] = [ChangeField(name=before.name, field=field)]
+        shape = (field.type, field.unit, field.options)
+        if shape != (before.type, before.unit, before.options):
+            found: list[tuple[RowId, Cell]] = []
+
+            def take(rows: Sequence[Row]) -> None:
+                found.extend((row.id, row.cell(before.name)) for row in rows if row.cell(before.name).value is not None)
+
+            await self._store.tables.stream(table.id, take, field=before.name)
+            edits += [SetCell(row_id=row_id, field=field.name, cell=cell) for row_id, cell in retyped(found, field)]
+        return await self.edit(table.id, edits, f"changed column {before.name}")
+
+    def other_value(self, cell: Cell, number: int) -> Cell:
+        """The cell with what other sources say in place of its value: a person has decided between them."""
+        if not 0 <= number < len(cell.conflict):
+            raise UsageError("The sources no longer disagree about it.", kept="Nothing was changed.")
+        other = cell.conflict[number]
+        before = (Conflict(value=cell.value, evidence=cell.evidence),) if cell.value is not None else ()
+        return msgspec.structs.replace(
+            cell,
+            value=other.value,
+            raw_value=None,
+            status="ENRICHED",
+            reason=None,
+            confidence=1.0,
+            basis="given",
+            converted_by="",
+            evidence=other.evidence,
+            conflict=(*before, *cell.conflict[:number], *cell.conflict[number + 1 :]),
+            stale=False,
+            updated_at=now(),
+            error=f"chosen by {self._actor} among what sources say",
+        )
+
+    async def use_other(self, table_id: str, row_id: RowId, name: str, number: int) -> Written:
+        """What other sources say, by its place among the conflicts, in place of the cell's value."""
+        table = await self._store.tables.find(table_id)
+        field = Draft(table).field(name)
+        rows = (await self._store.tables.rows(table.id, [row_id])).rows
+        if not rows:
+            raise NotFound(f"Table {table.id} has no row {row_id}.")
+        before = rows[0].cell(field.name)
+        cell = self.other_value(before, number)
+        note = f"row {row_id}, {field.name}: {shortened(show(cell.value), NOTED)}, as another source says"
+        change = await self.edit(table.id, [SetCell(row_id=row_id, field=field.name, cell=cell, expected=before)], note)
+        assert change is not None
+        return Written(field=field.name, cell=cell, change=change)
+
     async def undo_run(self, table_id: str, run_id: str) -> Rollback:
         return await self._store.history.undo_run(table_id, run_id, actor=self._actor)
 
@@ -133,6 +188,30 @@ class Changes:
         if to.isdecimal():
             return await self._store.history.go_back(table_id, change=int(to), actor=self._actor)
         return await self._store.history.go_back(table_id, at=utc(to), actor=self._actor)
+
+
+def retyped(cells: Sequence[tuple[RowId, Cell]], field: Field) -> list[tuple[RowId, Cell]]:
+    """Those that change when they are read as the field's type."""
+    changed, refused = [], []
+    for row_id, cell in cells:
+        text = cell_text(cell)
+        try:
+            value = typed_value(text, field).value
+        except UsageError:
+            refused.append(text)
+            continue
+        if value != cell.value:
+            raw = text if cell.raw_value is None else cell.raw_value
+            changed.append((row_id, msgspec.structs.replace(cell, value=value, raw_value=raw)))
+    if refused:
+        examples = ", ".join(repr(shortened(text, 40)) for text in refused[:3])
+        raise UsageError(
+            f"{len(refused):,} of {len(cells):,} {plural('value', len(cells))} of {field.name} cannot be read as "
+            f"{field.type}: {examples}.",
+            kept="Nothing was changed.",
+            advice="Correct or clear them first, or choose another type.",
+        )
+    return changed
 
 
 _CHOSEN = re.compile(r"^a range\b|\bseveral\b")

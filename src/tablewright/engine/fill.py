@@ -132,6 +132,7 @@ class Fill:
         self._can_repeat = strategy.kind == "enrichment" and strategy.repeats and bool(strategy.needs(self._task))
         self._retry = retry
         self._again = again
+        self._max_rows = max_rows
         self._examples = examples
         self._history = History(store, table.id, self._fields, again=again) if self._asks_others else None
         self._terms = terms
@@ -256,6 +257,7 @@ class Fill:
             "fields": [field.name for field in self._fields],
             "concurrency": self._concurrency,
             "again": self._again,
+            "max_rows": self._max_rows,
             "examples": self._task.examples,
         }
 

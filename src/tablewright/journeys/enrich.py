@@ -48,6 +48,7 @@ async def plan(
     row_ids: Sequence[RowId] | None = None,
     only: Collection[CellAt] | None = None,
     again: bool = False,
+    anew: bool = False,
     max_rows: int | None = None,
     concurrency: int | None = None,
     retry: RetryPolicy = ONCE,
@@ -57,7 +58,8 @@ async def plan(
     """A run that is ready to start; what can never work is refused here, before anything is spent.
 
     `strategy` is a name or an object; `usual` is the one for questions where none is named. With `again` what earlier
-    runs did not find is looked for once more, in other places than before, beside what nobody has looked for yet."""
+    runs did not find is looked for once more, in other places than before, beside what nobody has looked for yet; with
+    `anew` also what they found, but nothing that a person gave."""
     table = await store.tables.find(table_id)
     if not fields:
         raise BadField("No column was asked for.", advice='Say which: --field "NAME:TYPE=QUESTION".')
@@ -82,7 +84,7 @@ async def plan(
         params=params,
         tools=tools,
         row_ids=row_ids,
-        only=await unfound(store, table, wanted, row_ids) if again else only,
+        only=await cells_to_fill(store, table, wanted, row_ids, anew=anew) if again or anew else only,
         again=again,
         max_rows=max_rows,
         concurrency=concurrency,
@@ -92,17 +94,17 @@ async def plan(
     )
 
 
-async def unfound(
-    store: Store, table: Table, fields: Sequence[Field], row_ids: Sequence[RowId] | None = None
+async def cells_to_fill(
+    store: Store, table: Table, fields: Sequence[Field], row_ids: Sequence[RowId] | None = None, *, anew: bool = False
 ) -> set[CellAt]:
-    """Which of these cells nobody has looked for yet, or nobody has found."""
+    """Which of these cells nobody has looked for yet, or nobody has found; with `anew`, all that no person gave."""
     names = {field.name for field in fields}
     return {
         (row.id, name)
         async for rows in windows(store, table, names, row_ids)
         for row in rows
         for name in names
-        if row.cell(name).is_unfound
+        if row.cell(name).is_unfound or (anew and row.cell(name).shown_basis != "given")
     }
 
 

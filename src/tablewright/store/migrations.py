@@ -297,6 +297,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX kind_rows_by_document ON kind_rows (document_id)",
     ),
     ("CREATE TABLE listings (table_no INTEGER PRIMARY KEY, content TEXT NOT NULL)",),
+    (
+        """CREATE TABLE views (
+            table_no INTEGER NOT NULL, name TEXT NOT NULL, person TEXT NOT NULL, content TEXT NOT NULL,
+            PRIMARY KEY (table_no, name, person)
+        )""",
+    ),
 )
 
 

@@ -182,8 +182,15 @@ def undo_cells(connection: Connection, found: Head, touched: Subquery) -> tuple[
 
 
 def is_changed_since(found: Head, touched: Subquery) -> ColumnElement[bool]:
-    """Somebody wrote the cell after that. What only marked it as stale gives way to a later mark too."""
-    written = last_write(found, touched.c.row_id, touched.c.field_id) > touched.c.written
+    """Somebody wrote the cell after that, and it is another than it was left: one that was undone back to it is not.
+    What only marked it as stale gives way to a later mark too."""
+    later = last_write(found, touched.c.row_id, touched.c.field_id) > touched.c.written
+    edits, cells = schema.edits.alias(), schema.cells.alias()
+    left = select(edits.c.after).where(edits.c.table_no == found.no, edits.c.seq == touched.c.written)
+    stands = select(cells.c.cell).where(
+        cells.c.table_no == found.no, cells.c.row_id == touched.c.row_id, cells.c.field_id == touched.c.field_id
+    )
+    written = and_(later, stands.scalar_subquery().is_distinct_from(left.scalar_subquery()))
     marked = last_write(found, touched.c.row_id, touched.c.field_id, CELL_KINDS) > touched.c.last
     return case((touched.c.written.is_(None), marked), else_=written)
 

@@ -512,3 +512,12 @@ listings = Table(
     Column("table_no", Integer, primary_key=True),
     Column("content", Text, nullable=False),
 )
+
+views = Table(
+    "views",
+    metadata,
+    Column("table_no", Integer, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("person", Text, primary_key=True),
+    Column("content", Text, nullable=False),
+)

@@ -31,6 +31,7 @@ from tablewright.store.slices import Slices
 from tablewright.store.tables import Tables
 from tablewright.store.tokens import Tokens
 from tablewright.store.users import Users
+from tablewright.store.views import Views
 from tablewright.store.workers import Workers
 from tablewright.table.access import Acting
 
@@ -64,6 +65,7 @@ class Store:
         self.conversations = Conversations(database)
         self.researches = Researches(database)
         self.listings = Listings(database)
+        self.views = Views(database)
         self.shortlists = Shortlists(database)
         self.shared_limits = SharedLimits(database) if database.engine.dialect.name == "postgresql" else None
         """None on SQLite, whose work is done by one process."""

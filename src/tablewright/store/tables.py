@@ -218,6 +218,7 @@ class Tables:
                 schema.kind_tables,
                 schema.kind_rows,
                 schema.listings,
+                schema.views,
                 schema.proposals,
                 schema.runs,
                 schema.edits,

@@ -311,7 +311,8 @@ class Notebook:
                 where = read.source.domain or read.source.title
                 where += " (search result)" if read.source.kind == "snippet" else ""
                 detail = f"{where} says {show(read.value)}: “{quote}”"
-                self.note(Step(type="thinking", detail=detail, data={"url": read.source.origin}), field.name)
+                data = {"url": read.source.origin, "same_row": read.candidate.same_row, "doubt": read.candidate.doubt}
+                self.note(Step(type="thinking", detail=detail, data=data), field.name)
 
     def refuse(self, field: Field, problem: str) -> None:
         """Keeps why an answer was not verified, for the cell that stays empty."""

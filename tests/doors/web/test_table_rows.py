@@ -61,7 +61,7 @@ async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(
     table_id, proposal_id = await half_doubled(tablewright, tmp_path)
     await tablewright.changes.set_value(table_id, 2, "Double", "99")
     table = await tablewright.table(table_id)
-    cells = [row["cells"]["Double"] for row in await block(tablewright, table, proposal_id, [1, 2, 3])]
+    cells = [row["cells"]["Double"] for row in await block(tablewright, table, [proposal_id], [1, 2, 3])]
     assert [(each["text"], each.get("proposed", False)) for each in cells] == [
         ("22", False),
         ("99", False),
@@ -69,7 +69,7 @@ async def test_what_is_typed_over_a_proposed_cell_is_shown_sorted_and_found(
     ]
 
     async def found(**wanted: str) -> list[int]:
-        return list(await find_rows(tablewright, Wanted(table_id=table_id, proposal_id=proposal_id, **wanted)))  # type: ignore[arg-type]
+        return list(await find_rows(tablewright, Wanted(table_id=table_id, proposals=(proposal_id,), **wanted)))  # type: ignore[arg-type]
 
     assert await found(find="26") == [3]
     assert await found(find="24") == []
@@ -86,7 +86,7 @@ async def test_a_value_of_a_column_that_is_only_proposed_is_found(tablewright: T
     table_id = (await tablewright.import_file(path, FileOptions(name="Prices"))).table.id
     run = await tablewright.plan_enrich(table_id, [parse_field(DOUBLE)], "computation")
     proposal_id = (await run.run()).proposal_id
-    wanted = Wanted(table_id=table_id, proposal_id=proposal_id, find="24")
+    wanted = Wanted(table_id=table_id, proposals=(proposal_id,), find="24")
     assert list(await find_rows(tablewright, wanted)) == [2]
     assert await status_of(tablewright, proposal_id) == "open"
     await tablewright.changes.reject(proposal_id)

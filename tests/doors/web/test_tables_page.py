@@ -161,16 +161,15 @@ async def test_typed_pasted_flagged_and_undone(site: Site, browser: NewPage, tmp
         await page.get_by_role("button", name="Flag it").click()
         await expect(cell(page, 3, "Founded").get_by_role("img", name="flagged")).to_be_visible()
 
-        await cell(page, 1, "Company").click()
+        await cell(page, 4, "Company").click()
         await page.evaluate(
             """(text) => {
                 const clipboardData = new DataTransfer();
                 clipboardData.setData("text/plain", text);
                 document.activeElement.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true}));
             }""",
-            "Marlow\t1950\nOrrin\t1960\n",
+            "Thistledown\t1940\nMarlow\t1950\nOrrin\t1960\n",
         )
-        await page.get_by_role("button", name="Add 2 rows").click()
         await expect(cell(page, 6, "Company")).to_contain_text("Orrin")
         await expect(cell(page, 6, "Founded")).to_contain_text("1960")
 
@@ -205,7 +204,7 @@ async def test_rechecked_a_row_added_and_what_it_lacks_looked_for(site: Site, br
         await expect(panel).to_contain_text("Marlow")
         await panel.get_by_role("button", name="Look for it").click()
         await page.get_by_role("button", name="Start").click()
-        await expect(page.locator(".tw-waiting")).to_contain_text("1 value proposed; 0 cells stayed empty")
+        await expect(page.locator(".tw-waiting")).to_contain_text("1 value proposed, 0 cells still empty")
         await page.get_by_role("button", name="Discard").click()
         await expect(page.locator(".tw-waiting")).to_be_hidden()
 
@@ -215,14 +214,14 @@ async def test_only_what_failed_is_shown(site: Site, browser: NewPage, tmp_path:
     async with browser() as page:
         await open_table(page, site, table_id)
         await expect(page.locator(".ag-center-cols-container .ag-row")).to_have_count(4)
-        await page.get_by_role("button", name="✗ Failed").click()
+        await page.get_by_role("button", name="✗ Not found").click()
         await expect(page.locator("#tw-found")).to_have_text("1 row")
         await expect(cell(page, 1, "Company")).to_contain_text("Thistledown Aeronautics")
         await expect(cell(page, 1, "Founded")).to_contain_text("not found")
         await cell(page, 1, "Founded").click()
         await page.get_by_role("button", name="Look for it").click()
         await page.get_by_role("button", name="Start").click()
-        await expect(page.locator(".tw-waiting")).to_contain_text("1 cell stayed empty")
+        await expect(page.locator(".tw-waiting")).to_contain_text("1 cell still empty")
         await page.get_by_role("button", name="Discard").click()
         await expect(page.locator(".tw-waiting")).to_be_hidden()
         await page.get_by_role("button", name="All rows").click()

@@ -9,9 +9,10 @@ from nicegui import ui
 
 from tablewright.app import Tablewright
 from tablewright.doors.web.frame import heading, outside_link, text
-from tablewright.doors.web.grid_rows import is_own
+from tablewright.doors.web.grid_rows import is_disputed, is_own
+from tablewright.table.edits import flag_note
 from tablewright.table.model import Cell, Evidence, Field, Noun, Step
-from tablewright.table.text import basis_text, cell_text, plural, show
+from tablewright.table.text import basis_text, cell_text, plural, shortened, show
 
 AROUND = 320
 """Characters of the stored text before and after a quote."""
@@ -47,6 +48,8 @@ class Acts(Noun, frozen=True, gc=True):
     refuse: Act | None = None
     fill: Act | None = None
     edit: Act | None = None
+    use: Callable[[int], Act] | None = None
+    """Takes what other sources say, by its place, in place of the value."""
 
 
 Passages: TypeAlias = Mapping[Evidence, tuple[str, str, str]]
@@ -66,26 +69,36 @@ def show_evidence(
     passages: Passages,
     acts: Acts,
     *,
-    proposed: bool = False,
+    before: Cell | None = None,
 ) -> ui.label:
-    """Builds the panel inside the element that is open now. `name` says which row it is. Its heading can be focused."""
+    """Builds the panel inside the element that is open now. `name` says which row it is; `before` is what the table
+    has, where the cell is only proposed. Its heading can be focused."""
+    verdicts = row_verdicts(steps)
     with ui.element("div").classes("tw-panel-top"):
         with ui.element("div").classes("tw-grow"):
             text(name, "tw-muted tw-small")
             top = heading(field.name).props("tabindex=-1")
         ui.button(icon="close", on_click=acts.close).props('flat round dense aria-label="Close the evidence panel"')
     with ui.element("div").classes("tw-panel-body"):
-        show_value(cell, proposed=proposed)
+        show_value(cell, proposed=before is not None)
+        if before is not None:
+            show_before(before)
         show_acts(acts)
+        show_identity(steps)
         if cell.evidence:
             heading(f"{plural('Source', len(cell.evidence))} ({len(cell.evidence)})", level=3)
             for source in cell.evidence:
-                show_source(source, passages[source])
-        for other in cell.conflict:
+                show_source(source, passages[source], verdicts.get(source.origin, ""))
+        for number, other in enumerate(cell.conflict):
             heading("Other sources say", level=3)
-            text(show(other.value), "tw-other")
+            with ui.element("div").classes("tw-row"):
+                text(show(other.value), "tw-other")
+                if acts.use:
+                    ui.button("Use this value", icon="swap_horiz", on_click=acts.use(number)).props(
+                        f"outline dense padding='2px 10px' aria-label=\"Use {quoted(show(other.value))}\""
+                    )
             for source in other.evidence:
-                show_source(source, passages[source])
+                show_source(source, passages[source], verdicts.get(source.origin, ""))
         if field.question:
             heading("Question", level=3)
             text(field.question, "tw-small")
@@ -103,7 +116,7 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
             ui.label("Imported with its sources, not checked here").classes("tw-chip")
         if cell.stale:
             ui.label("↻ Stale: an input changed since").classes("tw-chip tw-medium")
-        if cell.conflict:
+        if is_disputed(cell):
             ui.label("≠ Sources disagree").classes("tw-chip tw-low")
     if cell.value is not None:
         text(cell_text(cell), "tw-big")
@@ -115,6 +128,37 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
         text(line, "tw-small tw-muted")
 
 
+def quoted(value: str) -> str:
+    """Inside an attribute."""
+    return shortened(value, 60).replace('"', "'").replace("\\", "/")
+
+
+def show_before(before: Cell) -> None:
+    """What a proposed cell would replace, so that a correction shows what it changed."""
+    if before.value is not None:
+        said = f", flagged: {flag_note(before)}" if before.status == "FLAGGED" and flag_note(before) else ""
+        text(f"In the table now: {cell_text(before)}{said}", "tw-before")
+
+
+def row_verdicts(steps: Sequence[Step]) -> dict[str, str]:
+    """By page that something was read from: whether it was taken to be about the row."""
+    said = {"same": "About this row", "unclear": "May be about something else"}
+    return {
+        str(step.data["url"]): said[verdict] + (f": {step.data['doubt']}" if step.data.get("doubt") else "")
+        for step in steps
+        if (verdict := str(step.data.get("same_row", ""))) in said and "url" in step.data
+    }
+
+
+def show_identity(steps: Sequence[Step]) -> None:
+    """Pages that were taken for another's: what they say is not in the value."""
+    told = [step.detail for step in steps if step.data.get("same_row") == "other"]
+    if told:
+        heading("Is it about this row?", level=3)
+        for line in dict.fromkeys(told):
+            text(line, "tw-small")
+
+
 def show_chip(cell: Cell) -> None:
     label, kind = {
         "FLAGGED": ("⚑ Flagged", "tw-flagged"),
@@ -122,7 +166,7 @@ def show_chip(cell: Cell) -> None:
         "PENDING": ("Empty, not looked for yet", ""),
     }.get(cell.status, ("", ""))
     if cell.status == "ENRICHED" and is_own(cell):
-        label, kind = "Given" if cell.is_given else "Typed in", ""
+        label, kind = "Given" if cell.is_given else "Chosen by a person" if cell.evidence else "Typed in", ""
     elif cell.status == "ENRICHED":
         sign, kind = {"high": ("✓", "tw-high"), "medium": ("◐", "tw-medium")}.get(
             cell.confidence_label, ("?", "tw-low")
@@ -148,7 +192,7 @@ def why(cell: Cell) -> list[str]:
         elif domains:
             quotes = "Each quote" if len(cell.evidence) > 1 else "The quote"
             lines.append(f"{quotes} was found in what was retrieved.")
-        if cell.conflict:
+        if is_disputed(cell):
             lines.append("Another source says something else, which makes it less sure.")
     if cell.error:
         lines.append(cell.error[:1].upper() + cell.error[1:] + ("" if cell.error.endswith((".", "!", "?")) else "."))
@@ -171,7 +215,8 @@ def show_acts(acts: Acts) -> None:
             ui.button("This is wrong", icon="flag", on_click=acts.flag).props("outline dense padding='4px 12px'")
 
 
-def show_source(source: Evidence, around: tuple[str, str, str]) -> None:
+def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "") -> None:
+    """`verdict`: whether the page was taken to be about the row."""
     with ui.element("article").classes("tw-source"):
         with ui.element("div").classes("tw-row"):
             outside_link(source.origin, source.title or source.domain or source.origin)
@@ -182,6 +227,8 @@ def show_source(source: Evidence, around: tuple[str, str, str]) -> None:
         where = source.domain or source.origin
         when = f", retrieved {source.retrieved_at[:10]}" if source.retrieved_at else ""
         text(f"{where}{when}", "tw-muted tw-small")
+        if verdict:
+            text(verdict, "tw-small")
         before, quote, after = around
         with ui.element("blockquote").classes("tw-quote"):
             ui.label(before).classes("tw-inline")

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
+
+import msgspec
 
 from tablewright.app import Operation, Selection, Tablewright
 from tablewright.errors import NotFound, UsageError
-from tablewright.table.model import Cell, Money, Noun, Row, RowId, Table
+from tablewright.table.form import Where
+from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, Value
 from tablewright.table.text import basis_text, cell_text, plural, shortened
+from tablewright.table.views import filter_on, ordered
 
-Only: TypeAlias = Literal["", "failed", "flagged", "stale", "empty", "unsure"]
+Only: TypeAlias = Literal["", "high", "medium", "low", "failed", "empty", "flagged", "stale", "disputed", "proposed"]
 ONLY: tuple[Only, ...] = get_args(Only)
-OWN: tuple[Only, ...] = ("flagged", "stale")
-"""What a proposed cell never is."""
 
 LONGEST = 300
 """Characters of a value in the grid; the panel shows all of it."""
@@ -31,12 +33,14 @@ STATUSES: tuple[tuple[Literal["open", "building"], bool], ...] = (("open", False
 
 
 class Wanted(Noun, frozen=True):
-    """Which rows of a table somebody looks at. `view` is another word for everybody, and whenever they look anew."""
+    """Which rows of a table somebody looks at. `view` is another word for everybody, and whenever they look anew. Of
+    the `proposals`, the newest first, each cell is shown over the table's own."""
 
     table_id: str
-    proposal_id: str = ""
+    proposals: tuple[str, ...] = ()
     only: Only = ""
     find: str = ""
+    filters: tuple[Where, ...] = ()
     sort: str = ""
     """The column in whose order they are; else they are in that of the table."""
     descending: bool = False
@@ -45,7 +49,28 @@ class Wanted(Noun, frozen=True):
     @property
     def is_plain(self) -> bool:
         """All rows, in the order of the table."""
-        return not (self.only or self.find or self.sort)
+        return not (self.is_filtered or self.sort)
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.only or self.find or self.filters)
+
+
+def wanted_of(table_id: str, query: Mapping[str, Any]) -> Wanted:
+    """As the browser says it, in its requests and in what it tells."""
+    try:
+        return Wanted(
+            table_id=table_id,
+            proposals=tuple(filter(None, str(query.get("proposals", "")).split(","))),
+            only=msgspec.convert(query.get("only", ""), Only),
+            find=str(query.get("find", "")).strip()[:200],
+            filters=msgspec.json.decode(query.get("filters") or "[]", type=tuple[Where, ...]),
+            sort=str(query.get("sort", "")),
+            descending=str(query.get("descending", "")).lower() == "true",
+            view=str(query.get("view", ""))[:60],
+        )
+    except msgspec.MsgspecError as error:
+        raise UsageError(f"These rows cannot be looked for: {error}.") from None
 
 
 class RowOrders:
@@ -74,8 +99,8 @@ def failed(task: asyncio.Task[Any]) -> bool:
 
 async def find_rows(tablewright: Tablewright, wanted: Wanted) -> array[int]:
     table = await tablewright.table(wanted.table_id)
-    is_filtered = bool(wanted.only or wanted.find)
-    found = await tablewright.row_ids(table.id, await keeper(tablewright, table, wanted) if is_filtered else None)
+    keep = await keeper(tablewright, table, wanted) if wanted.is_filtered else None
+    found = await tablewright.row_ids(table.id, keep)
     return array("q", await sort_rows(tablewright, wanted, found) if wanted.sort else found)
 
 
@@ -90,11 +115,10 @@ async def sort_rows(tablewright: Tablewright, wanted: Wanted, row_ids: Sequence[
         if cell.value is not None:
             keys[row_id] = sort_key(cell)
 
-    if (await tablewright.table(wanted.table_id)).field(
-        wanted.sort
-    ) is not None:  # else it is proposed, and not there yet
+    is_there = (await tablewright.table(wanted.table_id)).field(wanted.sort) is not None
+    if is_there:  # else it is only proposed
         await tablewright.column(wanted.table_id, wanted.sort, take)
-    async for operation in open_operations(tablewright, wanted.proposal_id, field=wanted.sort):
+    async for operation in open_operations(tablewright, wanted.proposals, field=wanted.sort):
         if is_over(operation.cell.updated_at, written.get(operation.row_id)):
             keys.pop(operation.row_id, None)
             take(operation.row_id, operation.cell)
@@ -109,18 +133,17 @@ async def sort_rows(tablewright: Tablewright, wanted: Wanted, row_ids: Sequence[
 
 
 def sort_key(cell: Cell) -> tuple[int, float, str]:
-    value = cell.value.amount if isinstance(cell.value, Money) else cell.value
-    if isinstance(value, (int, float)):
-        return 0, float(value), ""
-    return 1, 0.0, cell_text(cell).casefold()
+    value = ordered(cell.value)
+    return (1, 0.0, value) if isinstance(value, str) else (0, value, "")
 
 
 class Laid(Noun, frozen=True):
-    """What of a proposed cell says whether its row is wanted; `text` only where something is looked for."""
+    """What of a proposed cell says whether its row is wanted."""
 
-    filled: bool
-    unsure: bool
+    marks: frozenset[str]
+    value: Value
     text: str
+    """Only where something is looked for."""
     at: str | None
 
 
@@ -128,46 +151,75 @@ async def keeper(tablewright: Tablewright, table: Table, wanted: Wanted) -> Call
     """Whether a row is one of the wanted; a proposed cell counts in place of the one that it would replace."""
     names = [field.name for field in table.shown_fields]
     needle = wanted.find.casefold()
-    proposed = await laid_over(tablewright, wanted) if needle or wanted.only not in OWN else {}
+    proposed = await laid_over(tablewright, wanted)
+    others = await proposed_fields(tablewright, wanted.proposals) if wanted.filters else []
+    fields = {field.name: field for field in (*others, *table.fields)}
+    filters = [
+        (where.column, filter_on(where, fields[where.column])) for where in wanted.filters if where.column in fields
+    ]
 
     def keep(row: Row) -> bool:
-        over = {
-            name: laid for name, laid in proposed.get(row.id, {}).items() if is_over(laid.at, row.cell(name).updated_at)
-        }
+        over = laid_on(row, proposed)
+        for name, passes in filters:
+            if not passes(over[name].value if name in over else row.cell(name).value):
+                return False
         every = [*names, *(name for name in over if name not in names)]
         if needle and not any(
             needle in (over[name].text if name in over else cell_text(row.cell(name)).casefold()) for name in every
         ):
             return False
-        return not wanted.only or any(has_mark(row.cell(name), over.get(name), wanted.only) for name in every)
+        return not wanted.only or any(wanted.only in marks_at(row, name, over) for name in every)
 
     return keep
 
 
-def has_mark(cell: Cell, laid: Laid | None, only: Only) -> bool:
-    match only:
-        case "failed":
-            return cell.status == "FAILED" if laid is None else not laid.filled
-        case "flagged":
-            return cell.status == "FLAGGED"
-        case "stale":
-            return cell.stale
-        case "empty":
-            return cell.value is None and (laid is None or not laid.filled)
-        case "unsure":
-            return is_unsure(cell) if laid is None else laid.unsure
-        case _:
-            return True
+async def proposed_fields(tablewright: Tablewright, proposals: Sequence[str]) -> list[Field]:
+    return [field for each in proposals for field in (await tablewright.proposal(each)).fields]
+
+
+def laid_on(row: Row, proposed: Mapping[RowId, Mapping[str, Laid]]) -> dict[str, Laid]:
+    """What is shown over the cells of a row."""
+    return {
+        name: laid for name, laid in proposed.get(row.id, {}).items() if is_over(laid.at, row.cell(name).updated_at)
+    }
+
+
+def marks_at(row: Row, name: str, over: Mapping[str, Laid]) -> frozenset[str]:
+    return over[name].marks if name in over else marks(row.cell(name))
+
+
+def marks(cell: Cell, *, proposed: bool = False) -> frozenset[str]:
+    """All by which a cell can be looked for."""
+    also = {"stale": cell.stale, "disputed": is_disputed(cell), "proposed": proposed, "empty": cell.value is None}
+    return frozenset({mark(cell), *(name for name, is_so in also.items() if is_so)})
+
+
+async def count_marks(tablewright: Tablewright, table: Table, proposals: tuple[str, ...]) -> dict[str, int]:
+    """By mark, the rows that have a cell with it; under "" all rows."""
+    names = [field.name for field in table.shown_fields]
+    proposed = await laid_over(tablewright, Wanted(table_id=table.id, proposals=proposals))
+    counts = dict.fromkeys(ONLY, 0)
+
+    def count(row: Row) -> bool:
+        over = laid_on(row, proposed)
+        every = [*names, *(name for name in over if name not in names)]
+        for each in frozenset().union(*(marks_at(row, name, over) for name in every)):
+            counts[each] = counts.get(each, 0) + 1  # type: ignore[index]
+        counts[""] += 1
+        return False
+
+    await tablewright.row_ids(table.id, count)
+    return {each: counts[each] for each in ONLY}
 
 
 async def laid_over(tablewright: Tablewright, wanted: Wanted) -> dict[RowId, dict[str, Laid]]:
-    """The open cells of the proposal, by row and column."""
+    """The open cells of the proposals, by row and column."""
     found: dict[RowId, dict[str, Laid]] = {}
-    async for operation in open_operations(tablewright, wanted.proposal_id):
+    async for operation in open_operations(tablewright, wanted.proposals):
         cell = operation.cell
         found.setdefault(operation.row_id, {})[operation.field] = Laid(
-            filled=cell.status != "FAILED",
-            unsure=is_unsure(cell),
+            marks=marks(cell, proposed=True),
+            value=cell.value if wanted.filters else None,
             text=cell_text(cell).casefold() if wanted.find else "",
             at=cell.updated_at,
         )
@@ -179,16 +231,12 @@ def is_over(proposed_at: str | None, written_at: str | None) -> bool:
     return (written_at or "") <= (proposed_at or "")
 
 
-def is_unsure(cell: Cell) -> bool:
-    return cell.value is not None and (cell.confidence or 0) < 0.5
-
-
-async def block(tablewright: Tablewright, table: Table, proposal_id: str, row_ids: Sequence[RowId]) -> list[Any]:
+async def block(
+    tablewright: Tablewright, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId]
+) -> list[Any]:
     """These rows as the grid takes them."""
     rows = await tablewright.rows_by_id(table.id, row_ids)
-    proposed: dict[RowId, dict[str, Cell]] = {}
-    async for operation in open_operations(tablewright, proposal_id, row_ids=row_ids):
-        proposed.setdefault(operation.row_id, {})[operation.field] = operation.cell
+    proposed = await proposed_cells(tablewright, proposals, row_ids)
     return [
         shown_row(rows[row_id], [field.name for field in table.shown_fields], proposed.get(row_id, {}))
         for row_id in row_ids
@@ -196,19 +244,29 @@ async def block(tablewright: Tablewright, table: Table, proposal_id: str, row_id
     ]
 
 
+async def proposed_cells(
+    tablewright: Tablewright, proposals: Sequence[str], row_ids: Sequence[RowId]
+) -> dict[RowId, dict[str, Cell]]:
+    proposed: dict[RowId, dict[str, Cell]] = {}
+    async for operation in open_operations(tablewright, proposals, row_ids=row_ids):
+        proposed.setdefault(operation.row_id, {})[operation.field] = operation.cell
+    return proposed
+
+
 async def open_operations(
-    tablewright: Tablewright, proposal_id: str, *, row_ids: Sequence[RowId] | None = None, field: str = ""
+    tablewright: Tablewright, proposals: Sequence[str], *, row_ids: Sequence[RowId] | None = None, field: str = ""
 ) -> AsyncIterator[Operation]:
-    """What of a proposal, if there is one, waits for a decision."""
-    after = (0, "")
-    while proposal_id:
-        page = await tablewright.operations(proposal_id, after=after, limit=PAGE, row_ids=row_ids, field=field)
-        for operation in page:
-            if operation.decision == "open":
-                yield operation
-        if len(page) < PAGE:
-            return
-        after = (page[-1].row_id, page[-1].field)
+    """What of the proposals waits for a decision; of two for one cell, the newer comes last."""
+    for proposal_id in reversed(proposals):
+        after = (0, "")
+        while True:
+            page = await tablewright.operations(proposal_id, after=after, limit=PAGE, row_ids=row_ids, field=field)
+            for operation in page:
+                if operation.decision == "open":
+                    yield operation
+            if len(page) < PAGE:
+                break
+            after = (page[-1].row_id, page[-1].field)
 
 
 async def status_of(tablewright: Tablewright, proposal_id: str) -> Literal["open", "building", "decided"]:
@@ -240,7 +298,7 @@ def shown(cell: Cell, *, proposed: bool = False) -> dict[str, Any]:
         view["stale"] = True
     if cell.basis == "judged":
         view["judged"] = True
-    if cell.conflict:
+    if is_disputed(cell):
         view["disputed"] = True
     if cell.value is None and cell.status == "FAILED":
         view["why"] = (cell.reason or "error").replace("_", " ")
@@ -263,6 +321,11 @@ def mark(cell: Cell) -> str:
 def is_own(cell: Cell) -> bool:
     """Given or typed by a person: taken as true, so there is nothing to be sure or unsure of."""
     return cell.status == "ENRICHED" and cell.shown_basis == "given"
+
+
+def is_disputed(cell: Cell) -> bool:
+    """Sources disagree, and nobody has decided between them."""
+    return bool(cell.conflict) and not is_own(cell)
 
 
 def note(cell: Cell, proposed: bool = False) -> str:

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, PlainTextResponse
 from starlette.background import BackgroundTask
 
 from tablewright.doors.server.context import Visiting
-from tablewright.doors.web.grid_rows import Only, RowOrders, Wanted, block
-from tablewright.errors import NotFound
+from tablewright.doors.web.grid_rows import RowOrders, Wanted, block, wanted_of
+from tablewright.doors.web.table_cells import Picked, text_of
+from tablewright.errors import NotFound, UsageError
 
 router = APIRouter(prefix="/page-data", include_in_schema=False)
 
@@ -29,30 +30,27 @@ async def rows(
     table_id: str,
     start: Annotated[int, Query(ge=0)] = 0,
     end: Annotated[int, Query(ge=0)] = 100,
-    proposal: str = "",
-    only: Only = "",
-    find: Annotated[str, Query(max_length=200)] = "",
-    sort: Annotated[str, Query(max_length=300)] = "",
-    descending: bool = False,
-    view: Annotated[str, Query(max_length=60)] = "",
 ) -> Response:
+    """The rest of the query says which rows, in which order."""
     table = await visit.table(table_id)
-    if proposal:
-        await check_belongs(visit, proposal, table.id)
+    wanted = await checked(visit, wanted_of(table.id, request.query_params))
     orders: RowOrders = request.app.state.page_rows
-    wanted = Wanted(
-        table_id=table.id,
-        proposal_id=proposal,
-        only=only,
-        find=find.strip(),
-        sort=sort,
-        descending=descending,
-        view=view,
-    )
     order = await orders.order(visit.tablewright, wanted)
     ids = list(order[start : min(end, start + MOST)])
-    found = await block(visit.tablewright, table, proposal, ids)
+    found = await block(visit.tablewright, table, wanted.proposals, ids)
     return as_json({"rows": found, "total": len(order)})
+
+
+@router.post("/tables/{table_id}/cells")
+async def cells(request: Request, visit: Visiting, table_id: str) -> PlainTextResponse:
+    """What is selected, as a text for the clipboard: the browser has only some of the rows."""
+    table = await visit.table(table_id)
+    try:
+        picked = msgspec.json.decode(await request.body(), type=Picked)
+    except msgspec.MsgspecError as error:
+        raise UsageError(f"This is no selection: {error}.") from None
+    await checked(visit, picked.wanted(table.id))
+    return PlainTextResponse(await text_of(visit.tablewright, table, picked), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/tables/{table_id}/file")
@@ -70,10 +68,12 @@ async def file(visit: Visiting, table_id: str, format: str = "csv", evidence: bo
     return FileResponse(path, filename=path.name, background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True))
 
 
-async def check_belongs(visit: Visiting, proposal_id: str, table_id: str) -> None:
+async def checked(visit: Visiting, wanted: Wanted) -> Wanted:
     """Whoever may see one table learns nothing of another by naming its proposal."""
-    if (await visit.tablewright.proposal(proposal_id)).table_id != table_id:
-        raise NotFound(f"There is no proposal {proposal_id!r}.")
+    for proposal_id in wanted.proposals:
+        if (await visit.tablewright.proposal(proposal_id)).table_id != wanted.table_id:
+            raise NotFound(f"There is no proposal {proposal_id!r}.")
+    return wanted
 
 
 def as_json(content: Any) -> Response:

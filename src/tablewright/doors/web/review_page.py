@@ -306,11 +306,9 @@ class ReviewPage:
             return
         with self._detail:
             now = self._row(at).cell(at[1])
-            if now.value is not None:
-                text(f"Now: {cell_text(now)}", "tw-muted tw-panel-now")
             title = f"{self._name(at)} · row {at[0]}"
             acts = Acts(close=lambda: None)
-            show_evidence(title, self._field(at[1]), operation.cell, operation.steps, passages, acts, proposed=True)
+            show_evidence(title, self._field(at[1]), operation.cell, operation.steps, passages, acts, before=now)
 
     async def _decide(self, at: CellAt, verdict: Verdict) -> None:
         self._verdicts[at] = verdict

@@ -50,19 +50,26 @@ async def ask_value(name: str, field: Field, content: str, save: Callable[[str],
     window.delete()
 
 
-async def ask_reason() -> str | None:
-    """What is wrong with a cell; None where it is not flagged after all."""
+async def ask_reason(*, may_look: bool) -> tuple[str | None, bool]:
+    """What is wrong with a cell, and whether it is to be looked for again at once; None where it is not flagged."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         ui.label("What is wrong with it?").classes("tw-h2")
         reason = ui.input("Reason", placeholder="for example: this is another company").props("autofocus outlined")
-        ui.label("It keeps its value and its evidence, and is looked for again by the next run.").classes("tw-muted")
+        ui.label(
+            "The cell keeps its value and its evidence. The next search is told the reason, and looks elsewhere."
+        ).classes("tw-muted")
         with ui.element("div").classes("tw-row tw-end"):
             ui.button("Cancel", on_click=window.close).props("flat")
-            ui.button("Flag it", icon="flag", on_click=lambda: window.submit(True)).props("unelevated")
-        reason.on("keydown.enter", lambda: window.submit(True))
-    said = (reason.value or "").strip() if await window else None
+            flag = ui.button("Flag it", icon="flag", on_click=lambda: window.submit("flag"))
+            flag.props("outline" if may_look else "unelevated")
+            if may_look:
+                again = ui.button("Flag and search again", icon="search", on_click=lambda: window.submit("look"))
+                again.props("unelevated")
+        reason.on("keydown.enter", lambda: window.submit("flag"))
+    choice = await window
+    said = (reason.value or "").strip() if choice else None
     window.delete()
-    return said
+    return said, choice == "look"
 
 
 async def sure(question: str, yes: str) -> bool:

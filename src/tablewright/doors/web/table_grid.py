@@ -10,33 +10,45 @@ from typing import Any
 import msgspec
 from nicegui import context, ui
 
-from tablewright.doors.web.grid_rows import Only, Wanted, shown
+from tablewright.doors.web.grid_rows import Wanted, shown
 from tablewright.table.model import Cell, Field, RowId, Table
+from tablewright.table.views import View
 
 NUMBER = "tw:number"
 WIDTHS = {"number": 165, "boolean": 140, "date": 165, "money": 180, "select": 180}
+SCRIPTS = ("menu", "selection", "columns", "panel", "grid")
 
 
 class TableGrid:
     """The grid of one open page. `extra` are columns that only the open proposal has."""
 
-    def __init__(self, table: Table, extra: Sequence[Field], wanted: Wanted, *, rows: int, may_edit: bool) -> None:
+    def __init__(
+        self, table: Table, extra: Sequence[Field], wanted: Wanted, view: View, *, rows: int, may_edit: bool
+    ) -> None:
         self._may_edit = may_edit
         self._client = context.client
         self.wanted = msgspec.structs.replace(wanted, view=new_view())
-        ui.add_head_html('<script src="/page-files/grid.js"></script>')
+        for name in SCRIPTS:
+            ui.add_head_html(f'<script src="/page-files/{name}.js"></script>')
         self.element = ui.aggrid(
             {
                 "columnDefs": self._columns(table, extra),
                 "rowModelType": "infinite",
                 ":datasource": f"(tablewright.grid.start({json.dumps(self._query())}), tablewright.grid.datasource())",
                 ":getRowId": "(params) => String(params.data.id)",
-                ":onCellClicked": "tablewright.grid.open",
+                ":onCellClicked": "tablewright.grid.clicked",
+                ":onGridSizeChanged": "tablewright.grid.resized",
+                ":onSortChanged": "tablewright.columns.changed",
+                ":onColumnMoved": "tablewright.columns.changed",
+                ":onColumnResized": "tablewright.columns.changed",
+                ":onColumnVisible": "tablewright.columns.changed",
                 ":onCellDoubleClicked": "tablewright.grid.doubled",
                 ":onCellEditingStopped": "tablewright.grid.settled",
                 ":onCellFocused": "tablewright.grid.focused",
                 ":onCellKeyDown": "tablewright.grid.pressed",
                 ":onGridReady": "tablewright.grid.ready",
+                "context": {"mayEdit": may_edit, "view": msgspec.to_builtins(view) if view.columns else None},
+                "maintainColumnOrder": True,
                 "cacheBlockSize": 100,
                 "maxBlocksInCache": 40,
                 "maxConcurrentDatasourceRequests": 2,
@@ -56,25 +68,29 @@ class TableGrid:
                     "sortingOrder": ["asc", "desc", None],
                     "resizable": True,
                     "suppressHeaderMenuButton": True,
+                    ":suppressKeyboardEvent": "tablewright.selection.takes",
+                    "headerComponentParams": {":innerHeaderComponent": "tablewright.columns.Head"},
                 },
             },
             auto_size_columns=False,
         ).classes("tw-sheet")
         self.element.props('role=region aria-label="Rows of the table"')
 
-    def show_columns(self, table: Table, extra: Sequence[Field]) -> None:
-        self._call("columns", self._columns(table, extra))
+    def show_columns(self, table: Table, extra: Sequence[Field], *, new: str = "") -> None:
+        """With `new`, that one comes into view."""
+        self._call("columns", self._columns(table, extra), new)
 
-    def look(self, *, only: Only | None = None, find: str | None = None, proposal_id: str | None = None) -> None:
+    def look(self, **wanted: Any) -> None:
         """At other rows, or at the same anew."""
-        self.wanted = msgspec.structs.replace(
-            self.wanted,
-            only=self.wanted.only if only is None else only,
-            find=self.wanted.find if find is None else find,
-            proposal_id=self.wanted.proposal_id if proposal_id is None else proposal_id,
-            view=new_view(),
-        )
+        self.wanted = msgspec.structs.replace(self.wanted, **wanted, view=new_view())
         self._call("look", self._query())
+        self._run("columns.filtered", [where.column for where in self.wanted.filters])
+
+    def lay_out(self, view: View) -> None:
+        self._run("columns.apply", msgspec.to_builtins(view) | {"columns": msgspec.to_builtins(view.columns)})
+
+    def wrap(self, on: bool) -> None:
+        self._run("columns.wrap", on)
 
     def refresh(self) -> None:
         """The rows that are shown, as they are now, in their place."""
@@ -102,16 +118,20 @@ class TableGrid:
         self._call("leavePanel")
 
     def _call(self, name: str, *values: Any) -> None:
-        given = ", ".join(json.dumps(value) for value in (self.element.id, *values))
-        self._client.run_javascript(f"tablewright.grid.{name}({given})")
+        self._run(f"grid.{name}", self.element.id, *values)
+
+    def _run(self, name: str, *values: Any) -> None:
+        given = ", ".join(json.dumps(value) for value in values)
+        self._client.run_javascript(f"tablewright.{name}({given})")
 
     def _query(self) -> dict[str, Any]:
         wanted = self.wanted
         return {
             "table": wanted.table_id,
-            "proposal": wanted.proposal_id,
+            "proposals": ",".join(wanted.proposals),
             "only": wanted.only,
             "find": wanted.find,
+            "filters": msgspec.json.encode(wanted.filters).decode(),
             "view": wanted.view,
         }
 
@@ -119,8 +139,8 @@ class TableGrid:
         numbers = {
             "colId": NUMBER,
             "headerName": "#",
-            ":valueGetter": "tablewright.grid.numberOf",
-            "width": 64,
+            ":cellRenderer": "tablewright.grid.drawNumber",
+            "initialWidth": 64,
             "pinned": "left",
             "sortable": False,
             "cellClass": "tw-number",
@@ -130,18 +150,25 @@ class TableGrid:
         return [numbers, *(self._column(field, table) for field in (*fields, *extra))]
 
     def _column(self, field: Field, table: Table) -> dict[str, Any]:
-        is_key = field.name == table.key_field
+        is_key, is_figure = field.name == table.key_field, field.type in ("number", "money")
         return {
             "colId": field.name,
-            "headerName": field.name + (f" ({field.unit})" if field.unit else ""),
+            "headerName": field.name,
             "headerTooltip": field.question or field.description or f"{field.name}: {field.type}",
             ":cellRenderer": "tablewright.grid.draw",
+            "cellRendererParams": {"right": is_figure},
             ":valueGetter": "tablewright.grid.valueOf",
             ":valueSetter": "tablewright.grid.edited",
             "cellClass": "tw-box",
             **self._editing(field, table),
-            "width": 210 if is_key else WIDTHS.get(field.type, 215),
-            "headerClass": "tw-asked" if field.is_asked else "",
+            "initialWidth": 210 if is_key else WIDTHS.get(field.type, 215),
+            "context": {
+                "unit": field.unit,
+                "asked": field.is_asked,
+                "right": is_figure,
+                "key": is_key,
+                "proposed": table.field(field.name) is None,
+            },
             **({"pinned": "left", "lockPinned": True} if is_key else {}),
         }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from nicegui import ui
 
 from tablewright.app import Change, Rollback
@@ -12,6 +14,41 @@ from tablewright.table.model import Table
 from tablewright.table.text import plural
 
 NEWEST = 100
+
+
+class Undo:
+    """What was done on one open page, so that Ctrl+Z takes it back and Ctrl+Y does it again: an undo is a change in the
+    history, too, and undoing that is doing it again. What others did is left to the history."""
+
+    def __init__(self, table_id: str) -> None:
+        self._table_id = table_id
+        self._done: list[int] = []
+        self._undone: list[int] = []
+        self._turn = asyncio.Lock()
+
+    def note(self, change: Change | None) -> None:
+        if change is not None:
+            self._done.append(change.number)
+            self._undone.clear()
+
+    async def undo(self) -> None:
+        await self._swap(
+            self._done, self._undone, "Nothing done on this page is left to undo. History has all changes."
+        )
+
+    async def redo(self) -> None:
+        await self._swap(self._undone, self._done, "There is nothing to do again.")
+
+    async def _swap(self, these: list[int], those: list[int], otherwise: str) -> None:
+        async with self._turn:  # keys may come faster than they are followed
+            changes = (await visit_to_write(self._table_id)).tablewright.changes
+            while these:
+                done = await changes.undo_change(self._table_id, these.pop())
+                if done.change is not None:
+                    those.append(done.change.number)
+                    tell_undone(done)
+                    return
+            say(otherwise, good=False)
 
 
 async def dialog(table: Table, *, may_change: bool) -> bool:
@@ -71,4 +108,5 @@ def tell_undone(done: Rollback) -> None:
         return
     kept = f" {done.kept_cells:,} changed by somebody since, and kept." if done.kept_cells else ""
     fields = f" Kept with cells that were changed since: {', '.join(done.kept_fields)}." if done.kept_fields else ""
-    say(f"As before: {done.cells:,} {plural('cell', done.cells)}.{kept}{fields}")
+    cells = f" {done.cells:,} {plural('cell', done.cells)} restored." if done.cells else ""
+    say(f"Undone.{cells}{kept}{fields}")

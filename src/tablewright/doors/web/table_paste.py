@@ -8,27 +8,24 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from tablewright.doors.server.context import Visit
+from tablewright.app import Change
 from tablewright.doors.web.frame import say, tell, text
-from tablewright.doors.web.grid_rows import Wanted
+from tablewright.doors.web.table_cells import MOST_WRITTEN as MOST
+from tablewright.doors.web.table_cells import Picked, rows_from
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field, Noun, RowId, Table
 from tablewright.table.text import plural, shortened
 
-MOST = 20_000
-"""Cells that are pasted at once."""
 PREVIEW = 4
 
 
-class Pasted(Noun, frozen=True):
-    """What the browser sends: the text, and what it shows from the focused cell on. `row_ids` are those that it has,
-    without a gap; none where no cell is focused."""
+class Pasted(Picked, frozen=True, gc=True):
+    """What the browser sends: the text, and what is selected. `fields` are all columns from the first selected one on,
+    `width` how many of them are selected."""
 
     text: str = ""
-    fields: tuple[str, ...] = ()
-    row_ids: tuple[RowId, ...] = ()
-    is_sorted: bool = False
+    width: int = 1
     is_too_long: bool = False
 
 
@@ -89,38 +86,40 @@ def as_values(
     return values, as_rows(fit, lines[len(row_ids) :])
 
 
-async def rows_below(visit: Visit, table: Table, wanted: Wanted, pasted: Pasted, count: int) -> list[RowId]:
-    """The rows that lines are written over; none where that cannot be known. In the order of the table there may be
-    fewer than lines: new ones follow. In any other, only rows that the browser has are known to be the next."""
-    if not pasted.row_ids:
-        return []
-    if wanted.is_plain and not pasted.is_sorted:
-        return [row.id for row in await visit.tablewright.page(table.id, after=pasted.row_ids[0] - 1, limit=count)]
-    return list(pasted.row_ids[:count]) if len(pasted.row_ids) >= count else []
+def repeated(lines: list[list[str]], pasted: Pasted) -> list[list[str]]:
+    """A block that fits several times into what is selected is pasted several times, as in a spreadsheet."""
+    rows = pasted.spans[-1].rows if len(pasted.spans) == 1 else 1
+    width = max(len(line) for line in lines)
+    down = rows // len(lines) if rows % len(lines) == 0 else 1
+    across = pasted.width // width if pasted.width % width == 0 else 1
+    if len(lines) * down * width * across > MOST:
+        return lines
+    return [[*line, *[""] * (width - len(line))] * across if across > 1 else line for line in lines * max(1, down)]
 
 
-async def offer(table_id: str, wanted: Wanted, pasted: Pasted) -> bool:
-    """Whether something was written."""
+async def offer(table_id: str, pasted: Pasted) -> Change | None:
+    """Writes the block from the first selected cell on, and asks only where it is not clear what goes where. What was
+    written, if anything."""
     visit = await visit_to_write(table_id)
     if pasted.is_too_long:
         raise UsageError("That is too much to be pasted at once.", advice="Import it as a file instead.")
     lines = cells_of(pasted.text)
     if not lines:
-        return False
+        return None
     table = await visit.tablewright.table(table_id)
     fit = fitted(table, lines, pasted.fields)
-    below = [] if fit.names else await rows_below(visit, table, wanted, pasted, len(lines))
-    choice = await choose(fit, lines, below)
-    if choice == "add":
-        added = as_rows(fit, lines)
-        await (await visit_to_write(table.id)).tablewright.changes.write_values(table.id, {}, added)
-        say(f"{len(added):,} {plural('row', len(added))} added.")
-    elif choice == "fill":
-        values, more = as_values(fit, lines, below)
-        await (await visit_to_write(table.id)).tablewright.changes.write_values(table.id, values, more)
-        extra = f", {len(more):,} {plural('row', len(more))} added" if more else ""
-        say(f"{len(values):,} {plural('cell', len(values))} written{extra}.")
-    return bool(choice)
+    if pasted.spans and not fit.names:
+        lines = repeated(lines, pasted)
+        fit = fitted(table, lines, pasted.fields)
+    below = [] if fit.names else await rows_from(visit.tablewright, table.id, pasted, len(lines))
+    choice = "fill" if below and not fit.left_out else await choose(fit, lines, below)
+    if not choice:
+        return None
+    values, more = as_values(fit, lines, below) if choice == "fill" else ({}, as_rows(fit, lines))
+    change = await (await visit_to_write(table.id)).tablewright.changes.write_values(table.id, values, more)
+    done = ((len(values), "cell", "written"), (len(more), "row", "added"))
+    say(", ".join(f"{count:,} {plural(noun, count)} {did}" for count, noun, did in done if count) + ".")
+    return change
 
 
 async def choose(fit: Fitted, lines: Sequence[Sequence[str]], below: Sequence[RowId]) -> str:
@@ -148,8 +147,9 @@ async def choose(fit: Fitted, lines: Sequence[Sequence[str]], below: Sequence[Ro
     return choice or ""
 
 
-async def ask_row(table: Table) -> bool:
-    """A new row, typed in; whether one was added."""
+async def ask_row(table: Table) -> Change | None:
+    """A new row, typed in; None where none was added."""
+    done: list[Change | None] = []
     shown = sorted(table.shown_fields, key=lambda field: field.name != table.key_field)
     fields = [field for field in shown if not field.is_asked]
     inputs: dict[str, ui.input] = {}
@@ -165,7 +165,8 @@ async def ask_row(table: Table) -> bool:
             try:
                 if not any(value.strip() for value in row.values()):
                     raise UsageError("The row is empty.", advice="Fill in at least one of its cells.")
-                await (await visit_to_write(table.id)).tablewright.changes.write_values(table.id, {}, [row])
+                changes = (await visit_to_write(table.id)).tablewright.changes
+                done.append(await changes.write_values(table.id, {}, [row]))
             except TablewrightError as error:
                 tell(error)
                 return
@@ -174,6 +175,6 @@ async def ask_row(table: Table) -> bool:
         with ui.element("div").classes("tw-row tw-end"):
             ui.button("Cancel", on_click=lambda: window.submit(False)).props("flat")
             ui.button("Add", on_click=add).props("unelevated")
-    added = bool(await window)
+    await window
     window.delete()
-    return added
+    return done[0] if done else None

@@ -14,7 +14,6 @@ window.tablewright.grid = (() => {
   };
   const NUMBER = "tw:number";
   const PAUSES = [300, 1_000, 3_000]; // milliseconds before rows that did not come are asked for again
-  const MOST_PASTED = 950_000; // characters: the connection refuses messages of a million
   const MOST_TYPED = 100_000;
   let moved = 0;
   // `next` is what is to be wanted as soon as no cell is being edited, `later` what is done then; `sort` counts sorts.
@@ -33,9 +32,11 @@ window.tablewright.grid = (() => {
   // The mark is drawn inside the cell, not by class rules of the grid: nine rules for each cell made scrolling slow.
   function draw(params) {
     const cell = cellOf(params);
+    tablewright.selection.mark(params);
     if (!cell) return span("tw-cell", "");
     const [letter, meaning] = MARKS[cell.mark] || ["", ""];
-    const box = span(`tw-cell tw-is-${cell.mark}${cell.saving ? " tw-is-saving" : ""}`, "");
+    const right = params.right ? " tw-right" : "";
+    const box = span(`tw-cell tw-is-${cell.mark}${right}${cell.saving ? " tw-is-saving" : ""}`, "");
     box.title = (cell.whole || cell.text || "") + (cell.note ? `\n(${cell.note})` : "");
     if (letter) {
       const sign = span("tw-sign", letter);
@@ -51,7 +52,11 @@ window.tablewright.grid = (() => {
     return box;
   }
 
-  const numberOf = (params) => params.data?.id ?? "";
+  function drawNumber(params) {
+    tablewright.selection.mark(params);
+    return span("", String(params.data?.id ?? ""));
+  }
+
   const valueOf = (params) => cellOf(params)?.whole ?? cellOf(params)?.text ?? "";
 
   // ── rows ──
@@ -92,23 +97,29 @@ window.tablewright.grid = (() => {
     }
   }
 
-  function addressOf({ table, view, ...rest }, params) {
-    const query = new URLSearchParams({ start: params.startRow, end: params.endRow, ...rest, view: `${view}.${state.sort}` });
-    const [by] = params.sortModel;
-    if (by) {
-      query.set("sort", by.colId);
-      query.set("descending", by.sort === "desc");
-    }
-    return `/page-data/tables/${encodeURIComponent(table)}/rows?${query}`;
+  // What the server is told so that it finds the same rows in the same order.
+  function query() {
+    const { view, ...rest } = state.wanted;
+    const [by] = JSON.parse(state.by);
+    return { ...rest, sort: by?.colId ?? "", descending: by?.sort === "desc", view: `${view}.${state.sort}` };
+  }
+
+  function addressOf(params) {
+    const { table, ...rest } = query();
+    const asked = new URLSearchParams({ start: params.startRow, end: params.endRow, ...rest });
+    return `/page-data/tables/${encodeURIComponent(table)}/rows?${asked}`;
   }
 
   const datasource = () => ({
     getRows(params) {
       const by = JSON.stringify(params.sortModel);
-      if (by !== state.by) Object.assign(state, { by, sort: state.sort + 1, failed: false });
+      if (by !== state.by) {
+        Object.assign(state, { by, sort: state.sort + 1, failed: false });
+        tablewright.selection.clear();
+      }
       const { wanted, sort } = state;
       const isWanted = () => state.wanted === wanted && state.sort === sort;
-      load(addressOf(wanted, params), isWanted).then(
+      load(addressOf(params), isWanted).then(
         ({ rows, total }) => {
           params.successCallback(rows, total);
           if (isWanted() && !state.failed) say(`${total.toLocaleString("en")} ${total === 1 ? "row" : "rows"}`);
@@ -168,12 +179,31 @@ window.tablewright.grid = (() => {
   function open(params, byKey = false) {
     const field = params.column.getColId();
     if (!params.data || field === NUMBER) return;
+    openAt(params.data.id, field, byKey);
+  }
+
+  function openAt(rowId, field, byKey = false) {
     clearTimeout(moved);
-    state.opened = { row_id: params.data.id, field };
+    state.opened = { row_id: rowId, field };
     emitEvent("grid_open", { ...state.opened, by_key: byKey });
   }
 
+  // Whoever selects a range does not ask for the evidence of its last cell.
+  function clicked(params) {
+    const { shiftKey, ctrlKey, metaKey } = params.event;
+    if (!(shiftKey || ctrlKey || metaKey)) open(params);
+  }
+
+  // The panel takes its place from the grid, which may push the cell out of sight.
+  function showOpened() {
+    const node = state.api?.getRowNode(String(state.opened?.row_id));
+    if (!node || !state.panelOpen) return;
+    state.api.ensureIndexVisible(node.rowIndex);
+    if (state.api.getColumn(state.opened.field)) state.api.ensureColumnVisible(state.opened.field);
+  }
+
   function focused(params) {
+    tablewright.selection.focused(params);
     if (!state.panelOpen || params.rowIndex == null || !params.column) return;
     clearTimeout(moved);
     moved = setTimeout(() => {
@@ -185,42 +215,13 @@ window.tablewright.grid = (() => {
 
   function pressed(params) {
     const { key } = params.event;
-    if (params.api.getEditingCells().length) return;
+    if (params.api.getEditingCells().length || tablewright.selection.pressed(params)) return;
     if (key === " ") {
       params.event.preventDefault();
       open(params, true);
     } else if ((key === "Enter" || key === "F2") && editedApart(params)) {
       params.event.preventDefault();
     }
-  }
-
-  // ── pasting ──
-
-  // Those that are shown from a row on, without a gap; only some of the rows are here.
-  function shownFrom(api, first, most) {
-    const here = new Map();
-    api.forEachNode((node) => node.data && node.rowIndex >= first && here.set(node.rowIndex, node.data.id));
-    const ids = [];
-    while (ids.length < most && here.has(first + ids.length)) ids.push(here.get(first + ids.length));
-    return ids;
-  }
-
-  function pasted(api, event) {
-    if (api.getEditingCells().length || event.target.closest?.("input, textarea, .q-dialog")) return;
-    const text = event.clipboardData.getData("text/plain");
-    if (!text.trim()) return;
-    event.preventDefault();
-    const at = api.getFocusedCell();
-    const columns = api.getAllDisplayedColumns().map((column) => column.getColId()).filter((id) => id !== NUMBER);
-    const block = {
-      text,
-      fields: columns.slice(Math.max(0, columns.indexOf(at?.column.getColId()))),
-      row_ids: at ? shownFrom(api, at.rowIndex, text.split(/\r\n|\r|\n/).length) : [],
-      is_sorted: state.by !== "[]",
-    };
-    // It is written as JSON twice on its way.
-    const isTooLong = text.length > MOST_PASTED || JSON.stringify(JSON.stringify(block)).length > MOST_PASTED;
-    emitEvent("grid_paste", isTooLong ? { is_too_long: true } : block);
   }
 
   // ── the panel beside it ──
@@ -235,26 +236,32 @@ window.tablewright.grid = (() => {
   const apiOf = (id) => getElement(id)?.api;
 
   return {
-    draw, numberOf, valueOf, edited, editable, editorOf, datasource, doubled, focused, pressed, settled,
-    open: (params) => open(params),
+    draw, drawNumber, valueOf, edited, editable, editorOf, datasource, doubled, focused, pressed, settled, clicked, openAt, query,
     start(wanted) { state.wanted = state.next = wanted; },
+    resized: () => setTimeout(showOpened),
     ready(params) {
       state.api = params.api;
+      tablewright.selection.start(params.api, params.context.mayEdit);
+      tablewright.columns.start(params.api, params.context);
       if (window.innerWidth < 600) {
         const key = params.api.getColumns()[1];
         params.api.applyColumnState({ state: [{ colId: NUMBER, hide: true }, { colId: key?.getColId(), width: 150 }] });
       }
-      document.addEventListener("paste", (event) => pasted(params.api, event));
       document.addEventListener("focusin", (event) => { state.inPanel = Boolean(event.target.closest?.(".tw-panel")); });
     },
-    columns(id, columns) {
-      whenIdle("columns", () => getElement(id)?.run_grid_method("setGridOption", "columnDefs", columns));
+    // With `show`, that column comes into view: it is new.
+    columns(id, columns, show) {
+      whenIdle("columns", () => {
+        getElement(id)?.run_grid_method("setGridOption", "columnDefs", columns);
+        if (show) setTimeout(() => apiOf(id)?.ensureColumnVisible(show, "end"));
+      });
     },
     // Look anew at the same or at other rows; what is shown stays until the answer is there.
     look(id, wanted) {
       state.next = wanted;
       whenIdle("look", () => {
         want();
+        tablewright.selection.clear();
         say("Looking …");
         apiOf(id)?.setGridOption("datasource", datasource());
       });
@@ -278,6 +285,7 @@ window.tablewright.grid = (() => {
     // What is shown in it may have been built anew under the focus, which is then nowhere.
     showPanel(id, heading, toIt) {
       state.panelOpen = true;
+      showOpened();
       if (toIt || (state.inPanel && document.activeElement === document.body)) focusSoon(heading);
     },
     leavePanel(id) {

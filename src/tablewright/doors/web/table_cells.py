@@ -1,0 +1,148 @@
+"""What is done with a selected range: its text for the clipboard, cells filled down or cleared, rows removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nicegui import app as pages
+
+from tablewright.app import Change, Tablewright
+from tablewright.doors.server.context import Visit
+from tablewright.doors.web.grid_rows import RowOrders, Wanted, is_over, proposed_cells, wanted_of
+from tablewright.errors import UsageError
+from tablewright.table.edits import RemoveRow
+from tablewright.table.model import Noun, RowId, Table
+from tablewright.table.text import cell_text, plural
+
+MOST_WRITTEN = 20_000
+"""Cells that are written at once."""
+MOST_COPIED = 500_000
+
+
+class Span(Noun, frozen=True):
+    """From one row to another, as they are shown; to the end where there is no `last`. `rows` is how many that were."""
+
+    first: RowId | None = None
+    last: RowId | None = None
+    rows: int = 0
+
+
+class Picked(Noun, frozen=True, gc=True):
+    """What is selected, as the browser says it: rows of the order that `query` stands for, and columns."""
+
+    spans: tuple[Span, ...] = ()
+    fields: tuple[str, ...] = ()
+    query: Mapping[str, Any] = {}
+
+    def wanted(self, table_id: str) -> Wanted:
+        return wanted_of(table_id, self.query)
+
+
+def orders() -> RowOrders:
+    found: RowOrders = pages.state.server.state.page_rows
+    return found
+
+
+async def rows_of(tablewright: Tablewright, table_id: str, picked: Picked) -> list[RowId]:
+    """All rows of the selection, also those that the browser does not have."""
+    order = await orders().order(tablewright, picked.wanted(table_id))
+    found: list[RowId] = []
+    for span in picked.spans:
+        try:
+            first = 0 if span.first is None else order.index(span.first)
+            last = len(order) - 1 if span.last is None else order.index(span.last)
+        except ValueError:
+            raise UsageError(
+                "The rows have changed since they were selected.",
+                kept="Nothing was changed.",
+                advice="Select them again.",
+            ) from None
+        found += order[first : last + 1]
+    return list(dict.fromkeys(found))
+
+
+async def rows_from(tablewright: Tablewright, table_id: str, picked: Picked, count: int) -> list[RowId]:
+    """So many rows from the first that is selected, or as many as there are."""
+    if not picked.spans:
+        return []
+    from_there = Picked(spans=(Span(first=picked.spans[-1].first),), query=picked.query)
+    return (await rows_of(tablewright, table_id, from_there))[:count]
+
+
+async def text_of(tablewright: Tablewright, table: Table, picked: Picked) -> str:
+    """The cells as they are shown, with tabs between them, as spreadsheets take them."""
+    row_ids = await rows_of(tablewright, table.id, picked)
+    if len(row_ids) * len(picked.fields) > MOST_COPIED:
+        raise UsageError(f"That is more than {MOST_COPIED:,} cells.", advice="Export the table instead.")
+    texts = await shown_texts(tablewright, table, picked.wanted(table.id).proposals, row_ids, picked.fields)
+    return "\n".join("\t".join(quoted(text) for text in line) for line in texts)
+
+
+async def shown_texts(
+    tablewright: Tablewright, table: Table, proposals: Sequence[str], row_ids: Sequence[RowId], fields: Sequence[str]
+) -> list[list[str]]:
+    rows = await tablewright.rows_by_id(table.id, row_ids)
+    proposed = await proposed_cells(tablewright, proposals, row_ids)
+
+    def text(row_id: RowId, name: str) -> str:
+        own = rows[row_id].cell(name)
+        other = proposed.get(row_id, {}).get(name)
+        return cell_text(other if other and is_over(other.updated_at, own.updated_at) else own)
+
+    return [[text(row_id, name) for name in fields] for row_id in row_ids if row_id in rows]
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in '\t\n\r"') else text
+
+
+def own_fields(table: Table, picked: Picked) -> list[str]:
+    """Those of the selected columns that the table has; others are only proposed."""
+    found = [name for name in picked.fields if table.field(name)]
+    if not found:
+        raise UsageError("These columns are only proposed.", advice="Accept them before you edit their cells.")
+    return found
+
+
+def refuse_many(cells: int) -> None:
+    if cells > MOST_WRITTEN:
+        raise UsageError(
+            f"That is {cells:,} cells; at most {MOST_WRITTEN:,} are written at once.", kept="Nothing was changed."
+        )
+
+
+async def clear(visit: Visit, table: Table, picked: Picked) -> tuple[Change | None, str]:
+    row_ids, names = await rows_of(visit.tablewright, table.id, picked), own_fields(table, picked)
+    refuse_many(len(row_ids) * len(names))
+    values = {(row_id, name): "" for row_id in row_ids for name in names}
+    change = await visit.tablewright.changes.write_values(table.id, values)
+    return change, f"{len(values):,} {plural('cell', len(values))} cleared."
+
+
+async def fill_down(visit: Visit, table: Table, picked: Picked) -> tuple[Change | None, str]:
+    """What the first selected row has, into the others."""
+    row_ids, names = await rows_of(visit.tablewright, table.id, picked), own_fields(table, picked)
+    if len(row_ids) < 2:
+        raise UsageError("There is nothing to fill.", advice="Select the cell to copy and the cells below it.")
+    refuse_many(len(row_ids) * len(names))
+    proposals = picked.wanted(table.id).proposals
+    (first,) = await shown_texts(visit.tablewright, table, proposals, row_ids[:1], names)
+    values = {(row_id, name): text for row_id in row_ids[1:] for name, text in zip(names, first, strict=True)}
+    change = await visit.tablewright.changes.write_values(table.id, values)
+    return change, f"{len(values):,} {plural('cell', len(values))} filled."
+
+
+async def delete_rows(visit: Visit, table: Table, picked: Picked) -> tuple[Change | None, str]:
+    row_ids = await rows_of(visit.tablewright, table.id, picked)
+    said = f"{len(row_ids):,} {plural('row', len(row_ids))}"
+    edits = [RemoveRow(row_id=row_id) for row_id in row_ids]
+    return await visit.tablewright.changes.edit(table.id, edits, f"deleted {said}"), f"{said} deleted."
+
+
+CHANGES: dict[str, Callable[..., Any]] = {
+    "grid_clear": clear,
+    "grid_fill_down": fill_down,
+    "grid_delete_rows": delete_rows,
+}
+"""By what the browser calls it."""

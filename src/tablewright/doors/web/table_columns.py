@@ -1,0 +1,191 @@
+"""What the menu of a column offers: edit, filter, statistics, delete."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, get_args
+
+import msgspec
+from nicegui import ui
+
+from tablewright.app import Change, Tablewright
+from tablewright.doors.web.frame import say, tell, text
+from tablewright.doors.web.grid_rows import mark
+from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.errors import TablewrightError
+from tablewright.table.edits import RemoveField
+from tablewright.table.form import Where
+from tablewright.table.model import Cell, Field, FieldType, RowId, Table
+from tablewright.table.text import cell_text, shortened, show_float
+from tablewright.table.views import COMPARISONS, filter_on, ordered
+
+TYPES = list(get_args(FieldType))
+MOST_COMMON = 5
+SURENESS = {
+    "own": "given or typed in",
+    "high": "high confidence",
+    "medium": "medium confidence",
+    "low": "low confidence",
+    "flagged": "flagged",
+    "failed": "not found",
+    "empty": "empty",
+}
+
+
+async def edit(table: Table, field: Field) -> Change | None:
+    """Name, type and question; what was changed, if anything. What cannot be is said, and the window stays."""
+    done: list[Change | None] = []
+    with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
+        text(f"Edit column {shortened(field.name, 60)}", "tw-h2")
+        with ui.element("div").classes("tw-form"):
+            name = ui.input("Name", value=field.name).props("outlined dense autofocus maxlength=300")
+            kind = ui.select(TYPES, value=field.type, label="Type").props("outlined dense")
+            detail = detail_input(kind, ", ".join(field.options) or field.unit)
+            question = ui.textarea("Question or formula", value=field.question)
+            question.props("outlined autogrow dense").classes("tw-whole")
+        if field.question:
+            text(
+                "A new question changes no value. Use “Edit question and run again” to look anew.", "tw-muted tw-small"
+            )
+
+        async def save() -> None:
+            changed = with_detail(
+                msgspec.structs.replace(
+                    field, name=(name.value or "").strip(), question=(question.value or "").strip(), type=kind.value
+                ),
+                detail.value or "",
+            )
+            try:
+                changes = (await visit_to_write(table.id)).tablewright.changes
+                done.append(await changes.change_column(table.id, field.name, changed))
+            except TablewrightError as error:
+                tell(error)
+                return
+            window.submit(True)
+
+        name.on("keydown.enter", save)
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Cancel", on_click=lambda: window.submit(False)).props("flat")
+            ui.button("Save", on_click=save).props("unelevated")
+    await window
+    window.delete()
+    return done[0] if done else None
+
+
+def detail_input(kind: ui.select, value: str = "") -> ui.input:
+    """The options of a select, or the unit of a figure; not there for other types."""
+    labels = {
+        "select": "Options, separated by commas",
+        "number": "Unit (optional), e.g. kg",
+        "money": "Currency (optional), e.g. EUR",
+    }
+    detail = ui.input(value=value).props("outlined dense").classes("tw-whole")
+
+    def show() -> None:
+        detail.props["label"] = labels.get(kind.value, "")
+        detail.set_visibility(kind.value in labels)
+
+    kind.on_value_change(show)
+    show()
+    return detail
+
+
+def with_detail(field: Field, detail: str) -> Field:
+    options = tuple(option.strip() for option in detail.split(",") if option.strip())
+    return msgspec.structs.replace(
+        field,
+        unit=detail.strip() if field.type in ("number", "money") else "",
+        options=options if field.type == "select" else (),
+    )
+
+
+async def ask_filter(field: Field, known: Where | None) -> tuple[Where | None] | None:
+    """The condition on a column, or none any more; None where all stays as it is."""
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        text(f"Filter {shortened(field.name, 60)}", "tw-h2")
+        usual = "contains" if field.type not in ("number", "money", "date") else ">="
+        operator = ui.select(COMPARISONS, value=known.operator if known else usual, label="Condition")
+        operator.props("outlined dense")
+        value = ui.input("Value", value=" ".join(known.values) if known else "").props("outlined dense autofocus")
+        value.bind_visibility_from(operator, "value", lambda chosen: chosen not in ("known", "unknown"))
+
+        def take() -> None:
+            values = () if operator.value in ("known", "unknown") else ((value.value or "").strip(),)
+            where = Where(column=field.name, operator=operator.value, values=values)
+            try:
+                filter_on(where, field)
+            except TablewrightError as error:
+                tell(error)
+                return
+            window.submit((where,))
+
+        value.on("keydown.enter", take)
+        with ui.element("div").classes("tw-row tw-end"):
+            if known:
+                ui.button("Remove filter", on_click=lambda: window.submit((None,))).props("flat")
+            ui.button("Cancel", on_click=window.close).props("flat")
+            ui.button("Filter", on_click=take).props("unelevated")
+    chosen = await window
+    window.delete()
+    return chosen
+
+
+async def delete(table: Table, field: Field) -> Change | None:
+    changes = (await visit_to_write(table.id)).tablewright.changes
+    change = await changes.edit(table.id, [RemoveField(name=field.name)], f"deleted column {field.name}")
+    say(f"{shortened(field.name, 60)} deleted. Ctrl+Z brings it back.")
+    return change
+
+
+async def statistics(tablewright: Tablewright, table: Table, field: Field) -> list[tuple[str, str]]:
+    """What the values of a column come to, a figure a line."""
+    marks: Counter[str] = Counter()
+    texts: Counter[str] = Counter()
+    figures: list[float] = []
+
+    def take(_: RowId, cell: Cell) -> None:
+        marks[mark(cell)] += 1
+        if cell.value is not None:
+            texts[cell_text(cell)] += 1
+            if isinstance(value := ordered(cell.value), float):
+                figures.append(value)
+
+    await tablewright.column(table.id, field.name, take)
+    filled = texts.total()
+    lines = [("Filled", f"{filled:,} of {marks.total():,}"), ("Different values", f"{len(texts):,}")]
+    if figures and field.type in ("number", "money"):
+        named: dict[str, Callable[[list[float]], float]] = {
+            "Sum": sum,
+            "Average": lambda all: sum(all) / len(all),
+            "Smallest": min,
+            "Largest": max,
+        }
+        lines += [(name, grouped(of(figures), field.unit)) for name, of in named.items()]
+    elif texts:
+        common = texts.most_common(MOST_COMMON)
+        lines.append(("Most common", "\n".join(f"{shortened(value, 60)}: {count:,}" for value, count in common)))
+    lines += [(SURENESS[name].capitalize(), f"{marks[name]:,}") for name in SURENESS if marks[name]]
+    return lines
+
+
+def grouped(figure: float, unit: str) -> str:
+    rounded = round(figure, 4)
+    shown = f"{int(rounded):,}" if rounded.is_integer() else show_float(rounded)
+    return f"{shown} {unit}".strip()
+
+
+async def show_statistics(tablewright: Tablewright, table: Table, field: Field) -> None:
+    lines: list[tuple[str, Any]] = [*await statistics(tablewright, table, field)]
+    with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
+        text(shortened(field.name, 80), "tw-h2")
+        with ui.element("dl").classes("tw-facts"):
+            for name, value in lines:
+                with ui.element("dt"):
+                    ui.label(name)
+                with ui.element("dd"):
+                    text(value)
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Close", on_click=window.close).props("flat autofocus")
+    await window
+    window.delete()

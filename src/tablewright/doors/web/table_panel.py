@@ -1,0 +1,198 @@
+"""The panel beside the grid: the evidence of the chosen cell, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from nicegui import context, events, ui
+
+from tablewright.app import Change, Operation, ProposalHead, Review
+from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_evidence
+from tablewright.doors.web.frame import say, visit_now
+from tablewright.doors.web.grid_rows import is_over, operation_of
+from tablewright.doors.web.table_edit import ask_reason, visit_to_write
+from tablewright.errors import NotFound, UsageError
+from tablewright.table.model import Cell, Field, Row, RowId
+from tablewright.table.text import cell_text, shortened
+
+if TYPE_CHECKING:
+    from tablewright.doors.web.table_page import TablePage
+
+WIDTH = 440
+VERDICTS = {"supported": "still says so", "changed": "no longer says so; the cell is flagged"}
+
+
+class CellPanel:
+    """`at` is the cell that it shows."""
+
+    def __init__(self, page: TablePage) -> None:
+        self._page = page
+        self._client = context.client
+        self.at: tuple[RowId, str] | None = None
+        with ui.right_drawer(value=False, bordered=True, fixed=True) as self._drawer:
+            handle = 'role=separator aria-orientation=vertical aria-label="Width of the panel" tabindex=0'
+            ui.element("div").classes("tw-panel-handle").props(handle)
+            self._panel = ui.element("aside").classes("tw-panel").props('aria-label="Evidence of the cell"')
+        self._panel.on("keydown.esc", self.close)
+        self._drawer.props(f"width={WIDTH} breakpoint=900 no-swipe-open").classes("tw-drawer")
+        ui.on("panel_width", self._resize)
+        ui.on("grid_open", self._open_by_hand)
+        ui.keyboard(on_key=self._on_key, ignore=["input", "select", "button", "textarea"])
+        ui.run_javascript("tablewright.panel.start()")
+
+    def watch(self) -> None:
+        """Once the grid is there."""
+        self._opened = ui.label().classes("tw-unseen").props("role=status")
+        self._drawer.on_value_change(lambda event: None if event.value else self._page.grid.leave_panel())
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._drawer.value)
+
+    def close(self) -> None:
+        self._drawer.hide()
+
+    def _on_key(self, event: events.KeyEventArguments) -> None:
+        if event.action.keydown and event.key.escape and self.is_open:
+            self.close()
+
+    def _resize(self, event: events.GenericEventArguments) -> None:
+        self._drawer.props(f"width={max(280, min(1_600, int(event.args)))}")
+
+    async def refresh(self) -> None:
+        if self.at and self.is_open:
+            await self.open(*self.at)
+
+    async def _open_by_hand(self, event: events.GenericEventArguments) -> None:
+        await self.open(event.args["row_id"], event.args["field"], by_key=event.args["by_key"])
+
+    async def open(self, row_id: RowId, name: str, *, by_key: bool = False) -> None:
+        self.at = (row_id, name)
+        visit = await visit_now()
+        table = await visit.table(self._page.table.id)
+        row = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id)
+        field = next((field for field in (*table.fields, *self._page.extra()) if field.name == name), None)
+        if row is None or field is None:
+            return
+        cell, (head, operation) = row.cell(name), await self.proposed(row, name)
+        before = None
+        if operation is not None:
+            before, cell = cell, operation.cell
+        elif cell.run_id:
+            operation = await operation_of(visit.tablewright, table.id, cell.run_id, row_id, name)
+        passages = await read_passages(visit.tablewright, cell)
+        if self.at != (row_id, name):  # another cell was clicked meanwhile
+            return
+        self._panel.clear()
+        with self._panel:
+            title = f"{cell_text(row.cell(table.key_field)) or 'Row'} · row {row_id}"
+            steps = operation.steps if operation else ()
+            acts = self._acts(row, field, cell, head)
+            heading = show_evidence(title, field, cell, steps, passages, acts, before=before)
+        self._opened.set_text(shortened(f"Evidence: {title}, {name}: {cell_text(cell) or 'no value'}", 200))
+        self._drawer.show()
+        self._page.grid.show_panel(heading, to_it=by_key)
+
+    async def proposed(self, row: Row, name: str) -> tuple[ProposalHead | None, Operation | None]:
+        """The newest proposal for a cell that is neither decided nor written by somebody since."""
+        tablewright = (await visit_now()).tablewright
+        for head in self._page.proposals.heads:
+            try:
+                found = await tablewright.operation(head.id, row.id, name)
+            except NotFound:
+                continue
+            if found.decision == "open" and is_over(found.cell.updated_at, row.cell(name).updated_at):
+                return head, found
+        return None, None
+
+    def _acts(self, row: Row, field: Field, cell: Cell, head: ProposalHead | None) -> Acts:
+        if not self._page.may_change:
+            return Acts(close=self.close)
+        own, can_decide = head is None, head is not None and head.status == "open"
+
+        def act(do: Callable[[RowId, str], Awaitable[None]], on: bool) -> Act | None:
+            return self._act(do, row.id, field.name) if on else None
+
+        def use(number: int) -> Act:
+            async def take(row_id: RowId, name: str) -> None:
+                await self._use_other(row_id, name, number)
+
+            return self._act(take, row.id, field.name)
+
+        can_fill = cell.is_unfound and field.is_asked and own and not self._page.run.is_running
+        return Acts(
+            close=self.close,
+            recheck=act(self._recheck, bool(cell.evidence) and own),
+            flag=act(self._flag, cell.value is not None and own),
+            accept=act(self._accept, can_decide and cell.value is not None),
+            refuse=act(self._refuse, can_decide),
+            fill=act(self._fill, can_fill),
+            edit=act(self._page.edit_cell, self._page.table.field(field.name) is not None),
+            use=use if own or can_decide else None,
+        )
+
+    def _act(self, act: Callable[[RowId, str], Awaitable[None]], row_id: RowId, name: str) -> Act:
+        """Outside of the panel: what it opens stays when the panel shows another cell."""
+
+        async def do() -> None:
+            with self._client.content:
+                await act(row_id, name)
+
+        return do
+
+    async def _recheck(self, row_id: RowId, name: str) -> None:
+        await self._page.recheck([name], [row_id])
+
+    async def _fill(self, row_id: RowId, name: str) -> None:
+        await self._page.ask(self._page.table.field(name), row_ids=[row_id])
+
+    async def _flag(self, row_id: RowId, name: str) -> None:
+        """What is wrong with it steers the next look for it, which may begin at once."""
+        field = self._page.table.field(name)
+        may_look = field is not None and field.is_asked and not self._page.run.is_running
+        reason, look = await ask_reason(may_look=may_look)
+        if reason is None:
+            return
+        visit = await visit_to_write(self._page.table.id)
+        await self._done(await visit.tablewright.changes.flag(self._page.table.id, row_id, name, reason), "Flagged.")
+        if look and field is not None:
+            await self._page.look_again(field, [row_id])
+
+    async def _use_other(self, row_id: RowId, name: str, number: int) -> None:
+        """What another source says, in place of the value; the two change places."""
+        visit = await visit_to_write(self._page.table.id)
+        changes = visit.tablewright.changes
+        row = (await visit.tablewright.rows_by_id(self._page.table.id, [row_id]))[row_id]
+        head, operation = await self.proposed(row, name)
+        if head is not None and operation is not None:
+            chosen = changes.other_value(operation.cell, number)
+            done = await changes.decide(head.id, Review(edited={(row_id, name): chosen}))
+            await self._done(done.change, f"{cell_text(chosen)} is in the table, with its source.")
+            return
+        written = await changes.use_other(self._page.table.id, row_id, name, number)
+        await self._done(written.change, f"{cell_text(written.cell)} is in the table, with its source.")
+
+    async def _done(self, change: Change | None, words: str) -> None:
+        say(words)
+        self._page.undo.note(change)
+        await self._page.sync()
+
+    async def _accept(self, row_id: RowId, name: str) -> None:
+        await self._decide(row_id, name, Review(accepted=((row_id, name),)), "Accepted.")
+
+    async def _refuse(self, row_id: RowId, name: str) -> None:
+        await self._decide(row_id, name, Review(refused=((row_id, name),)), "Refused; the table stays as it is.")
+
+    async def _decide(self, row_id: RowId, name: str, review: Review, done_so: str) -> None:
+        visit = await visit_to_write(self._page.table.id)
+        row = (await visit.tablewright.rows_by_id(self._page.table.id, [row_id])).get(row_id)
+        head, _ = await self.proposed(row, name) if row else (None, None)
+        if head is None:
+            raise UsageError("It was decided by somebody else in the meantime.", kept="Nothing was changed.")
+        done = await visit.tablewright.changes.decide(head.id, review)
+        if done.conflicts:
+            say("The cell was changed since the run read it; its value was kept.", good=False)
+            await self._page.sync()
+        else:
+            await self._done(done.change, done_so)

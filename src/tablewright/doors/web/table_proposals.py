@@ -1,0 +1,76 @@
+"""What runs propose for a table and nobody has decided yet: a line for each, and the ways to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from nicegui import ui
+
+from tablewright.app import Applied, ProposalHead
+from tablewright.doors.web.frame import say, text
+from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.table.text import plural, shortened
+
+More = Callable[[ProposalHead], Awaitable[None]]
+
+
+class Proposals:
+    """`heads` are the newest first; `changed` is told what was written, and `more` goes on with the rows that a run
+    has left out."""
+
+    def __init__(
+        self, table_id: str, *, changed: Callable[[Applied | None], Awaitable[None]], more: More, may_change: bool
+    ) -> None:
+        self._table_id = table_id
+        self._changed = changed
+        self._more = more
+        self._may_change = may_change
+        self.heads: list[ProposalHead] = []
+        self._box = ui.element("section").props('aria-label="Open proposals"')
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(head.id for head in self.heads)
+
+    def show(self, heads: Sequence[ProposalHead], left: dict[str, int]) -> None:
+        """`left`: by proposal, the rows for which its run did not look."""
+        self.heads = list(heads)
+        self._box.clear()
+        with self._box:
+            for head in self.heads:
+                if head.status == "open":
+                    self._show(head, left.get(head.id, 0))
+
+    def _show(self, head: ProposalHead, left: int) -> None:
+        found, empty = head.counts.get("with_value", 0), head.counts.get("without_value", 0)
+        names = shortened(", ".join(field.name for field in head.fields), 80)
+        with ui.element("div").classes("tw-waiting"):
+            with ui.element("div").classes("tw-grow"):
+                text(
+                    f"{names}: {found:,} {plural('value', found)} proposed, {empty:,} {plural('cell', empty)} still "
+                    "empty. The table changes when you accept."
+                )
+            if not self._may_change:
+                return
+            act = "dense padding='4px 12px'"
+            review = ui.button("Review", icon="fact_check", on_click=lambda: ui.navigate.to(f"/review/{head.id}"))
+            review.props(f"unelevated {act}")
+            ui.button("Accept all", on_click=partial(self._accept, head)).props(f"outline {act}")
+            if left:
+                label = f"Continue with {left:,} more {plural('row', left)}"
+                ui.button(label, icon="play_arrow", on_click=partial(self._more, head)).props(f"outline {act}")
+            ui.button("Discard", on_click=partial(self._discard, head)).props(f"flat {act}")
+
+    async def _accept(self, head: ProposalHead) -> None:
+        visit = await visit_to_write(self._table_id)
+        done = await visit.tablewright.changes.apply(head.id)
+        kept = f" {done.conflicts:,} changed since, and kept." if done.conflicts else ""
+        say(f"{done.cells:,} {plural('cell', done.cells)} written.{kept} Ctrl+Z undoes it.")
+        await self._changed(done)
+
+    async def _discard(self, head: ProposalHead) -> None:
+        visit = await visit_to_write(self._table_id)
+        await visit.tablewright.changes.reject(head.id)
+        say("Discarded; the table is as it was.")
+        await self._changed(None)

@@ -1,0 +1,230 @@
+"""The line above the grid: which rows are shown, as chips with their counts, filters, find, and saved views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from urllib.parse import quote
+
+import msgspec
+from nicegui import events, ui
+
+from tablewright.doors.web.frame import say, text, visit_now
+from tablewright.doors.web.grid_rows import ONLY, Only
+from tablewright.doors.web.table_columns import ask_filter
+from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.table_grid import TableGrid
+from tablewright.errors import UsageError
+from tablewright.table.form import Where
+from tablewright.table.model import Field
+from tablewright.table.text import plural, shortened
+from tablewright.table.views import ColumnLayout, View, in_words
+
+CHIPS: dict[Only, tuple[str, str]] = {
+    "": ("All rows", ""),
+    "high": ("✓ High", "tw-high"),
+    "medium": ("◐ Medium", "tw-medium"),
+    "low": ("? Low", "tw-low"),
+    "failed": ("✗ Not found", "tw-failed"),
+    "empty": ("Empty", ""),
+    "flagged": ("⚑ Flagged", "tw-flagged"),
+    "stale": ("↻ Stale", "tw-medium"),
+    "disputed": ("≠ Sources disagree", "tw-low"),
+    "proposed": ("New", "tw-is-new"),
+}
+assert tuple(CHIPS) == ONLY
+
+
+class ViewBar:
+    """`view` is how the page looks at the table now; it is kept for whoever comes back, and under a name for all."""
+
+    def __init__(self, table_id: str, view: View, *, may_change: bool) -> None:
+        self.view = view
+        self._table_id = table_id
+        self._may_change = may_change
+        self._counts: Mapping[str, int] = {}
+
+    def build(self, rows: int) -> None:
+        with ui.element("div").classes("tw-filters"):
+            self._chips = ui.element("div").classes("tw-chips").props('role=group aria-label="Which rows are shown"')
+            find = ui.input(placeholder="Find in the table", value=self.view.find).props(
+                'dense outlined clearable debounce=350 maxlength=200 aria-label="Find in the table"'
+            )
+            find.on_value_change(lambda event: self._look(find=(event.value or "").strip())).classes("tw-find")
+            self._find = find
+            ui.label(f"{rows:,} {plural('row', rows)}").props("id=tw-found role=status").classes("tw-muted tw-small")
+            ui.label().props("id=tw-selected role=status").classes("tw-muted tw-small")
+        self._filters = ui.element("div").classes("tw-filters tw-conditions").props('aria-label="Column filters"')
+        self._show_chips()
+        self._show_filters()
+
+    def build_menu(self) -> None:
+        with ui.button("View", icon="view_column").props("outline").classes("tw-brief"):
+            self._menu = ui.menu().on("before-show", self._fill_menu)
+
+    def attach(self, grid: TableGrid) -> None:
+        self._grid = grid
+        ui.on("grid_layout", self._laid_out)
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        """By mark, the rows that have it."""
+        self._counts = counts
+        self._show_chips()
+
+    def _show_chips(self) -> None:
+        self._chips.clear()
+        with self._chips:
+            for only, (label, kind) in CHIPS.items():
+                count = self._counts.get(only)
+                if not count and only not in ("", self.view.only, "failed", "flagged", "empty"):
+                    continue
+                said = label if count is None else f"{label} {count:,}"
+                chip = ui.element("button").classes(f"tw-chip tw-filter {kind if count or count is None else ''}")
+                chip.props(f"type=button aria-pressed={'true' if only == self.view.only else 'false'}")
+                chip.on("click", partial(self._look, only=only))
+                with chip:
+                    ui.label(said)
+
+    def _look(self, **wanted: object) -> None:
+        self.view = msgspec.structs.replace(self.view, **wanted)
+        self._show()
+
+    def _show(self) -> None:
+        """The rows as the view says."""
+        self._grid.look(only=self.view.only, find=self.view.find, filters=self.view.filters)
+        self._show_chips()
+        self._show_filters()
+        ui.timer(0, self._keep, once=True)
+
+    # ── conditions on columns ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _show_filters(self) -> None:
+        self._filters.clear()
+        self._filters.set_visibility(bool(self.view.filters))
+        with self._filters:
+            for where in self.view.filters:
+                ui.chip(shortened(in_words(where), 80), removable=True, icon="filter_alt").props(
+                    'outline dense square remove-aria-label="Remove filter"'
+                ).on("remove", partial(self._without, where))
+
+    def _without(self, where: Where) -> None:
+        self._look(filters=tuple(each for each in self.view.filters if each != where))
+
+    async def filter_by(self, field: Field) -> None:
+        known = next((each for each in self.view.filters if each.column == field.name), None)
+        chosen = await ask_filter(field, known)
+        if chosen is not None:
+            others = tuple(each for each in self.view.filters if each.column != field.name)
+            self._look(filters=(*others, *filter(None, chosen)))
+
+    def keep_known(self, names: Sequence[str]) -> None:
+        """Of columns that are called otherwise by now, or not there any more, there are no conditions."""
+        kept = tuple(where for where in self.view.filters if where.column in names)
+        if kept != self.view.filters:
+            self._look(filters=kept)
+
+    # ── the layout, and views with a name ────────────────────────────────────────────────────────────────────────────
+
+    async def _laid_out(self, event: events.GenericEventArguments) -> None:
+        columns = msgspec.convert(event.args["columns"], tuple[ColumnLayout, ...])
+        self.view = msgspec.structs.replace(
+            self.view, columns=columns, sort=event.args["sort"], descending=event.args["descending"]
+        )
+        await self._keep()
+
+    async def _keep(self) -> None:
+        seen = await visit_now()
+        own = msgspec.structs.replace(self.view, name="")
+        await seen.tablewright.views.keep(self._table_id, own, person=seen.person.id)
+
+    async def _fill_menu(self) -> None:
+        named = await (await visit_now()).tablewright.views.named(self._table_id)
+        self._menu.clear()
+        with self._menu:
+            wrapped = "Show one line a row" if self.view.wrap else "Wrap text"
+            ui.menu_item(wrapped, on_click=self._wrap)
+            for column in self.view.columns:
+                if column.hidden:
+                    ui.menu_item(f"Show {shortened(column.name, 40)}", on_click=partial(self._unhide, column.name))
+            ui.menu_item("Reset", on_click=partial(self._use, View()))
+            ui.separator()
+            for view in named:
+                self._show_named(view)
+            if self._may_change:
+                ui.menu_item("Save view…", on_click=self._save)
+
+    def _show_named(self, view: View) -> None:
+        with ui.menu_item(on_click=partial(self._use, view)).classes("tw-view"):
+            text(shortened(view.name, 40), "tw-grow")
+            link = f"/tables/{self._table_id}?view={quote(view.name)}"
+            ui.button(icon="link", on_click=partial(copy_link, link)).props(
+                'flat round dense size=sm aria-label="Copy the link to this view"'
+            ).on("click.stop")
+            if self._may_change:
+                ui.button(icon="delete", on_click=partial(self._remove, view)).props(
+                    'flat round dense size=sm aria-label="Delete this view"'
+                ).on("click.stop")
+
+    async def _wrap(self) -> None:
+        self.view = msgspec.structs.replace(self.view, wrap=not self.view.wrap)
+        self._grid.wrap(self.view.wrap)
+        await self._keep()
+
+    async def _unhide(self, name: str) -> None:
+        columns = tuple(
+            msgspec.structs.replace(column, hidden=column.hidden and column.name != name)
+            for column in self.view.columns
+        )
+        self.view = msgspec.structs.replace(self.view, columns=columns)
+        self._grid.lay_out(self.view)
+        await self._keep()
+
+    def _use(self, view: View) -> None:
+        self.view = view
+        self._find.set_value(view.find)
+        self._grid.lay_out(view)
+        self._show()
+
+    async def _save(self) -> None:
+        name = await ask_name()
+        if not name:
+            return
+        visit = await visit_to_write(self._table_id)
+        await visit.tablewright.views.keep(self._table_id, msgspec.structs.replace(self.view, name=name))
+        say(f"Saved. Everybody who sees the table finds “{shortened(name, 40)}” under View.")
+
+    async def _remove(self, view: View) -> None:
+        visit = await visit_to_write(self._table_id)
+        await visit.tablewright.views.remove(self._table_id, view.name)
+        self._menu.close()
+        say(f"View “{shortened(view.name, 40)}” deleted.")
+
+
+async def ask_name() -> str:
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        text("Save view", "tw-h2")
+        text("It keeps the order and width of the columns, what is hidden, the sorting and the filters.", "tw-muted")
+        name = ui.input("Name").props("outlined autofocus maxlength=60")
+        name.on("keydown.enter", lambda: window.submit(True))
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button("Cancel", on_click=lambda: window.submit(False)).props("flat")
+            ui.button("Save", on_click=lambda: window.submit(True)).props("unelevated")
+    chosen = (name.value or "").strip() if await window else ""
+    window.delete()
+    return chosen
+
+
+def copy_link(path: str) -> None:
+    ui.clipboard.write(f"{ui.context.client.request.base_url!s}".rstrip("/") + path)
+    say("Link copied. Whoever may see the table can open it.")
+
+
+async def view_of(table_id: str, name: str) -> View:
+    """The view of that name; without one, as the person left the table."""
+    seen = await visit_now()
+    if not name:
+        return await seen.tablewright.views.left_by(table_id, seen.person.id)
+    for view in await seen.tablewright.views.named(table_id):
+        if view.name == name:
+            return view
+    raise UsageError(f"The table has no view {name!r} any more.", advice="Open the table without it.")
