@@ -8,13 +8,16 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from tablewright.decisions.decision import decide
+from tablewright.decisions.plan_columns import ColumnsToPlan, PlanColumns
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.engine.fill import USUAL, Fill, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import WINDOW
-from tablewright.errors import BadField, UsageError
+from tablewright.errors import BadField, ModelError, UsageError
+from tablewright.models.model import LanguageModel
 from tablewright.store.operations import CellAt, Operation
 from tablewright.store.proposals import ProposalHead
 from tablewright.store.runs import Run
@@ -27,7 +30,10 @@ from tablewright.table.dedupe import key_of
 from tablewright.table.document import document
 from tablewright.table.model import Field, Row, RowId, Table, column_key
 from tablewright.table.template import PLACEHOLDER, spelled_as_columns
-from tablewright.table.text import cell_text
+from tablewright.table.text import cell_text, shortened
+
+SHOWN_ROWS = 5
+"""Of the table, where columns are planned for it."""
 
 OpenTools: TypeAlias = Callable[[Collection[Need]], Awaitable[Tools]]
 
@@ -92,6 +98,30 @@ async def plan(
         terms=terms,
         watch=watch,
     )
+
+
+async def plan_columns(store: Store, table_id: str, request: str, model: LanguageModel | None) -> tuple[Field, ...]:
+    """What somebody wants to know of every row, as columns of the table, which has none of them yet."""
+    if model is None:
+        raise UsageError(
+            "It takes a language model to read a description.",
+            advice="Configure one, or write the name and the question of each column yourself.",
+        )
+    table = await store.tables.find(table_id)
+    fields = sorted(table.shown_fields, key=lambda field: field.name != table.key_field)
+    window = await store.tables.window(table.id, after=0, limit=SHOWN_ROWS)
+    asked = ColumnsToPlan(
+        request=request,
+        fields=tuple(fields),
+        rows=tuple(tuple(shortened(cell_text(row.cell(field.name)), 80) for field in fields) for row in window.rows),
+    )
+    outcome = await decide(PlanColumns(), asked, model, lambda step: None)
+    if outcome.degraded:
+        raise ModelError(
+            f"The description could not be turned into columns: {outcome.degraded}",
+            advice="Try again in other words, or write the columns yourself.",
+        )
+    return outcome.decided
 
 
 async def cells_to_fill(

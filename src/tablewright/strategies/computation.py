@@ -25,6 +25,7 @@ AMOUNT = Field(name="", type="money")
 class ComputationStrategy(Strategy):
     name = "computation"
     display_name = "Computation"
+    summary = "Computes a formula from the other columns. Free."
     concurrency = 10
     needs_identity = False
     repeats = False

@@ -37,6 +37,7 @@ PAGES_A_SEARCH = 2
 class ResearchStrategy(Strategy):
     name = "research"
     display_name = "Deep Research"
+    summary = "Searches step by step for each row until it is answered. Thorough and dear."
     max_steps = 5
     concurrency = 3
     parameters = (

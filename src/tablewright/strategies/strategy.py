@@ -102,6 +102,8 @@ class Strategy:
     name: str
     """What people write after --strategy."""
     display_name: str
+    summary: str = ""
+    """In a line, how it answers, for those who choose."""
     kind: Kind = "enrichment"
     """Produces values, or has an effect elsewhere: then people are asked before it starts."""
     max_steps: int = 1

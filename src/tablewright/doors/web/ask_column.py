@@ -1,111 +1,236 @@
-"""The dialog in which a column is asked for: what to find, how, and what it is likely to take before it starts."""
+"""The dialog in which columns are asked for: what to find, how, for which rows, and what it is likely to take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+from functools import partial
+from typing import TYPE_CHECKING
 
+import msgspec
 from nicegui import ui
 
 from tablewright.app import Fill
-from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import tell, text
-from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.table_columns import TYPES, detail_input, with_detail
+from tablewright.doors.web.table_edit import sure, visit_to_write
 from tablewright.errors import BadField, TablewrightError, UsageError
-from tablewright.table.model import Field, FieldType, RowId, Table
-from tablewright.table.text import plural
+from tablewright.table.model import Field, Noun, RowId, Table
+from tablewright.table.text import plural, shortened
 
 if TYPE_CHECKING:
     from tablewright.app import Estimate
+    from tablewright.doors.server.context import Visit
 
-AUTOMATIC = "Automatic"
-TYPES = list(get_args(FieldType))
+FEW = 5
+"""Rows that something is tried on first."""
 
 
-async def dialog(visit: Visit, table: Table, field: Field | None, *, row_ids: Sequence[RowId] | None) -> str:
-    """The id of the run that was started, or nothing. With `field` that column is filled on, perhaps for some rows."""
-    asking = Asking(visit, table, field, row_ids)
-    with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
+class Scope(Noun, frozen=True):
+    """Which rows there are to choose from: all, those that are shown, and those that are selected."""
+
+    rows: int
+    shown: tuple[RowId, ...] = ()
+    selected: tuple[RowId, ...] = ()
+
+    @property
+    def choices(self) -> dict[str, str]:
+        found = {"all": f"All {self.rows:,} {plural('row', self.rows)}"}
+        if self.rows > FEW:
+            found["first"] = f"The first {FEW} rows, then continue"
+        if self.shown:
+            found["shown"] = f"The {len(self.shown):,} {plural('row', len(self.shown))} shown"
+        if self.selected:
+            found["selected"] = f"The {len(self.selected):,} selected {plural('row', len(self.selected))}"
+        return found
+
+    def row_ids(self, choice: str) -> tuple[RowId, ...] | None:
+        return {"shown": self.shown, "selected": self.selected}.get(choice)
+
+
+async def dialog(
+    visit: Visit, table: Table, field: Field | None, scope: Scope, *, anew: bool = False, single: bool = False
+) -> str:
+    """The id of the run that was started, or nothing. With `field` that column is filled on, or `anew`; with `single`
+    what was not found is looked for again, without further questions."""
+    asking = Asking(visit, table, field, scope, anew=anew, single=single)
+    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog tw-dialog-wide") as card:
         asking.build(window)
+    # In an open menu, Escape closes the menu.
+    card.on("keydown.esc", asking.leave, js_handler="() => document.querySelector('.q-menu') || emit()")
     run_id = await window
     window.delete()
     return run_id or ""
 
 
+class AskedColumn:
+    """One column as far as it is filled in. `given` is there already: only its question can change, if at all."""
+
+    def __init__(self, asking: Asking, given: Field | None, *, fixed: bool) -> None:
+        self._given = given if fixed else None
+        known = given or Field(name="")
+        with ui.element("div").classes("tw-form") as self.box:
+            self.name = ui.input("Name of the column", value=known.name).props("outlined dense maxlength=300")
+            self._type = ui.select(TYPES, value=known.type, label="Type").props("outlined dense")
+            self.question = ui.textarea("Question or formula", value=known.question, placeholder=asking.example)
+            self.question.props("outlined autogrow dense").classes("tw-whole")
+            self._detail = detail_input(self._type, ", ".join(known.options) or known.unit)
+            with ui.element("div").classes("tw-row tw-whole"):
+                with ui.button("Insert a column", icon="data_object").props("flat dense no-caps size=sm"), ui.menu():
+                    for name in asking.columns:
+                        ui.menu_item(shortened(name, 60), on_click=partial(self._insert, name))
+                self.remove = ui.button("Remove", icon="close").props("flat dense no-caps size=sm")
+        self.question.on("keydown.enter.exact.prevent", asking.run)
+        self.name.on("keydown.enter", asking.run)
+        if fixed:
+            for each in (self.name, self._type, self._detail):
+                each.disable()
+
+    @property
+    def is_empty(self) -> bool:
+        return not ((self.name.value or "").strip() or (self.question.value or "").strip())
+
+    def _insert(self, name: str) -> None:
+        self.question.set_value(f"{self.question.value or ''}{{{name}}}")
+
+    def field(self, example: str) -> Field:
+        question = (self.question.value or "").strip()
+        if not question:
+            raise BadField("The column needs a question, or a formula.", advice=f"For example: {example}")
+        if self._given is not None:
+            return msgspec.structs.replace(self._given, question=question)
+        name = (self.name.value or "").strip()
+        if not name:
+            raise BadField("The column needs a name.")
+        if "{" in name or "}" in name:
+            raise BadField("A name has neither { nor }.")
+        field = with_detail(Field(name=name, type=self._type.value, question=question), self._detail.value or "")
+        if field.type == "select" and not field.options:
+            raise BadField("A select needs its options.", advice="Write them with commas between: S, M, L.")
+        return field
+
+
 class Asking:
-    def __init__(self, visit: Visit, table: Table, field: Field | None, row_ids: Sequence[RowId] | None) -> None:
+    def __init__(
+        self, visit: Visit, table: Table, field: Field | None, scope: Scope, *, anew: bool, single: bool
+    ) -> None:
         self._visit = visit
         self._table = table
         self._given = field
-        self._row_ids = row_ids
+        self._scope = scope
+        self._anew = anew
+        self._single = single
+        self._asked: list[AskedColumn] = []
+        self.columns = [each.name for each in table.shown_fields]
+        self.example = f"What year was {{{table.key_field or 'Name'}}} founded?"
 
     def build(self, window: ui.dialog) -> None:
         self._window = window
         given = self._given
-        ui.label("Ask a column" if given is None else f"Fill {given.name}").classes("tw-h2")
+        title = "Ask for columns" if given is None else f"{'Run again' if self._anew else 'Fill'}: {given.name}"
+        text(shortened(title, 80), "tw-h2")
+        if given is None and self._visit.tablewright.settings.model:
+            self._build_description()
+        self._list = ui.element("div").classes("tw-column")
+        self._add(given, fixed=given is not None)
+        if given is None:
+            more = ui.button("Add another column", icon="add", on_click=lambda: self._add(None, fixed=False))
+            more.props("flat dense no-caps").style("align-self: flex-start")
         with ui.element("div").classes("tw-form"):
-            self._name = ui.input("Name of the column", value=given.name if given else "").props("outlined dense")
-            self._type = ui.select(TYPES, value=given.type if given else "text", label="Type").props("outlined dense")
-            self._question = (
-                ui.textarea("Question or formula", value=given.question if given else "", placeholder=self._example())
-                .props("outlined autogrow dense")
-                .classes("tw-whole")
-            )
-            with ui.element("div").classes("tw-row tw-whole tw-small"):
-                ui.label("Put in the value of the row:").classes("tw-muted")
-                for column in self._table.shown_fields[:8]:
-                    ui.button(f"{{{column.name}}}", on_click=lambda column=column: self._insert(column.name)).props(
-                        "flat dense no-caps size=sm"
-                    )
-            self._detail = ui.input("Options, separated by commas").props("outlined dense").classes("tw-whole")
-            self._detail.bind_visibility_from(self._type, "value", lambda kind: kind in ("select", "number", "money"))
-            self._type.on_value_change(lambda: self._detail.props(f'label="{self._detail_label()}"'))
-            self._detail.props(f'label="{self._detail_label()}"')
-            self._strategy = ui.select(self._strategies(), value="", label="How").props("outlined dense")
-            self._params: dict[str, ui.select | ui.input] = {}
-            self._settable = ui.element("div").classes("tw-form tw-whole")
-            self._strategy.on_value_change(self._show_parameters)
-            self._most = ui.number("Only the first rows (try it small)", min=1, format="%d").props(
-                "outlined dense clearable"
-            )
-            self._again = ui.checkbox("Look again for what was not found", value=self._row_ids is not None)
-            self._again.classes("tw-whole").set_visibility(given is not None and self._row_ids is None)
-            own = self._visit.tablewright.settings.evidence
-            self._strict = ui.checkbox(
-                "Only values that sources state, none that a model judged", value=own == "strict"
-            )
-            self._strict.classes("tw-whole")
-            if self._row_ids is not None:
-                self._most.set_visibility(False)
-            if given is not None:
-                self._name.disable()
-                self._type.disable()
-                if given.question:
-                    self._question.disable()
+            self._build_how()
         self._outlook = ui.element("div").classes("tw-outlook").props("role=status")
         self._outlook.set_visibility(False)
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=lambda: window.submit("")).props("flat")
+            ui.button("Cancel", on_click=self.leave).props("flat")
             ui.button("Estimate", icon="calculate", on_click=self._estimate).props("outline")
-            self._start = ui.button("Start", icon="play_arrow", on_click=self._run).props("unelevated")
+            self._start = ui.button("Start", icon="play_arrow", on_click=self.run).props("unelevated")
 
-    def _example(self) -> str:
-        key = self._table.key_field or "Name"
-        return f"What year was {{{key}}} founded?"
+    def _build_description(self) -> None:
+        """With a model: columns described in a sentence, which it makes names, types and questions of."""
+        with ui.element("div").classes("tw-row"):
+            self._words = ui.input(
+                "Describe what you want to know", placeholder="founding year, chief executive and whom they sell to"
+            ).props("outlined dense autofocus maxlength=2000")
+            self._words.classes("tw-grow").on("keydown.enter", self._suggest)
+            self._suggesting = ui.button("Suggest columns", icon="auto_awesome", on_click=self._suggest)
+            self._suggesting.props("outline")
 
-    def _detail_label(self) -> str:
-        return "Options, separated by commas" if self._type.value == "select" else "Unit (optional), e.g. kg or EUR"
+    def _build_how(self) -> None:
+        self._strategy = ui.select(self._strategies({}), value="", label="How").props("outlined dense")
+        self._strategy.on("popup-show", self._price_each).classes("tw-whole")
+        choices = self._scope.choices
+        usual = "selected" if self._scope.selected else "all"
+        self._rows = ui.select(choices, value=usual, label="Rows").props("outlined dense")
+        self._params: dict[str, ui.select | ui.input] = {}
+        self._settable = ui.element("div").classes("tw-form tw-whole")
+        self._strategy.on_value_change(self._show_parameters)
+        self._again = ui.checkbox("Look again for what was not found", value=self._single)
+        self._again.classes("tw-whole").set_visibility(self._given is not None and not (self._single or self._anew))
+        own = self._visit.tablewright.settings.evidence
+        self._strict = ui.checkbox("Only values that sources state, none that a model judged", value=own == "strict")
+        self._strict.classes("tw-whole")
 
-    def _insert(self, name: str) -> None:
-        self._question.set_value(f"{self._question.value or ''}{{{name}}}")
+    # ── the columns ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _strategies(self) -> dict[str, str]:
-        known = {
-            name: strategy.display_name
-            for name, strategy in self._visit.tablewright.strategies().items()
-            if not isinstance(strategy, UsageError)
-        }
-        return {"": f"{AUTOMATIC}: formulas are computed, questions looked up", **known}
+    def _add(self, field: Field | None, *, fixed: bool) -> None:
+        with self._list:
+            column = AskedColumn(self, field, fixed=fixed)
+        self._asked.append(column)
+        column.remove.on_click(partial(self._remove, column))
+        for each in self._asked:
+            each.remove.set_visibility(len(self._asked) > 1)
+
+    def _remove(self, column: AskedColumn) -> None:
+        self._asked.remove(column)
+        column.box.delete()
+        for each in self._asked:
+            each.remove.set_visibility(len(self._asked) > 1)
+
+    async def _suggest(self) -> None:
+        words = (self._words.value or "").strip()
+        if not words:
+            return
+        self._suggesting.props("loading")
+        try:
+            visit = await visit_to_write(self._table.id)
+            visit.must_run()
+            fields = await visit.tablewright.plan_columns(self._table.id, words)
+        except TablewrightError as error:
+            tell(error)
+            return
+        finally:
+            self._suggesting.props(remove="loading")
+        for field in fields:
+            self._add(field, fixed=False)
+        for column in [each for each in self._asked if each.is_empty]:
+            self._remove(column)
+
+    async def leave(self) -> None:
+        """What was typed is not lost by a slip of the finger."""
+        is_new = self._given is None and any(not each.is_empty for each in self._asked)
+        if not is_new or await sure("Close without asking? What you typed is lost.", "Close"):
+            self._window.submit("")
+
+    # ── how, and for what price ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _strategies(self, prices: dict[str, str]) -> dict[str, str]:
+        """Each with what it does in a line, and what it is likely to cost where that is known."""
+        lines = {"": "Automatic: formulas are computed, questions are looked up"}
+        for name, strategy in self._visit.tablewright.strategies().items():
+            if not isinstance(strategy, UsageError):
+                lines[name] = (
+                    f"{strategy.display_name}: {strategy.summary}" if strategy.summary else strategy.display_name
+                )
+        return {name: f"{line} {prices[name]}".strip() if name in prices else line for name, line in lines.items()}
+
+    async def _price_each(self) -> None:
+        prices = {}
+        for name in self._strategies({}):
+            try:
+                prices[name] = f"({price(await (await self._plan(name)).estimate())})"
+            except BadField:
+                return  # there is no column to estimate yet
+            except TablewrightError:
+                continue
+        self._strategy.set_options(self._strategies(prices), value=self._strategy.value)
 
     def _show_parameters(self) -> None:
         """What can be set for the chosen strategy."""
@@ -123,45 +248,24 @@ class Asking:
                 shown.props["hint"] = hint
                 self._params[each.name] = shown.props("outlined dense")
 
-    def _field(self) -> Field:
-        if self._given is not None:
-            return self._given
-        name, detail = (self._name.value or "").strip(), (self._detail.value or "").strip()
-        if not name:
-            raise BadField("The column needs a name.")
-        if "{" in name or "}" in name or len(name) > 300:
-            raise BadField("A name has at most 300 characters, and neither { nor }.")
-        question = (self._question.value or "").strip()
-        if not question:
-            raise BadField("The column needs a question, or a formula.", advice=f"For example: {self._example()}")
-        options = tuple(option.strip() for option in detail.split(",") if option.strip())
-        kind = self._type.value
-        if kind == "select" and not options:
-            raise BadField("A select needs its options.", advice="Write them with commas between: S, M, L.")
-        return Field(
-            name=name,
-            type=kind,
-            question=question,
-            unit=detail if kind in ("number", "money") else "",
-            options=options if kind == "select" else (),
-        )
-
-    async def _plan(self) -> Fill:
+    async def _plan(self, strategy: str) -> Fill:
         visit = await visit_to_write(self._table.id)
         visit.must_run()
-        most = self._most.value
+        chosen = strategy == self._strategy.value
+        params = {name: str(each.value).strip() for name, each in self._params.items() if each.value} if chosen else {}
         return await visit.tablewright.plan_enrich(
             self._table.id,
-            [self._field()],
-            self._strategy.value,
-            params={name: str(each.value).strip() for name, each in self._params.items() if each.value},
-            row_ids=self._row_ids,
+            [column.field(self.example) for column in self._asked],
+            strategy,
+            params=params,
+            row_ids=self._scope.row_ids(self._rows.value),
             again=self._again.value,
-            max_rows=int(most) if most and self._row_ids is None else None,
+            anew=self._anew,
+            max_rows=FEW if self._rows.value == "first" else None,
         )
 
     async def _estimate(self) -> None:
-        likely = await (await self._plan()).estimate()
+        likely = await (await self._plan(self._strategy.value)).estimate()
         self._outlook.clear()
         self._outlook.set_visibility(True)
         with self._outlook:
@@ -170,10 +274,10 @@ class Asking:
                     ui.label(name).classes("tw-muted tw-small")
                     text(value, "tw-strong")
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
         self._start.disable()
         try:
-            fill = await self._plan()
+            fill = await self._plan(self._strategy.value)
             evidence = "strict" if self._strict.value else "judged"
             run_id = await self._visit.tablewright.jobs.start(fill, {"evidence": evidence})
         except TablewrightError as error:
@@ -181,6 +285,10 @@ class Asking:
             self._start.enable()
             return
         self._window.submit(run_id)
+
+
+def price(likely: Estimate) -> str:
+    return "price not known" if likely.cost_usd is None else f"about ${likely.cost_usd.likely:,.2f}"
 
 
 def outlook(likely: Estimate) -> list[tuple[str, str]]:

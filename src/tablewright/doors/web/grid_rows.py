@@ -198,13 +198,13 @@ async def count_marks(tablewright: Tablewright, table: Table, proposals: tuple[s
     """By mark, the rows that have a cell with it; under "" all rows."""
     names = [field.name for field in table.shown_fields]
     proposed = await laid_over(tablewright, Wanted(table_id=table.id, proposals=proposals))
-    counts = dict.fromkeys(ONLY, 0)
+    counts = dict.fromkeys(map(str, ONLY), 0)
 
     def count(row: Row) -> bool:
         over = laid_on(row, proposed)
         every = [*names, *(name for name in over if name not in names)]
         for each in frozenset().union(*(marks_at(row, name, over) for name in every)):
-            counts[each] = counts.get(each, 0) + 1  # type: ignore[index]
+            counts[each] = counts.get(each, 0) + 1
         counts[""] += 1
         return False
 

@@ -126,7 +126,7 @@ async def ask_filter(field: Field, known: Where | None) -> tuple[Where | None] |
                 ui.button("Remove filter", on_click=lambda: window.submit((None,))).props("flat")
             ui.button("Cancel", on_click=window.close).props("flat")
             ui.button("Filter", on_click=take).props("unelevated")
-    chosen = await window
+    chosen: tuple[Where | None] | None = await window
     window.delete()
     return chosen
 

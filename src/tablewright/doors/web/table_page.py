@@ -11,6 +11,7 @@ from nicegui import context, events, ui
 from tablewright.app import Applied, ProposalHead, Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste
+from tablewright.doors.web.ask_column import Scope
 from tablewright.doors.web.frame import empty_state, frame, or_missing, say, visit_now, what_next
 from tablewright.doors.web.grid_rows import Wanted, block, count_marks, status_of
 from tablewright.doors.web.sharing import may_share, share_button
@@ -348,17 +349,21 @@ class TablePage:
     # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def ask(
-        self, field: Field | None = None, *, row_ids: Sequence[RowId] | None = None, anew: bool = False
+        self, field: Field | None, *, row_ids: Sequence[RowId] = (), anew: bool = False, single: bool = False
     ) -> None:
+        """For new columns, or on with one; `row_ids` are those that are selected."""
         if self.run.is_running:
             raise UsageError("A run is going on.", advice="Stop it or wait for it first.")
         visit = await visit_to_write(self.table.id)
         table = await visit.tablewright.table(self.table.id)
-        if await ask_column.dialog(visit, table, field, row_ids=row_ids):
+        wanted = self.grid.wanted
+        shown = await table_cells.orders().order(visit.tablewright, wanted) if wanted.is_filtered else ()
+        scope = Scope(rows=self._rows, shown=tuple(shown), selected=tuple(row_ids))
+        if await ask_column.dialog(visit, table, field, scope, anew=anew, single=single):
             await self.sync()
 
     async def _ask_for(self, event: events.GenericEventArguments) -> None:
-        """For the selected rows: the selected column, where it is one that is asked for, or a new one."""
+        """For the selected rows: the selected column, where it is one that is asked for, or new ones."""
         picked = msgspec.convert(event.args, Picked)
         row_ids = await rows_of((await visit_now()).tablewright, self.table.id, picked)
         field = self.table.field(picked.fields[0]) if len(picked.fields) == 1 else None

@@ -145,7 +145,7 @@ class CellPanel:
         await self._page.recheck([name], [row_id])
 
     async def _fill(self, row_id: RowId, name: str) -> None:
-        await self._page.ask(self._page.table.field(name), row_ids=[row_id])
+        await self._page.ask(self._page.table.field(name), row_ids=[row_id], single=True)
 
     async def _flag(self, row_id: RowId, name: str) -> None:
         """What is wrong with it steers the next look for it, which may begin at once."""

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from nicegui import context, ui
 
 from tablewright.app import Progress, Run
+from tablewright.doors.amounts import dollars, duration
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.run_banner import RunBanner
@@ -18,6 +19,8 @@ from tablewright.table.text import plural, shortened
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
+LOOK_EVERY = 2.0
+"""Seconds between two looks at what a run has cost."""
 SHOW_EVERY = 0.05
 """Seconds for which finished cells are gathered before they are shown together."""
 ENDINGS = {"done": "The run is done.", "cancelled": "Stopped; what was found is kept in the proposal."}
@@ -45,6 +48,7 @@ class RunBar:
         with ui.element("section").classes("tw-run").props('aria-label="Run" aria-live=polite') as self._bar:
             self._progress = ui.linear_progress(0, show_value=False).props('aria-label="Progress of the run"')
             self._label = ui.label().classes("tw-small tw-ellipsis tw-grow")
+            self._left = ui.label().classes("tw-small tw-muted")
             if may_change:
                 self._stop = ui.button("Stop", icon="stop", on_click=self._ask_to_stop)
                 self._stop.props("outline dense color=negative padding='4px 12px'")
@@ -73,6 +77,7 @@ class RunBar:
 
     async def _watch(self, run_id: str, *, after: int) -> None:
         shower = asyncio.create_task(self._show_found())
+        pricer = asyncio.create_task(self._show_left(run_id))
         try:
             jobs = (await visit_now()).tablewright.jobs
             async for event in jobs.watch(run_id, after=after):
@@ -82,6 +87,7 @@ class RunBar:
             return
         finally:
             shower.cancel()
+            pricer.cancel()
             self._run_id = ""
             if not self._client.is_deleted:
                 self._flush()
@@ -106,6 +112,16 @@ class RunBar:
         while True:
             await asyncio.sleep(SHOW_EVERY)
             self._flush()
+
+    async def _show_left(self, run_id: str) -> None:
+        """How long it will still take, and what it has cost so far."""
+        jobs = (await visit_now()).tablewright.jobs
+        while True:
+            report = await jobs.report(await jobs.get(run_id))
+            spent = f"{dollars(report['usage']['cost_usd'])} so far"
+            left = f"about {duration(report['seconds_left'])} left, " if report["seconds_left"] else ""
+            self._left.set_text(left + spent)
+            await asyncio.sleep(LOOK_EVERY)
 
     def _flush(self) -> None:
         if self._found:
