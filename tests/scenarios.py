@@ -360,6 +360,18 @@ async def translate_formula(stage: Stage) -> Any:
 
 
 @scenario
+async def plan_columns(stage: Stage) -> Any:
+    """As somebody says it on the page, about a table that has nothing of it yet."""
+    (stage.folder / "table.csv").write_text(
+        "Kettle,Maker\nCascade 1.7,Pellworm\nEmber Go,Tidewater\n", encoding="utf-8"
+    )
+    async with Tablewright.open(stage.settings()) as tablewright:
+        table_id = (await tablewright.import_file(stage.folder / "table.csv")).table.id
+        words = "how much it weighs in kg, the price in pounds, and is it cordless or not"
+        return [document(field) for field in await tablewright.plan_columns(table_id, words)]
+
+
+@scenario
 async def write_cells(stage: Stage) -> Any:
     asked = fields(
         "German=Translate {Review} to German", "Tone:select(positive, negative, mixed)=What is the tone of {Review}?"
