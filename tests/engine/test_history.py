@@ -15,7 +15,7 @@ from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.journeys import enrich
-from tablewright.journeys.enrich import unfound
+from tablewright.journeys.enrich import cells_to_fill
 from tablewright.store.store import Store
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.strategy import Answer, Kind, Strategy, Task, Tell
@@ -121,7 +121,7 @@ async def run(
     store: Store, table_id: str, strategy: Strategy, *fields: Field, again: bool = False, retry: RetryPolicy = ONCE
 ) -> Filled:
     table = await store.tables.find(table_id)
-    only = await unfound(store, table, fields) if again else None
+    only = await cells_to_fill(store, table, fields) if again else None
     return await Fill(store, table, fields, strategy, only=only, again=again, retry=retry).run()
 
 
@@ -274,7 +274,7 @@ async def test_all_slices_of_a_durable_run_have_the_examples_and_the_history_it_
     await changes.set_value(table.id, 2, "City", "Lyon (France)")
 
     table = await store.tables.find(table.id)
-    only = await unfound(store, table, [CITY])
+    only = await cells_to_fill(store, table, [CITY])
     run_id = await Fill(store, table, [CITY], strategy, only=only, again=True).begin("here")
     await changes.set_value(table.id, 2, "City", "Lyon")
     part = await store.slices.claim(run_id, 1, "here")
