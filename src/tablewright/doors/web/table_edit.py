@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.frame import tell, text, visit_to_change
+from tablewright.doors.web.frame import say, tell, text, visit_to_change
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field
-from tablewright.table.text import shortened
+from tablewright.table.text import plural, shortened
 
+if TYPE_CHECKING:
+    from tablewright.app import Rechecked
+
+VERDICTS = {"supported": "still says so", "changed": "no longer says so; the cell is flagged"}
 MOST = 100_000
 """Characters of a cell that can be edited here: each change of them travels whole."""
 
@@ -70,6 +75,24 @@ async def ask_reason(*, may_look: bool) -> tuple[str | None, bool]:
     said = (reason.value or "").strip() if choice else None
     window.delete()
     return said, choice == "look"
+
+
+def tell_rechecked(done: Rechecked) -> None:
+    """What the cited pages say by now."""
+    said = [verdict.verdict for verdict in done.cells]
+    if not said:
+        say("None of these cells has a source to check.", good=False)
+    elif len(said) == 1:
+        words = f"The source {VERDICTS.get(said[0], 'could not be checked')}."
+        note = done.cells[0].note
+        say(words + (f"\n{note}" if note else ""), good=said[0] == "supported")
+    else:
+        changed, unknown = said.count("changed"), len(said) - said.count("supported") - said.count("changed")
+        say(
+            f"{len(said):,} {plural('cell', len(said))} checked: {said.count('supported'):,} still supported, "
+            f"{changed:,} flagged because the source changed, {unknown:,} could not be checked.",
+            good=not (changed or unknown),
+        )
 
 
 async def sure(question: str, yes: str) -> bool:

@@ -16,22 +16,23 @@ from tablewright.doors.web.frame import empty_state, frame, or_missing, say, vis
 from tablewright.doors.web.grid_rows import Wanted, block, count_marks, status_of
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.table_cells import Picked, rows_of
-from tablewright.doors.web.table_edit import ask_value, sure, visit_to_write
+from tablewright.doors.web.table_edit import ask_value, sure, tell_rechecked, visit_to_write
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.table_history import Undo
-from tablewright.doors.web.table_panel import VERDICTS, CellPanel
+from tablewright.doors.web.table_panel import CellPanel
 from tablewright.doors.web.table_paste import Pasted
 from tablewright.doors.web.table_proposals import Proposals
 from tablewright.doors.web.table_run import NEWEST, RunBar
 from tablewright.doors.web.table_views import ViewBar, view_of
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.table.model import Cell, Field, RowId, Table
-from tablewright.table.text import cell_text, plural, shortened
+from tablewright.table.text import cell_text, shortened
 
 LOOK_EVERY = 2.0
 """Seconds between two looks at whether somebody else has changed the table."""
-COUNTED_EACH_TIME = 5_000
-"""Rows of a table whose marks are counted after every change; of larger ones, when the page is opened or a run ends."""
+COUNTED, COUNTED_EACH_TIME = 30_000, 5_000
+"""Rows of a table whose marks are counted when the page is opened and a run ends, and after every change: all rows are
+read for it."""
 EXPORTS = (("CSV", "csv"), ("CSV with evidence", "csv&evidence=true"), ("Excel", "xlsx"), ("JSON", "json"))
 
 
@@ -88,7 +89,10 @@ class TablePage:
         self._listen()
         await self.run.pick_up(self._runs)
         self._looking = ui.timer(LOOK_EVERY, self._look_around)
-        ui.timer(0.2, self._count, once=True)
+        if self._rows <= COUNTED_EACH_TIME:
+            await self._count()
+        else:
+            ui.timer(1.0, self._count, once=True)
 
     def _listen(self) -> None:
         """To what the grid tells."""
@@ -186,6 +190,8 @@ class TablePage:
             await self._count()
 
     async def _count(self) -> None:
+        if self._rows > COUNTED:
+            return
         visit = await visit_now()
         self._views.count(await count_marks(visit.tablewright, self.table, self.proposals.ids))
 
@@ -344,7 +350,7 @@ class TablePage:
         if change is not None:
             self.undo.note(change)  # type: ignore[arg-type]
             await self.sync()
-            self._views.keep_known([field.name for field in self.table.fields])
+            await self._views.keep_known([field.name for field in self.table.fields])
 
     # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -404,20 +410,7 @@ class TablePage:
             done = await visit.tablewright.recheck(self.table.id, names, row_ids=row_ids)
         finally:
             notice.dismiss()
-        if len(done.cells) == 1:
-            (verdict,) = done.cells
-            words = f"The source {VERDICTS.get(verdict.verdict, 'could not be checked')}."
-            say(words + (f"\n{verdict.note}" if verdict.note else ""), good=verdict.verdict == "supported")
-        elif done.cells:
-            said = [verdict.verdict for verdict in done.cells]
-            changed, unknown = said.count("changed"), len(said) - said.count("supported") - said.count("changed")
-            say(
-                f"{len(said):,} {plural('cell', len(said))} checked: {said.count('supported'):,} still supported, "
-                f"{changed:,} flagged because the source changed, {unknown:,} could not be checked.",
-                good=not (changed or unknown),
-            )
-        else:
-            say("None of these cells has a source to check.", good=False)
+        tell_rechecked(done)
         await self.sync()
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tablewright.doors.web.table_page import TablePage
 
 WIDTH = 440
-VERDICTS = {"supported": "still says so", "changed": "no longer says so; the cell is flagged"}
 
 
 class CellPanel:

@@ -7,7 +7,7 @@ from functools import partial
 from urllib.parse import quote
 
 import msgspec
-from nicegui import events, ui
+from nicegui import context, events, ui
 
 from tablewright.doors.web.frame import say, text, visit_now
 from tablewright.doors.web.grid_rows import ONLY, Only
@@ -43,6 +43,7 @@ class ViewBar:
         self._table_id = table_id
         self._may_change = may_change
         self._counts: Mapping[str, int] = {}
+        self._client = context.client
 
     def build(self, rows: int) -> None:
         with ui.element("div").classes("tw-filters"):
@@ -76,7 +77,7 @@ class ViewBar:
         with self._chips:
             for only, (label, kind) in CHIPS.items():
                 count = self._counts.get(only)
-                if not count and only not in ("", self.view.only, "failed", "flagged", "empty"):
+                if count == 0 and only not in ("", self.view.only, "failed", "flagged", "empty"):
                     continue
                 said = label if count is None else f"{label} {count:,}"
                 chip = ui.element("button").classes(f"tw-chip tw-filter {kind if count or count is None else ''}")
@@ -85,16 +86,17 @@ class ViewBar:
                 with chip:
                     ui.label(said)
 
-    def _look(self, **wanted: object) -> None:
+    async def _look(self, **wanted: object) -> None:
         self.view = msgspec.structs.replace(self.view, **wanted)
-        self._show()
+        await self._show()
 
-    def _show(self) -> None:
+    async def _show(self) -> None:
         """The rows as the view says."""
-        self._grid.look(only=self.view.only, find=self.view.find, filters=self.view.filters)
-        self._show_chips()
-        self._show_filters()
-        ui.timer(0, self._keep, once=True)
+        with self._client.content:  # what was clicked is built anew
+            self._grid.look(only=self.view.only, find=self.view.find, filters=self.view.filters)
+            self._show_chips()
+            self._show_filters()
+            await self._keep()
 
     # ── conditions on columns ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -107,21 +109,21 @@ class ViewBar:
                     'outline dense square remove-aria-label="Remove filter"'
                 ).on("remove", partial(self._without, where))
 
-    def _without(self, where: Where) -> None:
-        self._look(filters=tuple(each for each in self.view.filters if each != where))
+    async def _without(self, where: Where) -> None:
+        await self._look(filters=tuple(each for each in self.view.filters if each != where))
 
     async def filter_by(self, field: Field) -> None:
         known = next((each for each in self.view.filters if each.column == field.name), None)
         chosen = await ask_filter(field, known)
         if chosen is not None:
             others = tuple(each for each in self.view.filters if each.column != field.name)
-            self._look(filters=(*others, *filter(None, chosen)))
+            await self._look(filters=(*others, *filter(None, chosen)))
 
-    def keep_known(self, names: Sequence[str]) -> None:
+    async def keep_known(self, names: Sequence[str]) -> None:
         """Of columns that are called otherwise by now, or not there any more, there are no conditions."""
         kept = tuple(where for where in self.view.filters if where.column in names)
         if kept != self.view.filters:
-            self._look(filters=kept)
+            await self._look(filters=kept)
 
     # ── the layout, and views with a name ────────────────────────────────────────────────────────────────────────────
 
@@ -179,11 +181,11 @@ class ViewBar:
         self._grid.lay_out(self.view)
         await self._keep()
 
-    def _use(self, view: View) -> None:
+    async def _use(self, view: View) -> None:
         self.view = view
         self._find.set_value(view.find)
         self._grid.lay_out(view)
-        self._show()
+        await self._show()
 
     async def _save(self) -> None:
         name = await ask_name()
