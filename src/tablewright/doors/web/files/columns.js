@@ -36,8 +36,10 @@ window.tablewright.columns = (() => {
         const box = button.getBoundingClientRect();
         showMenu(id, box.left, box.bottom);
       });
-      this.gui.append(button);
+      this.button = button;
+      (params.eGridHeader ?? this.gui).append(button);
     }
+    destroy() { this.button?.remove(); }
     getGui() { return this.gui; }
     refresh() { return false; }
   }
