@@ -24,3 +24,15 @@ async def test_what_is_too_long_to_be_typed_is_refused_and_nothing_is_changed(st
         await changes.write_values(table.id, {(1, "Name"): "Bea", (1, "Note"): "x" * 100_001})
     row = (await store.tables.load(table.id)).rows[0]
     assert (row.cell("Name").value, row.cell("Note").value) == ("Ann", "short")
+
+
+async def test_a_column_of_another_type_keeps_its_values_or_is_refused(store: Store) -> None:
+    fields = (Field(name="Name"), Field(name="Price"))
+    table = await store.tables.create("kettles", fields, [(given("Ann"), given("12")), (given("Bob"), given("7.5"))])
+    changes = Changes(store, "me")
+    await changes.change_column(table.id, "Price", Field(name="Cost", type="number", unit="GBP"))
+    rows = (await store.tables.load(table.id)).rows
+    assert [row.cell("Cost").value for row in rows] == [12, 7.5]
+    with pytest.raises(UsageError, match=r"2 of 2 values of Name cannot be read as number: 'Ann', 'Bob'"):
+        await changes.change_column(table.id, "Name", Field(name="Name", type="number"))
+    assert [row.cell("Name").value for row in (await store.tables.load(table.id)).rows] == ["Ann", "Bob"]
