@@ -30,8 +30,14 @@ class CellPanel:
         self._client = context.client
         self.at: tuple[RowId, str] | None = None
         with ui.right_drawer(value=False, bordered=True, fixed=True) as self._drawer:
-            handle = 'role=separator aria-orientation=vertical aria-label="Width of the panel" tabindex=0'
-            ui.element("div").classes("tw-panel-handle").props(handle)
+            self._handle = (
+                ui.element("div")
+                .classes("tw-panel-handle")
+                .props(
+                    'role=separator aria-orientation=vertical aria-label="Width of the panel" tabindex=0 '
+                    f"aria-valuenow={WIDTH} aria-valuemin=280 aria-valuemax=1600"
+                )
+            )
             self._panel = ui.element("aside").classes("tw-panel").props('aria-label="Evidence of the cell"')
         self._panel.on("keydown.esc", self.close)
         self._drawer.props(f"width={WIDTH} breakpoint=900 no-swipe-open").classes("tw-drawer")
@@ -57,7 +63,9 @@ class CellPanel:
             self.close()
 
     def _resize(self, event: events.GenericEventArguments) -> None:
-        self._drawer.props(f"width={max(280, min(1_600, int(event.args)))}")
+        width = max(280, min(1_600, int(event.args)))
+        self._drawer.props(f"width={width}")
+        self._handle.props(f"aria-valuenow={width}")
 
     async def refresh(self) -> None:
         if self.at and self.is_open:
