@@ -18,8 +18,8 @@ from tablewright.store.staleness import StaleCell
 from tablewright.strategies.strategy import Strategy
 from tablewright.table.feed import Routine
 from tablewright.table.model import Field, RowId
-from tablewright.works import recheck_spec
 from tablewright.table.wording import within_bounds
+from tablewright.works import recheck_spec
 
 if TYPE_CHECKING:
     from tablewright.engine.recheck import Rechecked
