@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tablewright.app import Estimate
     from tablewright.doors.server.context import Visit
 
+NO_MODEL = "builtin"
 FEW = 5
 """Rows that something is tried on first."""
 
@@ -52,10 +53,9 @@ async def dialog(
     """The id of the run that was started, or nothing. With `field` that column is filled on, or `anew`; with `single`
     what was not found is looked for again, without further questions."""
     asking = Asking(visit, table, field, scope, anew=anew, single=single)
-    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog tw-dialog-wide") as card:
+    with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog tw-dialog-wide tw-asking") as card:
         asking.build(window)
-    # In an open menu, Escape closes the menu.
-    card.on("keydown.esc", asking.leave, js_handler="() => document.querySelector('.q-menu') || emit()")
+    card.on("leave", asking.leave, args=[])  # by Escape: see grid.js
     run_id = await window
     window.delete()
     return run_id or ""
@@ -68,7 +68,7 @@ class AskedColumn:
         self._given = given if fixed else None
         known = given or Field(name="")
         with ui.element("div").classes("tw-form") as self.box:
-            self.name = ui.input("Name of the column", value=known.name).props("outlined dense maxlength=300")
+            self.name = ui.input("Name of the column", value=known.name).props("outlined dense autofocus maxlength=300")
             self._type = ui.select(TYPES, value=known.type, label="Type").props("outlined dense")
             self.question = ui.textarea("Question or formula", value=known.question, placeholder=asking.example)
             self.question.props("outlined autogrow dense").classes("tw-whole")
@@ -119,6 +119,7 @@ class Asking:
         self._anew = anew
         self._single = single
         self._asked: list[AskedColumn] = []
+        self._is_leaving = False
         self.columns = [each.name for each in table.shown_fields]
         self.example = f"What year was {{{table.key_field or 'Name'}}} founded?"
 
@@ -127,7 +128,7 @@ class Asking:
         given = self._given
         title = "Ask for columns" if given is None else f"{'Run again' if self._anew else 'Fill'}: {given.name}"
         text(shortened(title, 80), "tw-h2")
-        if given is None and self._visit.tablewright.settings.model:
+        if given is None and self._visit.tablewright.settings.model != NO_MODEL:
             self._build_description()
         self._list = ui.element("div").classes("tw-column")
         self._add(given, fixed=given is not None)
@@ -205,9 +206,13 @@ class Asking:
 
     async def leave(self) -> None:
         """What was typed is not lost by a slip of the finger."""
+        if self._is_leaving:
+            return
+        self._is_leaving = True
         is_new = self._given is None and any(not each.is_empty for each in self._asked)
         if not is_new or await sure("Close without asking? What you typed is lost.", "Close"):
             self._window.submit("")
+        self._is_leaving = False
 
     # ── how, and for what price ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -233,6 +233,14 @@ window.tablewright.grid = (() => {
     if (document.activeElement !== element && tries) setTimeout(() => focusSoon(id, tries - 1), 50);
   }
 
+  // Wherever the focus is, and when the key comes up: that closes the topmost dialog, which must not be the one in which
+  // we ask. In an open menu, Escape closes the menu.
+  function escaped(event) {
+    const asking = document.querySelector(".tw-asking");
+    const isCovered = document.querySelector(".q-menu") || document.querySelectorAll(".q-dialog").length > 1;
+    if (event.key === "Escape" && asking && !isCovered) asking.dispatchEvent(new CustomEvent("leave"));
+  }
+
   const apiOf = (id) => getElement(id)?.api;
 
   return {
@@ -247,6 +255,7 @@ window.tablewright.grid = (() => {
         const key = params.api.getColumns()[1];
         params.api.applyColumnState({ state: [{ colId: NUMBER, hide: true }, { colId: key?.getColId(), width: 150 }] });
       }
+      document.addEventListener("keyup", escaped);
       document.addEventListener("focusin", (event) => { state.inPanel = Boolean(event.target.closest?.(".tw-panel")); });
     },
     // With `show`, that column comes into view: it is new.
