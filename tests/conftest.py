@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from sqlalchemy import create_engine, make_url
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
 
 from tablewright.store.store import Store
 from tests.homes import DATABASE, migrate, new_home
@@ -47,11 +48,12 @@ def postgres_server() -> Iterator[str]:
 
 
 def run_sql(address: str, *statements: str) -> None:
-    engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
+    engine = create_engine(
+        make_url(address).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT", poolclass=NullPool
+    )
     with engine.connect() as connection:
         for statement in statements:
             connection.exec_driver_sql(statement)
-    engine.dispose()
 
 
 @contextmanager

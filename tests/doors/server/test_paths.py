@@ -39,7 +39,7 @@ def test_no_answer_to_others_says_where_the_files_are(tmp_path: Path) -> None:
             raise StoreError("postgresql://me@10.0.0.7/tables is gone.", public="The database is gone.")
 
     with served(home, token=TOKEN, more=with_routes) as server, server.client(server.add_user("ann", "editor")) as ann:
-        handed = ann.post("/api/v1/documents", files=[("files", ("receipt.txt", RECEIPT))])
+        handed = ann.post("/api/v1/documents", files=[("files", ("receipt.txt", RECEIPT))], data={"kind": "receipt"})
         reply = ann.post("/api/v1/ask", json={"question": "all receipts that contain tires"}).json()
         answers = [
             handed,

@@ -163,10 +163,14 @@ def known(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     return server.do(make)
 
 
+READS = ("/page-data/tables/{table_id}/cells",)
+"""By POST, because what is asked for may not fit into an address."""
+
+
 def api_routes(app: FastAPI, *, writes: bool) -> list[tuple[str, str]]:
     found = [(method, path) for method, path in routes(app) if method not in ("HEAD", "WEBSOCKET")]
     ours = [each for each in found if each[1].startswith(("/api/", "/page-data/"))]
-    return [each for each in ours if (each[0] != "GET") is writes]
+    return [each for each in ours if (each[0] != "GET" and each[1] not in READS) is writes]
 
 
 def test_a_viewer_cannot_write_or_start_anything(server: Served, known: dict[str, str]) -> None:

@@ -16,7 +16,7 @@ from tests.doors.server.test_serve import started
 from tests.patience import PATIENCE
 
 WATCHERS = 200
-MOST_MEGABYTES = 100
+MOST_MEGABYTES = 200
 """What they may add to the server's memory, together with the run itself."""
 
 

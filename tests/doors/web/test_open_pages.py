@@ -167,6 +167,7 @@ async def test_documents_and_conversations_are_shared_with_people_or_with_everyo
                 await window.get_by_label("Names of users").fill("vic")
                 await window.get_by_role("button", name="Share").click()
                 await expect(page.get_by_text("Shared with vic.")).to_be_visible()
+                await expect(window).to_have_count(0)
             assert seen() == [document, conversation]
             await page.get_by_role("button", name="Share").click()
             await expect(window.get_by_label("Names of users")).to_have_value("vic")

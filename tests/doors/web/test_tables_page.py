@@ -114,6 +114,8 @@ async def test_a_file_that_comes_again_goes_on_with_its_table(site: Site, browse
         await page.goto(site.url)
         await page.set_input_files("input[type=file]", path)
         await page.get_by_role("dialog").get_by_role("button", name="Make a new table").click()
+        await expect(page.get_by_role("heading", name="This file was imported before")).to_have_count(0)
+        await expect(page.get_by_role("heading", name="Import a table")).to_be_visible()
         await page.get_by_role("dialog").get_by_role("button", name="Import").click()
         await expect(page).to_have_url(re.compile(r"/tables/lanterns-\w+$"))
 

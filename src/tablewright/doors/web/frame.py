@@ -31,6 +31,10 @@ from tablewright.errors import NotFound, TablewrightError
 
 P = ParamSpec("P")
 
+BUILDING = 60.0
+"""Seconds that a page may take until it is there. NiceGUI answers with an error after 3, which a busy machine needs."""
+vars(ui.page)["__init__"].__kwdefaults__["response_timeout"] = BUILDING  # of all pages, which are made after this
+
 IN_SETTINGS = "An admin can change it under Settings."
 
 FILES = Path(__file__).with_name("files")

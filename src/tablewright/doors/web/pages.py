@@ -32,8 +32,6 @@ MODULES = (
     "settings_page",
     "start_page",
 )
-BUILDING = 60.0
-"""Seconds that a page may take until it is there. NiceGUI answers with an error after 3, which a busy machine needs."""
 
 
 def mount(app: FastAPI) -> None:
@@ -43,7 +41,6 @@ def mount(app: FastAPI) -> None:
     # The pages are one application for the whole process, and middleware cannot be added to one that has answered.
     pages.middleware_stack = None
     pages.user_middleware.clear()
-    vars(ui.page)["__init__"].__kwdefaults__["response_timeout"] = BUILDING  # of all pages below
     for name in MODULES:
         if find_spec(f"tablewright.doors.web.{name}"):
             import_module(f"tablewright.doors.web.{name}")
