@@ -229,7 +229,7 @@ async def test_a_question_to_the_documents_tells_what_is_done_and_what_fails_on_
         endpoint.otherwise = refusal(401)
         model = {"model": "openai:gpt-4o-mini", "model_base_url": endpoint.url, "model_api_key": "k"}
         async with within(tmp_path, allowed=(folder,), **model) as talk:
-            await talk("add_documents", paths=[str(folder)])
+            await talk("add_documents", paths=[str(folder / "receipts")], kind="receipt")
             talk.progress.clear()
             asked = await talk("ask", question="all receipts that contain tires")
             assert asked["count"] > 0
