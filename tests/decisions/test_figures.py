@@ -23,6 +23,7 @@ from tablewright.decisions.figures import unproved, work_out, work_out_all
         ("There are no figures here.", ""),
         ("It began in 2019.", "since 12 March 2019"),
         ("Section 2.4.1 says so.", "see section 2.4.1"),
+        ("It weighs 907.2 kg.", "mass 2,000 lb"),
     ],
 )
 def test_a_figure_that_stands_in_the_text_is_proved(statement: str, text: str) -> None:
@@ -35,6 +36,7 @@ def test_a_figure_that_stands_in_the_text_is_proved(statement: str, text: str) -
         ("It costs 1,578 dollars.", "Revenue 1,577", ["1,578"]),
         ("It was signed on 4 May 2021.", "Date: 2021-05-03", ["4"]),
         ("It grew by 12 %.", "from 100 to 113", ["12"]),
+        ("It weighs 950 kg.", "mass 2,000 lb", ["950"]),
     ],
 )
 def test_any_other_figure_is_not(statement: str, text: str, missing: list[str]) -> None:

@@ -1,5 +1,6 @@
-"""The figures of a sentence: each stands in a text that it cites, as written or as a date in another form, or is worked
-out from such figures by a calculation that code repeats. Words and names are the model's business."""
+"""The figures of a sentence: each stands in a text that it cites, as written, as a date in another form or a quantity
+in another unit, or is worked out from such figures by a calculation that code repeats. Words and names are the model's
+business."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 from tablewright.table.currencies import currency_of
 from tablewright.table.dates import OTHER_READING, read_dates
+from tablewright.table.evidence import rounds_to
+from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.numbers import read_numbers
 from tablewright.table.units import parse_unit
 
@@ -41,6 +44,7 @@ def unproved(statement: str, texts: Sequence[str], results: Sequence[float] = ()
         return any(value in held or is_rounded(written, value, results) for value in readings(written))
 
     rest = without_known_dates(_NUMBERING.sub(" ", statement), texts)
+    rest = without_converted(rest, texts)
     rest = _RUN.sub(lambda match: " " if digits_of(match[0]) in runs else match[0], rest)
     rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], rest)
     for number in reversed(read_numbers(rest)):
@@ -112,6 +116,16 @@ def without_known_dates(statement: str, texts: Sequence[str]) -> str:
 def _other(note: str) -> str:
     other = OTHER_READING.search(note)
     return other[1] if other else ""
+
+
+def without_converted(statement: str, texts: Sequence[str]) -> str:
+    """A quantity in another unit than the texts have is the same quantity: "2 lb 9 oz are 1,162 g"."""
+    known = [measure for text in texts for measure in read_measures(text) if measure.unit]
+    for measure in reversed(read_measures(statement)):
+        same = (in_unit(each, measure.unit) for each in known) if measure.unit else ()
+        if any(each is not None and rounds_to(each.value, measure.value) for each in same):
+            statement = f"{statement[: measure.start]} … {statement[measure.end :]}"
+    return statement
 
 
 def is_rounded(written: str, value: float, results: Sequence[float]) -> bool:

@@ -8,15 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import BaseModel
 
 from tablewright.decisions.figures import unproved, work_out
-from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.model import Field, Noun, RowId, column_key
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import KEY, MAKER, CellRef, ChatMessage, Requirements, Said
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import block, clean, gives_orders
 
-CLOSE = 0.01
-"""The part by which a converted quantity may be rounded."""
 LONGEST_CELL = 200
 LONGEST_REPLY = 700
 """Characters of earlier replies of the adviser; its last one, and what the user said, is shown whole."""
@@ -169,16 +166,6 @@ def cited(
     return list(dict.fromkeys(found)), texts
 
 
-def without_converted(text: str, texts: Sequence[str]) -> str:
-    """A quantity in another unit than the one that is known is the same quantity: "2 lb 9 oz are 1,162 g"."""
-    known = [measure for each in texts for measure in read_measures(each) if measure.unit]
-    for measure in reversed(read_measures(text)):
-        same = (in_unit(each, measure.unit) for each in known) if measure.unit else ()
-        if any(each is not None and abs(each.value - measure.value) <= CLOSE * abs(each.value) for each in same):
-            text = f"{text[: measure.start]} … {text[measure.end :]}"
-    return text
-
-
 def wrong_figures(text: str, calculation: str, texts: Sequence[str], counts: int = 0) -> str:
     results = [float(counts)] if counts else []
     if calculation.strip():
@@ -186,6 +173,6 @@ def wrong_figures(text: str, calculation: str, texts: Sequence[str], counts: int
         if result is None:
             return problem
         results.append(result)
-    if missing := unproved(without_converted(text, texts), texts, results):
+    if missing := unproved(text, texts, results):
         return f"{', '.join(missing)} stands in none of its cells, in nothing that the user said, in no calculation."
     return ""
