@@ -6,6 +6,7 @@ which are not translated.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 ENGLISH = {
@@ -116,10 +117,15 @@ MARKS = {"de": str.maketrans(",.", ".,")}
 def message(key: str, language: str = "", **values: Any) -> str:
     """In the language, or in English where it has no catalogue. Whole numbers are written with their marks."""
     code = code_of(language)
-    forms = CATALOGUE[code][key].split("|")
-    form = forms[-1] if values.get("count") != 1 else forms[0]
+    return completed(CATALOGUE[code][key], code, values)
+
+
+def completed(text: str, code: str, values: Mapping[str, Any]) -> str:
+    """A text of a catalogue with its values. Of "one|many" the `count` says which."""
+    forms = text.split("|")
+    form = forms[0] if values.get("count") == 1 else forms[-1]
     said = {name: figure(f"{each:,}", code) if isinstance(each, int) else each for name, each in values.items()}
-    return form.format(**said)
+    return form.format(**said) if said else form
 
 
 def figure(written: str, language: str = "") -> str:

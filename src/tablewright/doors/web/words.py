@@ -17,6 +17,8 @@ from typing import Any
 from fastapi import FastAPI
 from nicegui import app as pages
 
+from tablewright.table.messages import completed
+
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 
 GERMAN = {
@@ -215,8 +217,6 @@ GERMAN = {
     "werden im kleinen Beispielweb gesucht, das zu Tablewright gehört.",
 }
 CATALOGUE = {"de": GERMAN}
-MARKS = {"de": str.maketrans(",.", ".,")}
-"""How the marks of English figures are written in other languages."""
 
 
 def language() -> str:
@@ -228,10 +228,4 @@ def language() -> str:
 def t(english: str, **values: Any) -> str:
     """In the language of the page. Of "one|many" the `count` says which; whole numbers are written with their marks."""
     code = language()
-    forms = CATALOGUE.get(code, {}).get(english, english).split("|")
-    form = forms[0] if values.get("count") == 1 else forms[-1]
-    return form.format(**{name: written(value, code) for name, value in values.items()}) if values else form
-
-
-def written(value: Any, code: str) -> str:
-    return f"{value:,}".translate(MARKS.get(code, {})) if isinstance(value, int) else str(value)
+    return completed(CATALOGUE.get(code, {}).get(english, english), code, values)
