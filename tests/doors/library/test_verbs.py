@@ -205,3 +205,12 @@ def test_asking_documents_gives_passages_with_citations(tmp_path: Path) -> None:
     assert "30 June 2027" in found._repr_html_()
     with pytest.raises(tw.UsageError, match="no file or folder"):
         tw.ask(str(tmp_path / "missing"), "When?")
+
+
+def test_find_gives_a_table_whose_rows_meet_the_conditions() -> None:
+    found = tw.find("electric kettles", ["Product", "Price:money"], where="Price < 35 GBP", fill=False, search="sample")
+    pounds = [row["Price"].amount for row in found if row["Price"].currency == "GBP"]
+    assert found.status == "done"
+    assert pounds
+    assert max(pounds) < 35
+    assert any("estimated" in note for note in found.notes)
