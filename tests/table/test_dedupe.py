@@ -59,9 +59,9 @@ def test_spellings_of_one_name_have_one_key(a: str, b: str) -> None:
     assert row_key(a) == row_key(b)
 
 
-@pytest.mark.parametrize("spelling", ["LN-40A550", "LN 40A550", "ln40a550", "LN/40-A-550"])
+@pytest.mark.parametrize("spelling", ["QV-40B550", "QV 40B550", "qv40b550", "QV/40-B-550"])
 def test_a_model_number_is_one_key_however_it_is_spaced(spelling: str) -> None:
-    assert row_key(spelling) == row_key("LN40A550")
+    assert row_key(spelling) == row_key("QV40B550")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_legal_form_that_is_the_whole_name_stays(name: str) -> None:
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        ("LN40A550", "LN40A530"),
+        ("QV40B550", "QV40B530"),
         ("iPhone 12", "iPhone 12 Pro"),
         ("iPhone SE", "iPhone"),
         ("Windows 7", "Windows 8"),
@@ -188,8 +188,8 @@ def test_case_and_spacing_do_not_matter(name: str) -> None:
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        ("Samsung 40' LCD HDTV LN40A550", "Samsung LN-40A550 LCD TV"),
-        ("Sennheiser RS 130 headphones", "Sennheiser wireless headphone RS130"),
+        ("Norwick 40' LCD HDTV QV40B550", "Norwick QV-40B550 LCD TV"),
+        ("Aldenbrook HS 240 headphones", "Aldenbrook wireless headphone HS240"),
         ("Acme Turntable DP-300F", "Acme DP300F record turntable"),
         ("Acme remote SCPH-98046 black", "Acme black remote 98046"),
         ("Acme Photo Editor 8.0", "Acme Photo Editor 8"),
@@ -200,7 +200,7 @@ def test_case_and_spacing_do_not_matter(name: str) -> None:
         ("Art's Deli", "Art's Delicatessen"),
         ("Restaurant Katsu", "Katsu"),
         ("Smith, John", "John Smith"),
-        ("Sennheisser Headphones", "Sennheiser Headphones"),
+        ("Aldennbrook Headphones", "Aldenbrook Headphones"),
         ("Matchbox Cross-Town Heroes", "Matchbox cross town heros"),
         ("Grand Theatre Lyon", "Grand Theater Lyon"),
     ],
@@ -214,10 +214,10 @@ def test_names_that_mean_the_same(a: str, b: str) -> None:
     ("a", "b"),
     [
         # another model, size, version, year or colour
-        ("Samsung TV LN40A550", "Samsung TV LN40A530"),
+        ("Norwick TV QV40B550", "Norwick TV QV40B530"),
         ("Sony WH-1000XM4", "Sony WH-1000XM5"),
         ("Airbus A320", "Airbus A320-200"),
-        ("Acme wall kit AB12345 LN40A550", "Acme wall kit AB12345 LN46A550"),
+        ("Acme wall kit AB12345 QV40B550", "Acme wall kit AB12345 QV46B550"),
         ("Dell XPS 13 9310", "Dell XPS 13 9320"),
         ("Acme DP300F drive 500GB", "Acme DP300F drive 1000 GB"),
         ("Acme drive 500GB", "Acme drive"),
@@ -235,7 +235,7 @@ def test_names_that_mean_the_same(a: str, b: str) -> None:
         ("Premiere Pro CS3", "Premiere Pro CS3 Upgrade"),
         ("Photo Editor for Mac", "Photo Editor for Windows"),
         # what is made for a thing is not the thing
-        ("Leather case for Samsung GT-I9300", "Samsung GT-I9300"),
+        ("Leather case for Norwick GT-I9300", "Norwick GT-I9300"),
         ("Leather case for Asus TF101", "Acme portfolio case for Asus TF101"),
         # a word more is another thing
         ("York", "New York"),
@@ -276,9 +276,9 @@ def test_find_prefers_an_equal_key_to_a_likely_name() -> None:
 
 def test_find_takes_the_likest_of_several() -> None:
     names = Names()
-    names.add(1, "Acme LN40A550 plasma television with stand and remote")
-    names.add(2, "Acme television LN-40A550")
-    assert names.find("Acme television LN40A550 black") == 2
+    names.add(1, "Acme QV40B550 plasma television with stand and remote")
+    names.add(2, "Acme television QV-40B550")
+    assert names.find("Acme television QV40B550 black") == 2
 
 
 def test_find_keeps_the_first_of_two_rows_with_one_key() -> None:
@@ -291,9 +291,9 @@ def test_find_keeps_the_first_of_two_rows_with_one_key() -> None:
 def test_find_says_none_for_a_new_or_an_empty_name() -> None:
     names = Names()
     names.add(1, "")
-    names.add(2, "Acme LN40A550 television")
+    names.add(2, "Acme QV40B550 television")
     assert names.find("") is None
-    assert names.find("Acme LN40A530 television") is None
+    assert names.find("Acme QV40B530 television") is None
     assert names.find("something else") is None
 
 
@@ -301,9 +301,9 @@ def test_find_sees_a_slip_and_a_model_among_many_names() -> None:
     names = Names()
     for number in range(3000):
         names.add(number, f"Acme portable radio receiver QX{number + 1000}B")
-    names.add(5000, "Sennheiser Orchestra Vienna")
+    names.add(5000, "Aldenbrook Orchestra Vienna")
     assert names.find("portable Acme radio QX-2718B") == 1718
-    assert names.find("Sennheisser Orchestra Vienna") == 5000
+    assert names.find("Aldennbrook Orchestra Vienna") == 5000
 
 
 @given(st.lists(NAMES, max_size=12), NAMES)

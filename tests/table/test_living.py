@@ -27,9 +27,9 @@ def test_a_row_is_added_once_by_its_normalised_name() -> None:
 
 
 def test_model_numbers_keep_products_apart() -> None:
-    table = kettles("Samsung LN40A550")
-    assert add_row(table, "Samsung LN40A530")[2]
-    assert not add_row(table, "SAMSUNG LN-40A550")[2]
+    table = kettles("Norwick QV40B550")
+    assert add_row(table, "Norwick QV40B530")[2]
+    assert not add_row(table, "NORWICK QV-40B550")[2]
 
 
 def test_a_new_field_makes_every_row_pending_and_nothing_else() -> None:

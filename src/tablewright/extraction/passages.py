@@ -248,7 +248,7 @@ def _pair(line: str, start: int, label: str, value_at: int, stop: int | None) ->
 
 
 def _columns(line: str, start: int) -> Iterator[Pair]:
-    """Set apart by wide gaps, as on receipts: "DOC NO  CS00031663  DATE  25/12/2018"."""
+    """Set apart by wide gaps, as on receipts: "FORM NO  KB00047215  DATE  24/05/2019"."""
     chunks: list[tuple[str, int]] = []
     place = 0
     for gap in [*_GAP.finditer(line), None]:

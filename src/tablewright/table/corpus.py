@@ -83,7 +83,7 @@ class Typed(Noun, frozen=True):
 
 class Property(Noun, frozen=True):
     """One labelled value. It stands at `start:end` of the document's text. `context` is what is said above or around
-    it that belongs to its meaning, such as the heading of its block: "Electrical data at STC"."""
+    it that belongs to its meaning, such as the heading of its block: "Electrical data at idle"."""
 
     label: str
     value: Typed

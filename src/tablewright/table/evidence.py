@@ -223,7 +223,7 @@ def _sizes(measure: Measure) -> list[int | float]:
 
 
 def _measures_after_unit(quote: str) -> Iterator[Measure]:
-    """A label may have the unit of its value: "Length (mm) | 1,655"."""
+    """A label may have the unit of its value: "Height (cm) | 84"."""
     for mark in _IN_BRACKETS.finditer(quote):
         if unit := parse_unit(mark[1]):
             for number in read_numbers(quote[mark.end() :])[:1]:

@@ -37,7 +37,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     key: str
     words: tuple[str, ...]  # in order, spelt one way, with the short numbers and without models and measures
-    models: frozenset[str]  # "ln40a550", "14230": what only this product is called
+    models: frozenset[str]  # "qv40b550", "14230": what only this product is called
     for_models: frozenset[str]  # the same, after "for": what an accessory fits
     measures: dict[str, frozenset[float]]  # "gb": {16.0, 8.0}
     compact: str  # all letters and digits, nothing between
@@ -87,9 +87,9 @@ MIN_MODEL, SURE_MODEL, SKU = 4, 6, 8
 
 
 def _has(reading: Reading, model: str) -> bool:
-    """Whether `model` stands in the name, however it is spaced: "rs130" is in "Sennheiser RS 130".
+    """Whether `model` stands in the name, however it is spaced: "hs240" is in "Aldenbrook HS 240".
 
-    Letters may be glued to its front ("scph98046") or, up to two, to its end ("dscw150r", the red one), if the rest is
+    Letters may be glued to its front ("tkmp61207") or, up to two, to its end ("kfz270r", the red one), if the rest is
     long enough to be known by.
     """
     model = _COLOUR_CODE.sub("", model)
@@ -111,7 +111,7 @@ _COLOUR_CODE = re.compile(r"(?<=\d{3})(?:bk|blk|wh|wht|sl|slv)$")
 
 
 def _rivals(a: str, b: str) -> bool:
-    """Two models of one series: "ln40a550" and "ln46a550"."""
+    """Two models of one series: "qv40b550" and "qv46b550"."""
     return OSA.distance(a, b, score_cutoff=3) <= 3 and not a.isdigit() and not b.isdigit()
 
 

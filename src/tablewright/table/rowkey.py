@@ -1,8 +1,8 @@
 """The key of a row: its name, normalised. Equal keys are the same row.
 
 Keys are stored, so a change here changes which imported rows meet the rows that are already kept: it needs a migration.
-A key is a list of words and numbers joined by single spaces. Letters and digits are always apart ("LN40A550",
-"LN-40A550" and "LN 40A550" are all "ln 40 a 550"), which keeps every digit significant and every spelling equal.
+A key is a list of words and numbers joined by single spaces. Letters and digits are always apart ("QV40B550",
+"QV-40B550" and "QV 40B550" are all "ln 40 a 550"), which keeps every digit significant and every spelling equal.
 """
 
 from __future__ import annotations

@@ -70,12 +70,12 @@ def test_a_word_divided_at_the_end_of_a_line_is_made_whole(divided: str, whole: 
 
 def test_two_columns_of_labels_and_values_become_a_line_for_each_pair() -> None:
     page = [
-        *((72, 100, "Registration:"), (160, 100, "N2699G"), (330, 100, "Seats:"), (420, 100, "5")),
+        *((72, 100, "Registration:"), (160, 100, "K4172Q"), (330, 100, "Seats:"), (420, 100, "5")),
         *((72, 120, "Year built:"), (330, 120, "Amateur built:"), (420, 120, "No")),
         *((72, 140, "Serial number:"), (160, 140, "61-0163"), (330, 140, "Engines:"), (420, 140, "2 Reciprocating")),
     ]
     assert parse(making.pdf(page), "form.pdf").text.split("\n") == [
-        "Registration: N2699G",
+        "Registration: K4172Q",
         "Seats: 5",
         "Year built:",
         "Amateur built: No",
