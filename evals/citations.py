@@ -40,6 +40,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FILE = "citation_wice.jsonl.gz"
 LABELS = ("supported", "partially_supported", "not_supported")
 VERDICTS: tuple[Verdict, ...] = ("supported", "partly supported", "qualified", "contradicted", "not checked")
+AT_ONCE = 8
 SPLIT = 7
 META, TITLE = "(meta data) ", "TITLE:"
 
@@ -103,15 +104,20 @@ def page(sentences: Sequence[str]) -> Retrieved:
 
 
 async def judge(cases: Sequence[Case], args: argparse.Namespace) -> list[Verdict]:
-    found: list[Verdict] = []
     steps: list[Step] = []
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(number: int, case: Case) -> Verdict:
+        async with turns:
+            verdict: Verdict = (await decide(CheckClaim(), case.asked, model, steps.append)).decided.verdict
+        print(f"{number} {case.label}: {verdict}", file=sys.stderr, flush=True)
+        return verdict
+
     with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as home:
         model = build(Settings(home=home, **model_settings(args)))
         assert model is not None, "a name of a model builds one"
         async with model:
-            for number, case in enumerate(cases, 1):
-                found.append((await decide(CheckClaim(), case.asked, model, steps.append)).decided.verdict)
-                print(f"{number} {case.label}: {found[-1]}", file=sys.stderr, flush=True)
+            found = await asyncio.gather(*(one(number, case) for number, case in enumerate(cases, 1)))
     print(f"{len(steps)} answers could not be used", file=sys.stderr)
     return found
 

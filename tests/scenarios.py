@@ -38,13 +38,14 @@ from tablewright.strategies.formula import Formula
 from tablewright.table.document import document
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell, Evidence, Field
-from tablewright.table.research import ResearchRequest
+from tablewright.table.research import Research, ResearchRequest
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import CONFIRM, ENRICH
 
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
 
 SCENARIOS: dict[str, Scenario] = {}
+LAGOON = "What does the Lagoon plan of Parrotfish Cloud cost, and what do you get for it?"
 
 
 def scenario(run: Scenario) -> Scenario:
@@ -150,28 +151,14 @@ class Stage:
     async def research(self, question: str) -> Any:
         """A whole piece of research on the sample web: what was noted, searched, checked and written."""
         async with Tablewright.open(self.settings(fetch_delay="0")) as tablewright:
-            researcher = await tablewright._researcher()
-            researcher._today = lambda: date(2026, 11, 17)
-            request = ResearchRequest(question=question)
-            brief = await researcher.brief(request)
-            begun = await tablewright.begin_research(request, brief=brief)
-            found = await tablewright.run_research(begun.id)
-        report = found.report
-        assert report is not None
-        cited = {reference.number: reference.url for reference in report.references}
-        sentences = [*report.summary, *(each for section in report.sections for each in section.sentences)]
-        return {
-            "status": found.status,
-            "type": report.report_type,
-            "searches": [[task.search_query for task in each.tasks] for each in found.rounds],
-            "closed": [list(each.closed) for each in found.rounds],
-            "report": [[each.text, [cited[number] for number in each.citations]] for each in sentences],
-            "disagreements": [each.text for each in report.disagreements],
-            "claims": [[each.claim.claim_text, each.verdict] for each in report.claims],
-            "not found": [each.what for each in report.unfound],
-            "remarks": list(report.notes),
-            "quotes": [quote for reference in report.references for quote in reference.quotes],
-        }
+            begun = await self.begin_research(tablewright, question)
+            return researched(await tablewright.run_research(begun.id))
+
+    async def begin_research(self, tablewright: Tablewright, question: str) -> Research:
+        researcher = await tablewright._researcher()
+        researcher._today = lambda: date(2026, 11, 17)
+        request = ResearchRequest(question=question)
+        return await tablewright.begin_research(request, brief=await researcher.brief(request))
 
     async def shortlist(self, *messages: str, products: str = "8") -> Any:
         """A conversation with the adviser: what it says and proposes, and what the state is in the end."""
@@ -245,6 +232,25 @@ def quoted(quote: str) -> Evidence:
 
 
 # ── decisions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def researched(found: Research) -> Any:
+    report = found.report
+    assert report is not None
+    cited = {reference.number: reference.url for reference in report.references}
+    sentences = [*report.summary, *(each for section in report.sections for each in section.sentences)]
+    return {
+        "status": found.status,
+        "type": report.report_type,
+        "searches": [[task.search_query for task in each.tasks] for each in found.rounds],
+        "closed": [list(each.closed) for each in found.rounds],
+        "report": [[each.text, [cited[number] for number in each.citations]] for each in sentences],
+        "disagreements": [each.text for each in report.disagreements],
+        "claims": [[each.claim.claim_text, each.verdict] for each in report.claims],
+        "not found": [each.what for each in report.unfound],
+        "remarks": list(report.notes),
+        "quotes": [quote for reference in report.references for quote in reference.quotes],
+    }
 
 
 @scenario
@@ -400,7 +406,7 @@ async def research(stage: Stage) -> Any:
 @scenario
 async def research_report(stage: Stage) -> Any:
     """A price list that a bill contradicts: the report shows both."""
-    return await stage.research("What does the Lagoon plan of Parrotfish Cloud cost, and what do you get for it?")
+    return await stage.research(LAGOON)
 
 
 @scenario

@@ -27,7 +27,13 @@ from tablewright.table.model import Noun
 from tablewright.table.text import plural
 from tablewright.table.usage import Usage, metered
 
-EXTRAS = {"parquet": "pyarrow", "local": "xllamacpp", "ocr": "rapidocr", "telemetry": "opentelemetry.sdk"}
+EXTRAS = {
+    "parquet": "pyarrow",
+    "pdf": "reportlab",
+    "local": "xllamacpp",
+    "ocr": "rapidocr",
+    "telemetry": "opentelemetry.sdk",
+}
 TRIAL = "The kettle holds 1.7 litres and was first sold in 2019."
 TRIAL_SEARCH = "weather"
 

@@ -20,7 +20,7 @@ from tablewright.engine.fill import Fill
 from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import Cancelled, ModelError, Paused, UsageError
 from tablewright.journeys import enrich, refresh
-from tablewright.policies import acting_for, research_extent, retry_policy, terms_of
+from tablewright.policies import acting_for, rates_of, research_extent, retry_policy, terms_of
 from tablewright.settings import Settings
 from tablewright.store.runs import Run
 from tablewright.store.store import Store
@@ -202,6 +202,7 @@ class Works:
             await self._tools().open(("web", "model"), store),
             actor=self._actor_of(run),
             terms=terms_of(self.settings),
+            rates=rates_of(self.settings),
             concurrency=self.settings.rows_at_once,
             watch=telling(doing, watch),
         )

@@ -389,6 +389,24 @@ async def test_without_a_model_tables_headed_as_the_columns_are_taken_and_called
     assert all(row.cell("Name").confidence_label == "medium" for row in mills.rows)
 
 
+async def test_prices_in_other_currencies_are_compared_at_rates_with_their_date(web: SmallWeb, tmp_path: Path) -> None:
+    """What is too near to a limit for a rate that changes stays, and is named; the column's type follows from it."""
+    prices = table("Name | Price", "Vane | 31 EUR", "Sail | 155 EUR", "Cap | 48 EUR", "Brake | £22", "Wheel | £90")
+    web.pages["/coast"] = Page("Parts of mills", prices)
+    fields, conditions = [parse_field("Name"), parse_field("Price")], parse_where("Price < 40 GBP")[2]
+    async with Tablewright.open(settings(web, None, tmp_path)) as app:
+        result, parts = await found(app, "mill parts", fields=fields, conditions=conditions, fill=False)
+    assert names(parts) == ["Vane", "Cap", "Brake"]
+    assert [each.name for each in result.aside] == ["Sail", "Wheel"]
+    assert result.aside[0].reason == "Price is 155 EUR, about 128.5 GBP; wanted: Price < 40 GBP"
+    (near,) = result.undecided
+    assert near.name == "Cap"
+    assert near.reason == "Price is 48 EUR, about 39.79 GBP, and rates change; wanted: Price < 40 GBP"
+    assert result.assumed == (
+        "Prices in other currencies are compared at rates of 2024-12-31, so about: 1 EUR = 0.829 GBP.",
+    )
+
+
 async def test_without_a_model_no_column_is_made_up(web: SmallWeb, tmp_path: Path) -> None:
     async with Tablewright.open(settings(web, None, tmp_path)) as app:
         planned = await app.begin_find("wind mills and their owners")

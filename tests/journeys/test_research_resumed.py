@@ -14,13 +14,17 @@ from typing import Any
 import pytest
 
 from tablewright.app import Tablewright
-from tablewright.errors import StoreError
+from tablewright.errors import StoreError, TablewrightError
+from tablewright.sample.model import completion, key_of
 from tablewright.settings import Settings
 from tablewright.store.database import Database
 from tablewright.table.research import ResearchEvent
 
-from ..models.endpoint import Endpoint
+from ..models.endpoint import Asked, Endpoint, Reply, json_reply, refusal, running_endpoint
 from ..pages import Page, SmallWeb
+from ..recorded import Recording
+from ..scenarios import LAGOON, Stage
+from ..scenarios import researched as researched_as_recorded
 from .researching import CHALLENGES, audit, by_decision, essence, gap, reflected, researched
 from .test_research_with_model import ANSWERS, CONTRADICTED, run, two_sites, with_model
 
@@ -126,6 +130,48 @@ async def test_wherever_it_dies_it_comes_to_the_same_report(
                 keys = [row.key for row in (await app.load(found.table_id)).rows]
                 assert len(keys) == len(set(keys))
     assert died > 3
+
+
+@pytest.mark.parametrize(
+    ("dies_at", "rounds"), [("PageNotes", 0), ("Choice 2", 1), ("ClaimRuling", 2), ("WrittenReport", 3)]
+)
+async def test_killed_in_any_round_with_a_model_it_comes_to_the_recorded_report(
+    dies_at: str, rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine is gone at a request of that kind; afterwards every answer is asked for once in all."""
+    recording = Recording.load("research_report")
+    write, is_gone = Database.write, False
+    asked: Counter[str] = Counter()
+    answered: Counter[str] = Counter()
+
+    async def writing(database: Database, work: Any, **how: bool) -> Any:
+        if is_gone:
+            raise StoreError("The machine is gone.")
+        return await write(database, work, **how)
+
+    def respond(request: Asked) -> Reply:
+        nonlocal is_gone
+        key, schema = key_of(request.body), request.body["response_format"]["json_schema"]["name"]
+        asked[schema] += 1
+        is_gone = is_gone or dies_at in (schema, f"{schema} {asked[schema]}")
+        if is_gone:
+            return refusal(401, "no")
+        answered[key] += 1
+        return json_reply(completion(key, request.body, recording.exchanges[key].reply))
+
+    monkeypatch.setattr(Database, "write", writing)
+    async with running_endpoint() as endpoint:
+        endpoint.otherwise = respond
+        stage = Stage(endpoint.url, tmp_path)
+        async with Tablewright.open(stage.settings(fetch_delay="0")) as app:
+            begun = await stage.begin_research(app, LAGOON)
+            with pytest.raises(TablewrightError):
+                await app.run_research(begun.id)
+            is_gone, dies_at = False, ""
+        async with Tablewright.open(stage.settings(fetch_delay="0")) as app:
+            assert len((await app.research(begun.id)).rounds) == rounds
+            assert researched_as_recorded(await app.run_research(begun.id)) == recording.result
+    assert answered == dict.fromkeys(recording.exchanges, 1)
 
 
 async def test_when_the_time_was_up_the_report_is_partial_and_the_round_is_done_again(

@@ -227,6 +227,20 @@ async def test_a_gap_is_closed_only_by_a_note_that_the_model_names(
     assert (unfound.what, unfound.where) == ("What farmers earn", "Searched “earnings”.")
 
 
+async def test_what_we_say_ourselves_is_in_the_language_of_the_plan(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    missing = report(not_found=[{"gap": 1, "what": "Erträge"}])
+    asks = reflected(answered="partly", gaps=[gap("Erträge", "earnings")])
+    answers = {"ResearchPlan": plan(language="German"), "Reflected": asks, "WrittenReport": missing}
+    endpoint.otherwise = by_decision(ANSWERS | answers)
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    assert found.report.language == "German"
+    assert found.report.unfound[0].where == "Gesucht wurde nach “earnings”."
+    assert found.report.notes[0].startswith("In diesem Bericht kommt nur 1 Website zu Wort")
+    assert [each.name for each in found.report.rounds] == ["Erkunden", "Lücken füllen", "Prüfen"]
+
+
 async def test_a_model_that_fails_ends_it_as_failed_and_resuming_asks_only_what_is_missing(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
-from tablewright.policies import terms_of
+from tablewright.policies import rates_of, terms_of
 from tablewright.table.form import Where
 from tablewright.table.listing import DEFAULT_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.table.model import Field
@@ -60,7 +60,7 @@ class Finding(Application):
         """What the search for the rows of a table came to so far."""
         from tablewright.journeys.find.account import account
 
-        return await account(self._store, await self._store.listings.get(table_id))
+        return await account(self._store, await self._store.listings.get(table_id), rates_of(self.settings))
 
     async def list_plan(self, table_id: str) -> ListPlan:
         """What a search for the rows of a table looks for."""

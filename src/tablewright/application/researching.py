@@ -98,7 +98,7 @@ class Researching(Application):
         return research_report(await self.research(research_id))
 
     async def write_report(self, research_id: str, path: AnyPath) -> None:
-        """As .md, .html, .docx or .json."""
+        """As .md, .html, .docx, .pdf or .json."""
         from tablewright.journeys.research.files import write_report
 
         path = Path(path)

@@ -6,8 +6,10 @@ Code applies the conditions to the filled cells; nothing of the question is left
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
+from msgspec import structs
 from pydantic import BaseModel
 
 from tablewright.decisions.decision import Prompt, Unusable
@@ -16,6 +18,7 @@ from tablewright.decisions.read import described
 from tablewright.table.form import Where
 from tablewright.table.listing import ListPlan
 from tablewright.table.model import Field, Noun, column_key
+from tablewright.table.typed import type_of, typed
 from tablewright.table.untrusted import question_block
 
 INSTRUCTIONS = """\
@@ -42,6 +45,7 @@ language where the things are at home), so that their results confirm each other
 - `say`: in a sentence, what of the request you widened, narrowed or could not express; "" where nothing."""
 
 MOST_COLUMNS = 24
+ORDERED = ("<", "<=", ">", ">=", "between")
 
 
 class ListToPlan(Noun, frozen=True):
@@ -114,7 +118,7 @@ class PlanList:
 
     def fallback(self, asked: ListToPlan) -> ListPlan:
         """The columns and conditions that the user wrote, and their words as the search; nothing is made up."""
-        fields = asked.fields or (Field(name="Name"),)
+        fields = tuple(typed_by(asked.conditions, field) for field in asked.fields) or (Field(name="Name"),)
         return ListPlan(
             question=asked.question,
             things=asked.question,
@@ -172,6 +176,19 @@ def wrong_with(asked: ListToPlan, planned: ListReply) -> str:
     if missing := [each.column for each in asked.conditions if column_key(each.column) not in keys]:
         return f"the condition on {missing[0]!r} is asked for, but it is not among `columns`."
     return ""
+
+
+def typed_by(conditions: Sequence[Where], field: Field) -> Field:
+    """A column of no given type that is to be less or more than an amount, a number or a date has such values."""
+    mine = [
+        each for each in conditions if each.operator in ORDERED and column_key(each.column) == column_key(field.name)
+    ]
+    limits = [typed(value) for each in mine for value in each.values]
+    types = {type_of(limit) for limit in limits}
+    if field.type != "text" or len(types) != 1:
+        return field
+    (type,) = types
+    return structs.replace(field, type=type, unit=limits[0].unit if type == "number" else field.unit)
 
 
 def in_words(where: Where) -> str:

@@ -102,7 +102,8 @@ class Undecided(Noun, frozen=True):
 
 class FoundRows(Noun, frozen=True, omit_defaults=False):
     """What a search for rows came to. `rows` are in the table; of `undecided` it is not known whether they meet every
-    condition; `left_over` were found and are in no row: `wanted` are the rows asked for, or it ended early."""
+    condition; `assumed` is what was taken for granted to decide it, such as a rate of exchange; `left_over` were found
+    and are in no row: `wanted` are the rows asked for, or it ended early."""
 
     table_id: str
     name: str
@@ -117,6 +118,7 @@ class FoundRows(Noun, frozen=True, omit_defaults=False):
     rows: int
     found: int
     undecided: tuple[Undecided, ...]
+    assumed: tuple[str, ...]
     aside: tuple[SetAside, ...]
     left_over: int
     estimate: Estimate | None

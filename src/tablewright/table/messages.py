@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tablewright.table.report_texts import REPORT_ENGLISH, REPORT_GERMAN
+
 ENGLISH = {
     "missing": "Missing: {what}",
     "not said": "The documents do not say.",
@@ -109,7 +111,9 @@ GERMAN = {
     "compared": "die Zeilen hat das Modell verglichen",
     "documents silent": "die Dokumente sagen es nicht",
 }
-CATALOGUE = {"en": ENGLISH, "de": GERMAN}
+CATALOGUE = {"en": {**ENGLISH, **REPORT_ENGLISH}, "de": {**GERMAN, **REPORT_GERMAN}}
+NAMES = {"english": "en", "german": "de", "deutsch": "de"}
+"""Languages as a plan names them."""
 MARKS = {"de": str.maketrans(",.", ".,")}
 """How the marks of English figures are written in other languages."""
 
@@ -135,6 +139,7 @@ def figure(written: str, language: str = "") -> str:
 
 
 def code_of(language: str) -> str:
-    """ "de" of "de-AT"; English for what is not in the catalogue."""
-    code = language.strip().lower().partition("-")[0]
+    """ "de" of "de-AT" and of "German"; English for what is not in the catalogue."""
+    first = language.strip().lower().replace("-", " ").partition(" ")[0]
+    code = NAMES.get(first, first)
     return code if code in CATALOGUE else "en"

@@ -4,16 +4,19 @@ says so with their date."""
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import structs
+
 from tablewright.errors import BadFile
+from tablewright.table.corpus import Typed
 from tablewright.table.currencies import CODES
 from tablewright.table.model import Noun
 from tablewright.table.text import show_float
 
 # Units of a currency for one euro about that day, rounded. They were written down by hand and come from no feed, so
-# nothing decides by them alone (APPROXIMATE in journeys/shortlist/ranking.py). To renew them, replace the numbers and
+# nothing decides by them alone (APPROXIMATE). To renew them, replace the numbers and
 # the date by a central bank's reference rates of one day; users do the same with `--rates FILE`.
 _DATE = "2024-12-31"
 _PER_EURO = {
@@ -22,6 +25,9 @@ _PER_EURO = {
     "NZD": 1.853, "CAD": 1.495, "MXN": 21.55, "BRL": 6.425, "CNY": 7.583, "HKD": 8.069, "SGD": 1.416, "KRW": 1532.0,
     "INR": 88.93, "IDR": 16821.0, "MYR": 4.645, "PHP": 60.30, "THB": 35.68, "ILS": 3.789, "ZAR": 19.62,
 }  # fmt: skip
+
+APPROXIMATE = 0.05
+"""The part by which a rate of exchange may be off: what is nearer to a limit is not known to be within it."""
 
 
 class Rates(Noun, frozen=True):
@@ -40,6 +46,24 @@ class Rates(Noun, frozen=True):
         """ "1 EUR = 0.829 GBP"."""
         rate = self.convert(1.0, currency, wanted)
         return f"1 {currency} = {show_float(float(f'{rate:.3g}'))} {wanted}" if rate else ""
+
+    def in_currency_of(self, value: Typed, limits: Sequence[Typed]) -> Typed:
+        """An amount in the currency of what it is compared with: the stretch that it may lie in, and in words "9,800
+        JPY, about 50 GBP". The value itself where nothing is to be converted, or nobody knows the rate."""
+        wanted = next((each.currency for each in limits if each.currency), "")
+        if not value.currency or not wanted or value.currency == wanted or value.number is None:
+            return value
+        low = self.convert(value.number, value.currency, wanted)
+        high = self.convert(value.number if value.high is None else value.high, value.currency, wanted)
+        if low is None or high is None:
+            return value
+        raw = f"{value.raw}, about {low:.4g} {wanted}"
+        low, high = low * (1 - APPROXIMATE), high * (1 + APPROXIMATE)
+        return structs.replace(value, raw=raw, number=low, high=high, currency=wanted)
+
+    def used(self, pairs: Iterable[str]) -> str:
+        """What a reader should know: "Prices in other currencies are compared at rates of …"."""
+        return f"Prices in other currencies are compared at rates of {self.date}, so about: {', '.join(pairs)}."
 
 
 BUNDLED = Rates(date=_DATE, per_euro=_PER_EURO)

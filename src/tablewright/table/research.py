@@ -360,6 +360,8 @@ class Report(Noun, frozen=True):
     rounds: tuple[RoundSummary, ...] = ()
     completeness: str = ""
     notes: tuple[str, ...] = ()
+    language: str = ""
+    """That of the question, as the plan names it; what we say in our own words is in it, too."""
     written_by: str = ""
     usage: Usage = Usage()
     created_at: str = ""

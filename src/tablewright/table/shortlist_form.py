@@ -10,9 +10,9 @@ import re
 
 from tablewright.errors import UsageError
 from tablewright.table.form import parse_where
-from tablewright.table.model import Field, FieldType, Noun, column_key
+from tablewright.table.model import Field, Noun, column_key
 from tablewright.table.shortlist import KEY, PRICE, PRICE_FIELD, Requirements, Wish, WishKind, WishOperator
-from tablewright.table.typed import typed
+from tablewright.table.typed import type_of, typed
 
 COMMANDS: dict[str, str] = {
     "form": "product: … | budget: 50 GBP | must: Capacity >= 1 l; … | nice: … | avoid: … | region: …",
@@ -134,15 +134,7 @@ def parse_wish(text: str, kind: WishKind) -> tuple[Wish, Field | None]:
 def field_for(name: str, values: tuple[str, ...]) -> Field:
     """The column that a condition is about: of the type of its value."""
     read = typed(values[0]) if values else typed("")
-    type: FieldType = "text"
-    if read.truth is not None:
-        type = "boolean"
-    elif read.currency:
-        type = "money"
-    elif read.date:
-        type = "date"
-    elif read.number is not None:
-        type = "number"
+    type = type_of(read)
     question = (
         f"Does {{{KEY}}} have {name.lower()}?" if type == "boolean" else f"What is the {name.lower()} of {{{KEY}}}?"
     )

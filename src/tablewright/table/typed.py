@@ -15,6 +15,7 @@ from tablewright.table.corpus import Typed
 from tablewright.table.currencies import AFTER, BEFORE, currency_of, meanings_of
 from tablewright.table.dates import OTHER_READING, DateText, read_dates
 from tablewright.table.measures import Measure, in_unit, read_measures
+from tablewright.table.model import FieldType
 from tablewright.table.money_text import MoneyText, read_money
 from tablewright.table.months import MONTHS
 from tablewright.table.numbers import FRACTIONS, plain
@@ -37,6 +38,17 @@ def typed(raw: str, label: str = "", *, day_first: bool | None = None) -> Typed:
         return structs.replace(typed(first[0]), raw=raw) if first else Typed(raw=raw)
     unit, is_date = _said_by(label) if label else ("", False)
     return _typed(raw, unit, is_date, day_first)
+
+
+def type_of(value: Typed) -> FieldType:
+    """The type of a column that holds such values."""
+    if value.truth is not None:
+        return "boolean"
+    if value.currency:
+        return "money"
+    if value.date:
+        return "date"
+    return "number" if value.number is not None else "text"
 
 
 @lru_cache(maxsize=CACHED)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
+from contextlib import closing
 from typing import Any
 
+import pypdfium2
 from lxml import etree
 from lxml import html as lxml_html
 from markdown_it import MarkdownIt
@@ -14,6 +17,7 @@ from tablewright.table.reports import ReportFormat
 
 W = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
 _W = f"{{{W['w']}}}"
+PDF_FOOT = 50
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
@@ -21,6 +25,8 @@ def shown_text(content: bytes, format: ReportFormat) -> str:
     """All the words that a person can see, on one line."""
     if format == "docx":
         return docx_text(content)
+    if format == "pdf":
+        return pdf_text(content)
     page = html_of(content).find("body") if format == "html" else markdown_html(content)
     return " ".join(html_text(page).split())
 
@@ -67,6 +73,24 @@ def docx_hyperlinks(content: bytes) -> list[str]:
     used = [link.get(relation) for link in docx_part(content, "word/document.xml").iter(f"{_W}hyperlink")]
     assert {name for name in used if name} == set(declared)
     return list(declared.values())
+
+
+def pdf_text(content: bytes) -> str:
+    """Of all pages, without their last line, which has the title and the number of the page."""
+    with closing(pypdfium2.PdfDocument(content)) as document:
+        pages = [page.get_textpage().get_text_bounded(bottom=PDF_FOOT) for page in document]
+    return " ".join(" ".join(pages).split())
+
+
+def pdf_outline(content: bytes) -> list[str]:
+    with closing(pypdfium2.PdfDocument(content)) as document:
+        return [bookmark.get_title() for bookmark in document.get_toc()]
+
+
+def pdf_links(content: bytes) -> tuple[set[str], set[str]]:
+    """The addresses that links lead to, and the places in the document."""
+    addresses = {found.decode() for found in re.findall(rb"/URI \((.*?)\)", content)}
+    return addresses, {found.decode() for found in re.findall(rb"/Dest (\[.*?\]) /Rect", content)}
 
 
 def contrast(one: str, other: str) -> float:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import zipfile
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -14,12 +16,21 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from tablewright.corpus.parse.docx import parse as parse_docx
-from tablewright.errors import BadFile
-from tablewright.table.model import Evidence
+from tablewright.errors import BadFile, UsageError
+from tablewright.table.model import Evidence, Label, Stance
 from tablewright.table.reports import ReportFormat, render, report_format
 from tablewright.table.reports.tidy import one_line, rewritten
-from tablewright.table.reports.wording import CONFIDENCE, STANCE, STATUS, VERDICT
-from tablewright.table.research import Reference, Report, ReportCell, ReportTable, Section, Sentence, Unfound
+from tablewright.table.research import (
+    Reference,
+    Report,
+    ReportCell,
+    ReportTable,
+    Section,
+    Sentence,
+    SourceStatus,
+    Unfound,
+    Verdict,
+)
 from tests.table.reports.example import EMPTY_HANDED, HOSTILE, REPORT
 from tests.table.reports.reading import (
     W,
@@ -30,11 +41,14 @@ from tests.table.reports.reading import (
     html_of,
     html_text,
     markdown_html,
+    pdf_links,
+    pdf_outline,
     shown_numbers,
     shown_text,
 )
 
-FOR_PEOPLE: tuple[ReportFormat, ...] = ("md", "html", "docx")
+MARKUP: tuple[ReportFormat, ...] = ("md", "html", "docx")
+FOR_PEOPLE: tuple[ReportFormat, ...] = (*MARKUP, "pdf")
 PARTS = (
     REPORT.title,
     REPORT.question,
@@ -134,15 +148,15 @@ def test_a_row_with_too_few_cells_keeps_the_others_in_their_columns() -> None:
 
 @pytest.mark.parametrize(
     ("name", "format"),
-    [("a.md", "md"), ("a.MARKDOWN", "md"), ("a.htm", "html"), ("b.Docx", "docx"), ("c.json", "json")],
+    [("a.md", "md"), ("a.MARKDOWN", "md"), ("a.htm", "html"), ("b.Docx", "docx"), ("b.pdf", "pdf"), ("c.json", "json")],
 )
 def test_the_name_says_the_format(name: str, format: str) -> None:
     assert report_format(Path(name)) == format
 
 
-@pytest.mark.parametrize("name", ["report.pdf", "report", "md", ".html", "report.xlsx"])
+@pytest.mark.parametrize("name", ["report.odt", "report", "md", ".html", "report.xlsx"])
 def test_another_ending_is_refused_with_the_ones_that_work(name: str) -> None:
-    with pytest.raises(BadFile, match=r"does not say in which format.*\.md, \.html, \.docx, \.json"):
+    with pytest.raises(BadFile, match=r"does not say in which format.*\.md, \.html, \.docx, \.pdf, \.json"):
         report_format(Path(name))
 
 
@@ -290,9 +304,52 @@ def test_docx_declares_each_of_its_parts_and_is_the_same_each_time() -> None:
     assert render(REPORT, "docx") == content
 
 
+# ── PDF ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_pdf_links_lead_to_references_and_addresses_and_headings_are_its_outline() -> None:
+    content = render(REPORT, "pdf")
+    addresses, places = pdf_links(content)
+    assert REPORT.references[2].url in addresses
+    assert all(address.startswith("https://") for address in addresses)
+    assert len(places) == len(shown_numbers(render(REPORT, "docx"), "docx"))
+    outline = pdf_outline(content)
+    assert outline[0] == REPORT.title
+    assert {"In short", "The table", "References"} <= set(outline)
+    assert render(REPORT, "pdf") == content
+
+
+def test_pdf_writes_every_alphabet_and_turns_wide_tables() -> None:
+    text = "Größe in Łódź, Αθήνα, Москва: ≥ 5 €"
+    wide = ReportTable(columns=tuple("ABCDE"), rows=(tuple(ReportCell(text="word " * 40) for _ in range(5)),) * 30)
+    report = Report(title=text, question="Q", report_type="catalog", table=wide)
+    content = render(report, "pdf")
+    assert text in shown_text(content, "pdf")
+    assert b"/MediaBox [ 0 0 841" in content
+
+
+def test_without_reportlab_a_pdf_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "reportlab.lib.pagesizes", None)
+    monkeypatch.delitem(sys.modules, "tablewright.table.reports.pdf", raising=False)
+    with pytest.raises(UsageError, match=r"needs reportlab.*tablewright\[pdf\]"):
+        render(REPORT, "pdf")
+
+
+# ── languages ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("format", FOR_PEOPLE)
+def test_our_own_words_are_in_the_language_of_the_report(format: ReportFormat) -> None:
+    text = shown_text(render(msgspec.structs.replace(REPORT, language="German"), format), format)
+    for said in ("Kurz gesagt", "Geprüfte Aussagen", "Belege", "Runde 2", "12. November 2026", "Widerlegt", "mittel"):
+        assert said in text, said
+    for said in ("In short", "Claims checked", "References", "Round 2", "12 November", "Contradicted"):
+        assert said not in text, said
+
+
 # ── hostile texts ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_WORDS_OF_OURS = frozenset(("narrative", "catalog", *CONFIDENCE, *VERDICT, *STANCE, *STATUS))
+_WORDS_OF_OURS = frozenset(("narrative", "catalog", *chain(*map(get_args, (Label, Verdict, Stance, SourceStatus)))))
 
 
 def _with_everywhere(text: str) -> Report:
@@ -319,6 +376,11 @@ def test_hostile_text_in_markdown_stays_text(text: str) -> None:
     assert [element.tag for element in page.iter()] == [element.tag for element in plain.iter()]
     assert not list(page.iter("a"))
     assert one_line(text) in " ".join(html_text(page).split())
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_pdf_stays_text(text: str) -> None:
+    assert pdf_links(render(_with_everywhere(text), "pdf"))[0] == set()
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -433,7 +495,7 @@ _REPORTS = st.builds(
 @given(_REPORTS)
 def test_every_number_shown_has_its_reference_and_every_quote_is_shown(report: Report) -> None:
     numbers = {reference.number for reference in report.references}
-    for format in FOR_PEOPLE:
+    for format in MARKUP:
         content = render(report, format)
         assert shown_numbers(content, format) <= numbers
         text = shown_text(content, format)
@@ -449,6 +511,7 @@ def test_any_report_makes_files_that_can_be_read(report: Report) -> None:
     with zipfile.ZipFile(io.BytesIO(render(report, "docx"))) as archive:
         for name in archive.namelist():
             etree.fromstring(archive.read(name))
+    assert pdf_outline(render(report, "pdf"))
     assert msgspec.json.decode(render(report, "json"), type=Report).report_type == report.report_type
 
 

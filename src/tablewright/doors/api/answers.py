@@ -190,6 +190,7 @@ MEDIA = {
     "tsv": "text/tab-separated-values; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "pdf": "application/pdf",
     "json": "application/json",
     "jsonl": "application/x-ndjson",
     "md": "text/markdown; charset=utf-8",

@@ -212,7 +212,7 @@ async def remove_research(visit: Visiting, research_id: ResearchId) -> Json:
 @router.get(
     "/research/{research_id}/report",
     response_class=FileResponse,
-    responses=file_responses("md", "html", "docx", "json"),
+    responses=file_responses("md", "html", "docx", "pdf", "json"),
 )
 async def get_report(
     visit: Visiting,

@@ -180,6 +180,7 @@ def account_lines(found: FoundRows) -> list[str]:
             f"Of {output.many(len(found.undecided), 'row')} it is not known whether every condition is met; "
             f"{first.name}: {first.reason}."
         )
+    lines += found.assumed
     if found.aside:
         lines.append(f"Set aside, {len(found.aside):,}:")
         lines += [f"  {each.name}: {each.reason}" for each in found.aside[:SHOWN]]

@@ -41,7 +41,7 @@ def research(
     source: Annotated[str, typer.Option("--from", help="web, docs, or both: web,docs.")] = "",
     search: Annotated[str, typer.Option("--search", help="Where to search, instead of TABLEWRIGHT_SEARCH.")] = "",
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the report here: .md, .html, .docx or .json.")
+        Path | None, typer.Option("--out", help="Write the report here: .md, .html, .docx, .pdf or .json.")
     ] = None,
     model: Annotated[str, typer.Option("--model", help="Who thinks, instead of TABLEWRIGHT_MODEL.")] = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend.")] = "",

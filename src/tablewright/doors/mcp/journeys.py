@@ -168,6 +168,7 @@ def rows_found(found: FoundRows, run_id: str) -> Answer:
         "conditions": list(found.conditions),
         "rows": found.rows,
         "undecided": [f"{each.name}: {each.reason}" for each in found.undecided],
+        "assumed": list(found.assumed),
         "set_aside": [f"{each.name}: {each.reason}" for each in found.aside],
         "completeness": found.completeness,
         "left_over": found.left_over,

@@ -170,6 +170,8 @@ class OpenSearch:
                 said(found.said)
             if found.conditions:
                 quiet(f"Every row must meet: {'; '.join(found.conditions)}")
+            for assumption in found.assumed:
+                quiet(assumption)
             if found.left_over:
                 said(f"{found.left_over:,} more were found and are in no row.")
         if found.undecided:

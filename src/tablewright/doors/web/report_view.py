@@ -23,7 +23,7 @@ from tablewright.doors.web.plain import (
     row,
     said,
 )
-from tablewright.table.reports import wording
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     Answered,
     CheckedClaim,
@@ -48,52 +48,52 @@ GAPS = 6
 
 
 def show_report(report: Report) -> None:
-    open_number = opener(report.references)
+    open_number, words = opener(report.references), Words(report.language)
     with card("Report").classes("tw-report"):
         heading("Report")
         if report.answer is not None:
             with_numbers(report.answer.text, report.answer.citations, open_number)
         if report.summary:
             with ui.element("div"):
-                show_sentences(report.summary, open_number)
+                show_sentences(report.summary, open_number, words)
         for note in report.notes:
             quiet(note)
         if not (report.answer or report.summary or report.sections or report.table):
-            said(wording.nothing(report))
+            said(words.nothing(report))
         if report.table is not None:
-            show_table(report.table, open_number)
+            show_table(report.table, open_number, words)
         for section in report.sections:
             heading(section.heading, level=3)
             with ui.element("div"):
-                show_sentences(section.sentences, open_number)
+                show_sentences(section.sentences, open_number, words)
         if report.disagreements:
-            heading(wording.DISAGREEMENTS, level=3)
+            heading(words("disagreements"), level=3)
             for sentence in report.disagreements:
                 with ui.element("div"):
-                    show_sentences([sentence], open_number)
+                    show_sentences([sentence], open_number, words)
         if report.completeness:
-            heading(wording.COMPLETENESS, level=3)
+            heading(words("completeness"), level=3)
             said(report.completeness)
         if report.claims:
-            heading(wording.CLAIMS, level=3)
+            heading(words("claims"), level=3)
             for checked in report.claims:
-                show_claim(checked)
+                show_claim(checked, words)
         if report.unfound:
-            heading(wording.UNFOUND, level=3)
+            heading(words("unfound"), level=3)
             with ui.element("ul").classes("tw-steps"):
                 for unfound in report.unfound:
                     with ui.element("li"):
                         inline("·")
                         inline(f"{unfound.what}: {unfound.where}" if unfound.where else unfound.what)
         if report.next_steps:
-            heading(wording.NEXT_STEPS, level=3)
+            heading(words("next steps"), level=3)
             with ui.element("ul").classes("tw-steps"):
                 for step in report.next_steps:
                     with ui.element("li"):
                         inline("·")
                         inline(step)
         if report.references:
-            heading(wording.REFERENCES, level=3)
+            heading(words("references"), level=3)
             show_references(report.references, open_number)
         used = report.usage
         quiet(
@@ -113,25 +113,25 @@ def opener(references: Sequence[Reference]) -> Callable[[int], object]:
     return open_number
 
 
-def show_sentences(sentences: Sequence[Sentence], open_number: Callable[[int], object]) -> None:
+def show_sentences(sentences: Sequence[Sentence], open_number: Callable[[int], object], words: Words) -> None:
     for sentence in sentences:
         with_numbers(f"{sentence.text} ", sentence.citations, open_number)
-        inline(f" {wording.calculated(sentence.calculation)} " if sentence.calculation else " ")
+        inline(f" {words.calculated(sentence.calculation)} " if sentence.calculation else " ")
 
 
-def show_table(table: ReportTable, open_number: Callable[[int], object]) -> None:
+def show_table(table: ReportTable, open_number: Callable[[int], object], words: Words) -> None:
     def shown(cell: ReportCell) -> None:
         if cell.text:
             with_numbers(cell.text, cell.citations, open_number)
             if cell.confidence not in ("high", "none"):
-                chip(wording.CONFIDENCE[cell.confidence], cell.confidence)
+                chip(words(cell.confidence), cell.confidence)
         if cell.note:
             quiet(cell.note)
 
     rows: list[list[Shown]] = [[partial(shown, cell) for cell in line] for line in table.rows]
     grid(table.columns, rows, "The table of the report")
     if table.others:
-        with ui.expansion(f"{wording.OTHERS} ({len(table.others)})").props("dense"):
+        with ui.expansion(f"{words('others')} ({len(table.others)})").props("dense"):
             for other in table.others:
                 quiet(other)
 
@@ -146,17 +146,17 @@ def show_references(references: Sequence[Reference], open_number: Callable[[int]
                 quiet(f"{reference.domain}{page}")
 
 
-def show_claim(checked: CheckedClaim) -> None:
+def show_claim(checked: CheckedClaim, words: Words) -> None:
     with row().classes("items-start"):
-        chip(wording.VERDICT[checked.verdict], VERDICTS[checked.verdict])
+        chip(words(checked.verdict), VERDICTS[checked.verdict])
         with ui.element("div").classes("tw-grow"):
             said(checked.claim.claim_text)
-            if reason := wording.rests_on(checked):
+            if reason := words.rests_on(checked):
                 quiet(reason)
             if checked.evidence:
                 with ui.expansion(many(len(checked.evidence), "source")).props("dense"):
                     for evidence in checked.evidence:
-                        quiet(wording.STANCE[evidence.stance])
+                        quiet(words(evidence.stance))
                         show_evidence(evidence)
 
 
@@ -180,7 +180,7 @@ def show_round(each: Round) -> None:
         if len(memo.gaps) > GAPS:
             quiet(f"and {len(memo.gaps) - GAPS} more open")
         for checked in each.checked:
-            show_claim(checked)
+            show_claim(checked, Words())
         with ui.expansion("Searches").props("dense"):
             for task in each.tasks:
                 quiet(f"{task.search_query}: {task.target_gap}" if task.target_gap else task.search_query)
@@ -197,7 +197,7 @@ def show_answered(answered: Answered) -> None:
     said(answered.question, "tw-mine")
     if answered.sentences:
         with ui.element("div"):
-            show_sentences(answered.sentences, opener(answered.references))
+            show_sentences(answered.sentences, opener(answered.references), Words())
         quiet("From a new search." if answered.searched else "From the evidence that was stored.")
     else:
         said(

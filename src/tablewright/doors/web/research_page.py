@@ -32,7 +32,7 @@ from tablewright.table.research import Brief, Research, ResearchRequest, Researc
 
 LONGEST = 2_000
 AT_ONCE = 30
-FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "json": "JSON"}
+FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}
 STATUS: dict[ResearchStatus, tuple[str, str]] = {
     "running": ("under way", "medium"),
     "done": ("done", "high"),

@@ -11,10 +11,13 @@ from tablewright.journeys.find.things import Thing, estimate, things_of
 from tablewright.store.store import Store
 from tablewright.table.coverage import Estimate
 from tablewright.table.listing import FoundRows, Listing, Undecided
-from tablewright.table.text import cell_text, plural
+from tablewright.table.messages import message
+from tablewright.table.rates import BUNDLED, Rates
+from tablewright.table.text import cell_text
 
 
-async def account(store: Store, listing: Listing) -> FoundRows:
+async def account(store: Store, listing: Listing, rates: Rates = BUNDLED, language: str = "") -> FoundRows:
+    """In the language, as far as it speaks of how complete the list is."""
     table = await store.tables.load(listing.table_id)
     plan, things = listing.plan, things_of(listing)
     aside = {each.key for each in listing.aside}
@@ -22,8 +25,10 @@ async def account(store: Store, listing: Listing) -> FoundRows:
     mine = [thing for thing in things if listing.placed.get(thing.key) in present]
     left_over = [thing for thing in things if thing.key not in listing.placed and thing.key not in aside]
     undecided = []
+    assumed: dict[str, None] = {}
     for row in table.rows:
-        judged = verdict(row.cells, plan, Spellings())
+        judged = verdict(row.cells, plan, Spellings(), rates)
+        assumed |= {judged.guess: None} if judged.guess else {}
         if judged.truth == "not stated":
             undecided.append(Undecided(name=cell_text(row.cell(table.key_field)), reason=judged.reason))
     likely, sites = estimate([*mine, *left_over])
@@ -41,10 +46,11 @@ async def account(store: Store, listing: Listing) -> FoundRows:
         rows=len(table.rows),
         found=len(things),
         undecided=tuple(undecided),
+        assumed=tuple(assumed),
         aside=listing.aside,
         left_over=len(left_over),
         estimate=likely,
-        completeness=completeness(likely, sites, mine, left_over),
+        completeness=completeness(likely, sites, mine, left_over, language),
         queries=listing.queries,
         failed_queries=listing.failed_queries,
         read=tuple(source.origin for source in listing.sources if source.status in ("read", "nothing")),
@@ -59,17 +65,16 @@ async def account(store: Store, listing: Listing) -> FoundRows:
     )
 
 
-def completeness(likely: Estimate | None, sites: int, mine: Sequence[Thing], left_over: Sequence[Thing]) -> str:
+def completeness(
+    likely: Estimate | None, sites: int, mine: Sequence[Thing], left_over: Sequence[Thing], language: str
+) -> str:
     """How sure it is that all are found, in words that claim no more than the overlap of the lists shows."""
     if not mine and not left_over:
-        return "Nothing was found, so nothing can be said of how many there are."
+        return message("list: nothing found", language)
     if likely is None:
-        one = "no two sites list several of them" if sites < 2 else f"the {sites} sites that list them share too few"
-        return f"How many are missing cannot be estimated: {one}."
-    lists = f"{likely.passes} independent {plural('site', likely.passes)}"
+        return message("list: no two sites" if sites < 2 else "list: too few shared", language, count=sites)
     if likely.high <= likely.found:
-        return f"{lists} list the same {likely.found:,}; nothing points to more, which is no proof that there are none."
-    return (
-        f"Likely about {likely.likely:,} in all ({likely.low:,} to {likely.high:,}), estimated from what {lists} list "
-        "alike; what no such list has is not counted."
+        return message("list: same", language, count=likely.passes, found=likely.found)
+    return message(
+        "list: likely", language, likely=likely.likely, low=likely.low, high=likely.high, count=likely.passes
     )

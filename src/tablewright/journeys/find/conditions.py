@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from tablewright.corpus.found import Stated
 from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, both, either, unstated
 from tablewright.decisions.decision import Tell, decide
@@ -17,8 +19,10 @@ from tablewright.journeys.ask.things import stated_of
 from tablewright.table.form import Where
 from tablewright.table.listing import ListPlan
 from tablewright.table.model import Cell, Field, column_key
+from tablewright.table.rates import Rates
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text
+from tablewright.table.typed import typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,12 +54,14 @@ async def spellings(
     return said
 
 
-def verdict(cells: Mapping[str, Cell], plan: ListPlan, said: Spellings) -> Verdict:
+def verdict(cells: Mapping[str, Cell], plan: ListPlan, said: Spellings, rates: Rates) -> Verdict:
     fields = {field.name: field for field in plan.fields}
-    return both(decided(cells.get(each.column, Cell()), each, fields[each.column], said) for each in plan.conditions)
+    return both(
+        decided(cells.get(each.column, Cell()), each, fields[each.column], said, rates) for each in plan.conditions
+    )
 
 
-def decided(cell: Cell, condition: Where, field: Field, said: Spellings) -> Verdict:
+def decided(cell: Cell, condition: Where, field: Field, said: Spellings, rates: Rates) -> Verdict:
     stated = stated_in(field, cell)
     if condition.operator in ("known", "unknown"):
         if not stated and cell.needs_work:
@@ -66,10 +72,19 @@ def decided(cell: Cell, condition: Where, field: Field, said: Spellings) -> Verd
     if not stated:
         return unstated(f"{field.name} is not known")
     planned = PlannedCondition(column=field.name, operator=condition.operator, values=list(condition.values))  # type: ignore[arg-type]
-    verdicts = [compared(each, planned, field.type, said) for each in stated]
+    limits = [typed(value) for value in condition.values]
+    converted = [structs.replace(each, value=rates.in_currency_of(each.value, limits)) for each in stated]
+    verdicts = [compared(each, planned, field.type, said) for each in converted]
     found = both(verdicts) if condition.operator == "!=" else either(verdicts)
+    others = [before.value for before, after in zip(stated, converted, strict=True) if before.value is not after.value]
+    if others:
+        pairs = (rates.told(each.currency, converted[0].value.currency) for each in others)
+        found = found._replace(guess=rates.used(dict.fromkeys(pairs)))
+    shown = converted[0].value.raw if others else cell_text(cell)
     if found.truth == "no match":
-        return found._replace(reason=f"{field.name} is {cell_text(cell)}; wanted: {in_words(condition)}")
+        return found._replace(reason=f"{field.name} is {shown}; wanted: {in_words(condition)}")
+    if found.truth == "not stated" and others:
+        return found._replace(reason=f"{field.name} is {shown}, and rates change; wanted: {in_words(condition)}")
     return found
 
 

@@ -34,6 +34,7 @@ from tablewright.table.listing import (
     ListPlan,
 )
 from tablewright.table.model import Field, column_key
+from tablewright.table.rates import BUNDLED, Rates
 from tablewright.table.text import shortened
 from tablewright.table.usage import metered
 
@@ -48,11 +49,20 @@ class Finder:
         *,
         actor: str = "",
         terms: Terms = USUAL,
+        rates: Rates = BUNDLED,
         concurrency: int | None = None,
         today: Callable[[], date] = date.today,
         watch: Watch = ignore,
     ) -> None:
-        self._desk = Desk(store=store, tools=tools, actor=actor, terms=terms, concurrency=concurrency, watch=watch)
+        self._desk = Desk(
+            store=store,
+            tools=tools,
+            actor=actor,
+            terms=terms,
+            concurrency=concurrency,
+            rates=rates,
+            watch=watch,
+        )
         self._store = store
         self._tools = tools
         self._actor = actor
@@ -103,7 +113,7 @@ class Finder:
         """To the end, or on from where it was cut off. `more`: further rows, for `rows` in all."""
         listing = await self._store.listings.get(table_id)
         if listing.status == "done" and not more:
-            return await account(self._store, listing)
+            return await account(self._store, listing, self._desk.rates)
         if more and not rows and await self._store.tables.count(table_id) >= listing.rows:
             rows = min(listing.rows + DEFAULT_ROWS, MOST_ROWS)
         search = Search(self._desk, listing, fill=fill, rows=rows, insists=more and listing.status == "done")

@@ -33,6 +33,7 @@ from tablewright.table.listing import (
     SetAside,
 )
 from tablewright.table.model import Cell, Evidence, Row, Step, Table
+from tablewright.table.rates import Rates
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import plural
 from tablewright.table.usage import metered
@@ -60,6 +61,7 @@ class Desk:
     actor: str
     terms: Terms
     concurrency: int | None
+    rates: Rates
     watch: Watch
 
 
@@ -106,7 +108,7 @@ class Search:
                 raise
             finally:
                 await asyncio.shield(self._keep(status=status, problem=problem, usage=self._before + meter.usage))
-        found = await account(self._store, self._listing)
+        found = await account(self._store, self._listing, self._desk.rates)
         self._desk.watch(FindEvent(stage="done", detail=found.completeness))
         return found
 
@@ -164,7 +166,7 @@ class Search:
                 edits += learned(row, cells[thing.key])
             elif thing.key in self._listing.placed or thing.key in aside:
                 continue  # removed by its owner, or set aside before
-            elif (judged := verdict(cells[thing.key], plan, said)).truth == "no match":
+            elif (judged := verdict(cells[thing.key], plan, said, self._desk.rates)).truth == "no match":
                 aside[thing.key] = set_aside(thing, judged.reason)
             else:
                 waiting.append(thing)
@@ -213,7 +215,7 @@ class Search:
         failing: list[tuple[Row, SetAside]] = []
         for row in table.rows:
             thing = things.get(of_row.get(row.id, ""))
-            judged = verdict(row.cells, plan, said)
+            judged = verdict(row.cells, plan, said, self._desk.rates)
             if thing is not None and judged.truth == "no match":
                 cited = [each for where in plan.conditions for each in row.cell(where.column).evidence]
                 failing.append((row, set_aside(thing, judged.reason, cited)))

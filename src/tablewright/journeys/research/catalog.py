@@ -22,6 +22,7 @@ from tablewright.table.evidence import follows
 from tablewright.table.feed import Progress
 from tablewright.table.listing import FindEvent, FoundRows, Listing, ReadStatus
 from tablewright.table.model import Cell, Evidence, Field, Noun, Row, RowId, Table, column_key
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     Brief,
     CatalogCandidate,
@@ -137,11 +138,11 @@ class Catalog:
             await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
         return taken
 
-    async def found(self, table_id: str) -> CatalogFound:
+    async def found(self, table_id: str, language: str = "") -> CatalogFound:
         """As the table is now."""
         table = opened_only(await self._store.tables.load(table_id), await self._store.pages.hashes())
         listing = await self._store.listings.get(table_id)
-        rows = await account(self._store, listing)
+        rows = await account(self._store, listing, language=language)
         taken, rivals = notes_of(table, by_model=self._tools.model is not None)
         tasks = tuple(
             ResearchTask(id=f"r1_{number}", kind="discover", search_query=query)
@@ -276,17 +277,18 @@ def shown(found: CatalogFound, brief: Brief) -> list[Row]:
 def others(found: CatalogFound, brief: Brief) -> list[str]:
     """What was found and is not in the report's table, with the reason."""
     left = ranked(found.table, brief)[brief.target_items :]
-    names = [f"{cell_text(row.cell(found.table.key_field))} ({lacking(found.table, row)})" for row in left]
+    words = Words(brief.language)
+    names = [f"{cell_text(row.cell(found.table.key_field))} ({lacking(found.table, row, words)})" for row in left]
     return names + [f"{each.name} ({each.reason})" if each.reason else each.name for each in found.rows.aside]
 
 
-def lacking(table: Table, row: Row) -> str:
+def lacking(table: Table, row: Row, words: Words) -> str:
     known = {field.name: status_of(row.cell(field.name)) for field in columns(table)}
     missing = [name for name, status in known.items() if status == "missing"]
     weak = [name for name, status in known.items() if status == "partial"]
-    said = [f"not found: {', '.join(missing)}"] if missing else []
-    said += [f"less sure: {', '.join(weak)}"] if weak else []
-    return "; ".join(said) or "beyond the number asked for"
+    said = [words("lacks", names=", ".join(missing))] if missing else []
+    said += [words("less sure", names=", ".join(weak))] if weak else []
+    return "; ".join(said) or words("beyond")
 
 
 def columns(table: Table) -> list[Field]:

@@ -19,9 +19,9 @@ from tablewright.models.concern import concerning
 from tablewright.strategies.tools import Tools
 from tablewright.table.evidence import copies, independent
 from tablewright.table.model import Evidence
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import Brief, CheckedClaim, Claim, Note, ResearchTask, Round, SourceNote
 from tablewright.table.retrieved import Retrieved, is_document
-from tablewright.table.text import plural
 
 MOST_PAGES = 6
 
@@ -59,14 +59,15 @@ class Verification:
             )
             for claim, one in zip(claims, judged, strict=True)
         )
-        none = "there was no claim to verify" if underway.tools.model else "it takes a model to check claims"
+        words = Words(underway.brief.language)
+        none = words("no claim" if underway.tools.model else "claims take a model")
         return Round(
             index=3,
             tasks=tuple(tasks),
             notes=tuple(results),
             memo=underway.new_memo(carried_over(before), notes, len(tasks)),
             source_notes=notes,
-            remarks=tuple(failures(results)),
+            remarks=tuple(failures(results, words)),
             checked=checked,
             stopped=underway.limits.spent or ("" if claims else none),
         )
@@ -121,9 +122,9 @@ async def judge(
     tools: Tools, brief: Brief, claim: Claim, own: Retrieved | None, pages: Sequence[Retrieved], tell: Tell, failed: str
 ) -> JudgedClaim:
     """`own` is the page that makes the claim, `failed` why others were not looked for."""
-    others = independent_of(own, pages)
+    others, words = independent_of(own, pages), Words(brief.language)
     if not others or tools.model is None:
-        return JudgedClaim(reason=failed or "no independent source was found")
+        return JudgedClaim(reason=failed or words("no independent source"))
     asked = ClaimToJudge(
         brief=brief,
         claim=claim.claim_text,
@@ -137,7 +138,7 @@ async def judge(
         return JudgedClaim(reason=outcome.degraded)
     judged: JudgedClaim = outcome.decided
     if judged.verdict == "not checked":
-        read = f"{len(others)} independent {plural('page', len(others))} read; none speaks of it"
+        read = words("none speaks", count=len(others))
         return JudgedClaim(reason=judged.reason or read)
     return judged
 

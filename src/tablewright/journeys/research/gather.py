@@ -14,6 +14,7 @@ from tablewright.journeys.research.memo import carried_over, written
 from tablewright.journeys.research.notes import numbered, read_pages
 from tablewright.journeys.research.underway import Underway
 from tablewright.journeys.research.worker import failures
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     MOST_CANDIDATES,
     Angle,
@@ -34,6 +35,7 @@ class Gatherer:
         self._underway = underway
         self._catalog = catalog
         self._extent = underway.limits.extent
+        self._words = Words(underway.brief.language)
 
     async def discover(self) -> Round:
         if self._catalog is not None:
@@ -56,7 +58,8 @@ class Gatherer:
         shown = candidates(found.table, brief)
         reflection = await self._reflect(notes, found.tasks, shown)
         reflection = msgspec.structs.replace(reflection, contradictions=(*known, *reflection.contradictions))
-        remarks = [f"The search for “{query}” failed: {why}" for query, why in found.rows.failed_queries.items()]
+        failed = found.rows.failed_queries.items()
+        remarks = [self._words("search failed", query=query, why=why) for query, why in failed]
         return Round(
             index=1,
             tasks=found.tasks,
@@ -81,9 +84,9 @@ class Gatherer:
         ]
         if tasks:
             return await self._search_and_reflect(tasks, {task.id: gap for task, gap in zip(tasks, gaps, strict=False)})
-        stopped = "no gap was left" if underway.tools.model else "it takes a model to see what is missing"
+        stopped = self._words("no gap left" if underway.tools.model else "takes a model")
         if before.gaps:
-            stopped = "no search was left" if not room else "no other search would fill what is missing"
+            stopped = self._words("no search left" if not room else "no search fills")
         return Round(index=2, tasks=(), notes=(), memo=msgspec.structs.replace(before, round_index=2), stopped=stopped)
 
     async def _search_and_reflect(self, tasks: Sequence[ResearchTask], gaps: dict[str, Gap]) -> Round:
@@ -111,8 +114,10 @@ class Gatherer:
             notes=tuple(results),
             memo=self._catalog_memo(memo, shown) if filled else memo,
             source_notes=notes,
-            remarks=(*failures(results), *read.remarks),
-            closed=tuple(f"{gap.description} (note {number})" for gap, number in reflection.closed),
+            remarks=(*failures(results, self._words), *read.remarks),
+            closed=tuple(
+                self._words("by note", gap=gap.description, number=number) for gap, number in reflection.closed
+            ),
             stopped=underway.limits.spent,
         )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import USUAL_EXTENT, Extent
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ ENDING = 0.15
 class Limits:
     def __init__(self, budget: Budget | None, minutes: float | None, extent: Extent = USUAL_EXTENT) -> None:
         self.extent = extent
+        self.words = Words()
+        """In whose language it says that a limit is reached."""
         self._budget = budget
         self._minutes = minutes
         self._ends = None if minutes is None else time.monotonic() + minutes * 60
@@ -41,7 +44,7 @@ class Limits:
     def spent(self) -> str:
         """Which limit is reached, in words; "" while there is something left."""
         if self.seconds_left == 0.0:
-            return f"the time of {self._minutes:g} minutes was up"
+            return self.words("time is up", minutes=f"{self._minutes:g}")
         if self._budget is not None and self._budget.exhausted:
-            return f"the cap of {self._budget.exhausted} was reached"
+            return self.words("cap reached", cap=self._budget.exhausted)
         return ""

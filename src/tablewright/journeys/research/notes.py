@@ -18,9 +18,9 @@ from tablewright.strategies.tools import Tools
 from tablewright.table.dedupe import row_key
 from tablewright.table.edits import AddRow
 from tablewright.table.model import Basis, Cell, Field, Noun, given
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import Brief, SourceNote
 from tablewright.table.retrieved import Retrieved, is_document
-from tablewright.table.text import plural
 
 STATEMENT, SECTION, SOURCE = "Statement", "Section", "Source"
 PAGES_AT_ONCE = 8
@@ -91,13 +91,11 @@ async def read_pages(tools: Tools, brief: Brief, pages: Sequence[Retrieved], lim
             unread, problem = unread + len(batch), failed
     if unread == len(pages) and pages and not limits.spent:
         raise ModelError(f"No page could be read: {problem}")
-    remarks = []
+    words, remarks = Words(brief.language), []
     if unread:
-        remarks.append(f"{unread} {plural('page', unread)} found but not read: {problem}")
+        remarks.append(words("pages unread", count=unread, why=problem))
     if lost:
-        remarks.append(
-            f"{lost} {plural('note', lost)} could not be verified and {'was' if lost == 1 else 'were'} left out."
-        )
+        remarks.append(words("notes left out", count=lost))
     return ReadPages(taken=tuple(taken), remarks=tuple(remarks))
 
 

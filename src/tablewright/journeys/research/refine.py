@@ -14,6 +14,7 @@ from tablewright.journeys.research.worker import Library, Workers, failures
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     Answered,
     Brief,
@@ -70,8 +71,9 @@ async def _search(tools: Tools, library: Library, limits: Limits, brief: Brief, 
     ]
     workers = Workers(tools, brief, library, limits, searched=lambda _: None, tell=tell)
     results = await workers.run(tasks)
-    if len(failures(results)) == len(tasks) and not limits.spent:
-        raise SearchError(failures(results)[0], kept="The report is as it was.", advice="Ask again later.")
+    failed = failures(results, Words())
+    if len(failed) == len(tasks) and not limits.spent:
+        raise SearchError(failed[0], kept="The report is as it was.", advice="Ask again later.")
     return results
 
 

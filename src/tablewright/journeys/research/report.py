@@ -37,6 +37,7 @@ from tablewright.models.concern import concerning
 from tablewright.store.records import now
 from tablewright.store.store import Store
 from tablewright.table.model import Cell, Label
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     Brief,
     CheckedClaim,
@@ -54,14 +55,13 @@ from tablewright.table.research import (
     Unfound,
 )
 from tablewright.table.retrieved import is_document
-from tablewright.table.text import cell_text, plural, shortened
+from tablewright.table.text import cell_text, shortened
 
 if TYPE_CHECKING:
     from tablewright.models.model import LanguageModel
 
-ROUNDS = {1: "discovery", 2: "gap-filling", 3: "verification"}
-EXCERPTS = "Excerpts"
 LONGEST_CELL = 400
+SHOWN_QUERIES = 6
 LONGEST_RIVAL = 240
 NOTE_OVERHEAD = 60
 """Characters that a note takes beside its statement and its quote."""
@@ -80,10 +80,12 @@ class ReportWriter:
         self._against: Mapping[int, set[int]] = {}
         self._claims: Sequence[CheckedClaim] = ()
         self._by_model = False
+        self._words = Words()
 
     async def write(self, research: Research, listed: CatalogFound | None = None) -> Report:
         """`listed` is the table of a catalog."""
         brief, rounds = research.brief, research.rounds
+        self._words = words = Words(brief.language)
         notes = [note for each in rounds for note in each.source_notes]
         self._claims = [checked for each in rounds for checked in each.checked]
         memo = rounds[-1].memo if rounds else None
@@ -100,9 +102,9 @@ class ReportWriter:
         self._notes = {note.number: note for note in notes}
         self._against = opposed(asked.disputes)
         draft = await self._draft(asked)
-        missing = [Unfound(what=each.what, where=looked(rounds, asked, each.gap)) for each in draft.not_found]
+        missing = [Unfound(what=each.what, where=looked(rounds, asked, each.gap, words)) for each in draft.not_found]
         if not notes:
-            missing = [Unfound(what=brief.question, where=searched(rounds))]
+            missing = [Unfound(what=brief.question, where=searched(rounds, words))]
         answer = await self._sentences([draft.answer], headline=True)
         report = Report(
             title=draft.title or title_of(brief),
@@ -117,30 +119,27 @@ class ReportWriter:
             claims=tuple([await self._checked(each) for each in self._claims]),
             unfound=tuple(missing),
             sources=tuple(seen([result for each in rounds for result in each.notes])),
-            rounds=tuple(map(summary, rounds)),
+            rounds=tuple(summary(each, words) for each in rounds),
             completeness=listed.rows.completeness if listed else "",
+            language=brief.language,
             written_by=self._model.name.rpartition("/")[2] if self._model is not None and self._by_model else "",
             created_at=now(),
         )
         remarks = [remark for each in rounds for remark in each.remarks]
         if listed:
-            remarks += [
-                f"Whether {each.name} belongs here is not known: {each.reason}" for each in listed.rows.undecided
-            ]
+            remarks += listed.rows.assumed
+            remarks += [words("undecided", name=each.name, why=each.reason) for each in listed.rows.undecided]
         return msgspec.structs.replace(report, references=self._references.listed(), notes=(*self._remarks(), *remarks))
 
     def _remarks(self) -> list[str]:
         said = []
         sites, wanted = len({site_of(note) for note in self._notes.values()}), self._limits.extent.sites
         if 0 < sites < wanted:
-            speak = "site speaks" if sites == 1 else "sites speak"
-            said.append(f"Only {sites} {speak} in this report; {wanted} at least were looked for.")
+            said.append(self._words("few sites", count=sites, wanted=wanted))
         if self.limit:
-            said.append(f"This report is partial: {self.limit}.")
+            said.append(self._words("partial", why=self.limit))
         if self._left_out:
-            were = "was" if self._left_out == 1 else "were"
-            count = f"{self._left_out} {plural('statement', self._left_out)}"
-            said.append(f"{count} could not be verified and {were} left out.")
+            said.append(self._words("statements left out", count=self._left_out))
         return said
 
     # ── the draft ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -156,7 +155,7 @@ class ReportWriter:
         except TimeoutError:
             draft = None
         if draft is None:
-            self.limit = self.limit or self._limits.spent or "there was no time left to write it"
+            self.limit = self.limit or self._limits.spent or self._words("no time to write")
             return WriteReport().fallback(asked)
         self._by_model = True
         return draft
@@ -173,7 +172,9 @@ class ReportWriter:
             own = tuple(note for note in asked.notes if note.topic == topic)
             rivals = {number for note in own for number in self._against.get(note.number, ())}
             shown = (*own, *(self._notes[number] for number in sorted(rivals) if self._notes[number] not in own))
-            part = msgspec.structs.replace(asked, notes=shown, section=topic or "Further findings", gaps=(), claims=())
+            part = msgspec.structs.replace(
+                asked, notes=shown, section=topic or self._words("further findings"), gaps=(), claims=()
+            )
             draft = await self._whole(part)
             if draft is None:
                 return None
@@ -217,7 +218,7 @@ class ReportWriter:
         found = []
         for each in drafted:
             if said := await self._sentences(each.sentences):
-                found.append(Section(heading=each.heading or EXCERPTS, sentences=said))
+                found.append(Section(heading=each.heading or self._words("excerpts"), sentences=said))
         return tuple(found)
 
     async def _sentences(self, drafted: Sequence[CitedSentence], *, headline: bool = False) -> tuple[Sentence, ...]:
@@ -253,12 +254,12 @@ class ReportWriter:
         if not compared.columns or not compared.rows:
             return None
         rows = [(ReportCell(text=row.name), *[await self._cell(cell) for cell in row.cells]) for row in compared.rows]
-        return ReportTable(columns=(compared.of or "Compared", *compared.columns), rows=tuple(rows))
+        return ReportTable(columns=(compared.of or self._words("compared"), *compared.columns), rows=tuple(rows))
 
     async def _cell(self, cell: CitedSentence) -> ReportCell:
         citations = await self._cited(cell.notes) if cell.text.strip() else ()
         if not citations:
-            return ReportCell(note="not found")
+            return ReportCell(note=self._words("not_found"))
         alone = unopposed(cell.notes, self._against)
         note = ""
         if alone:
@@ -283,17 +284,17 @@ class ReportWriter:
     async def _filled(self, name: str, column: str, cell: Cell) -> ReportCell:
         """A cell of a catalog, with what others say of it."""
         if cell.value is None:
-            return ReportCell(note=(cell.reason or "not looked for").replace("_", " "))
+            return ReportCell(note=self._words(cell.reason or "not looked for"))
         if not cell.evidence and cell.shown_basis == "given":  # by the owner of the table
-            return ReportCell(text=cell_text(cell), note="given")
+            return ReportCell(text=cell_text(cell), note=self._words("given"))
         citations = await self._references.cite_all(cell.evidence)
         if not citations:
-            return ReportCell(note="its evidence is no longer stored")
+            return ReportCell(note=self._words("no longer stored"))
         said = stated(name, column, value_text(cell))
         mine = {number for number, note in self._notes.items() if note.statement == said}
         rivals = sorted({rival for number in mine for rival in self._against.get(number, ())} - mine)
         citations = tuple(dict.fromkeys((*citations, *await self._cited(rivals))))
-        notes = ["judged"] if cell.basis == "judged" else []
+        notes = [self._words("judged")] if cell.basis == "judged" else []
         by_page = {self._notes[rival].evidence.origin: self._notes[rival] for rival in rivals}
         notes += map(self._says, by_page.values())
         return ReportCell(
@@ -316,7 +317,7 @@ class ReportWriter:
         held = [each for each in checked.evidence if await self._references.cite(each) is not None]
         if len(held) == len(checked.evidence):
             return checked
-        return CheckedClaim(claim=checked.claim, verdict="not checked", reason="the sources are no longer stored")
+        return CheckedClaim(claim=checked.claim, verdict="not checked", reason=self._words("sources gone"))
 
 
 def fits(notes: Sequence[SourceNote], room: int) -> bool:
@@ -328,7 +329,7 @@ def title_of(brief: Brief) -> str:
     return shortened(text[:1].upper() + text[1:], 120)
 
 
-def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int) -> str:
+def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words) -> str:
     """Where a gap was looked for: the searches made for it, or else all."""
     if 1 <= gap <= len(asked.gaps):
         own = [
@@ -338,19 +339,20 @@ def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int) -> str:
             if task.target_gap == asked.gaps[gap - 1].description
         ]
         if own:
-            return said(own)
-    return searched(rounds)
+            return said(own, words)
+    return searched(rounds, words)
 
 
-def searched(rounds: Sequence[Round]) -> str:
-    return said([task.search_query for round in rounds for task in round.tasks])
+def searched(rounds: Sequence[Round], words: Words) -> str:
+    return said([task.search_query for round in rounds for task in round.tasks], words)
 
 
-def said(queries: Sequence[str]) -> str:
+def said(queries: Sequence[str], words: Words) -> str:
     distinct = list(dict.fromkeys(queries))
-    shown = ", ".join(f"“{query}”" for query in distinct[:6])
-    more = f" and {len(distinct) - 6} more" if len(distinct) > 6 else ""
-    return f"Searched {shown}{more}." if distinct else "Nothing was searched."
+    if not distinct:
+        return words("nothing searched")
+    shown, more = ", ".join(f"“{query}”" for query in distinct[:SHOWN_QUERIES]), len(distinct) - SHOWN_QUERIES
+    return words("searched", queries=words("and more", queries=shown, count=more) if more > 0 else shown)
 
 
 def seen(results: Sequence[Note]) -> list[SeenSource]:
@@ -364,10 +366,10 @@ def seen(results: Sequence[Note]) -> list[SeenSource]:
     return list(found.values())
 
 
-def summary(round: Round) -> RoundSummary:
+def summary(round: Round, words: Words) -> RoundSummary:
     return RoundSummary(
         index=round.index,
-        name=ROUNDS[round.index],
+        name=words(f"round {round.index}"),
         tasks=tuple(task.search_query for task in round.tasks),
         closed=round.closed,
         open=tuple(gap.description for gap in round.memo.gaps),

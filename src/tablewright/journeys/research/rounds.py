@@ -23,6 +23,7 @@ from tablewright.journeys.research.report import ReportWriter
 from tablewright.journeys.research.underway import Underway, Watch
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import Research, ResearchStatus, Round
 from tablewright.table.usage import Meter, Usage, metered
 
@@ -33,6 +34,7 @@ class Rounds:
     def __init__(
         self, store: Store, tools: Tools, limits: Limits, research: Research, actor: str, terms: Terms, watch: Watch
     ) -> None:
+        limits.words = Words(research.brief.language)
         self._underway = Underway(store, tools, limits, research, actor=actor, watch=watch)
         self._catalog = Catalog(store, tools, actor, terms, watch) if research.brief.report_type == "catalog" else None
 
@@ -69,7 +71,9 @@ class Rounds:
         underway, research = self._underway, self._underway.research
         underway.tell("writing")
         writer = ReportWriter(underway.store, underway.tools.model, underway.limits, underway.note)
-        listed = await self._catalog.found(research.table_id) if self._catalog is not None else None
+        listed = (
+            await self._catalog.found(research.table_id, research.brief.language) if self._catalog is not None else None
+        )
         meter, started = Meter(), time.monotonic()
         with metered(meter):
             try:

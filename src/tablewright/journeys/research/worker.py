@@ -22,6 +22,7 @@ from tablewright.store.store import Store
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Step
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import Brief, Note, ResearchTask, SeenSource
 from tablewright.table.retrieved import Refusal, Retrieved, is_document
 from tablewright.table.text import plural
@@ -227,6 +228,6 @@ def chosen(hits: Sequence[Hit], most: int) -> list[str]:
     return list(dict.fromkeys((*first, *later)))[:most]
 
 
-def failures(results: Sequence[Note]) -> list[str]:
-    failed = [f"The search for “{each.task.search_query}” failed: {each.error}" for each in results if each.error]
+def failures(results: Sequence[Note], words: Words) -> list[str]:
+    failed = [words("search failed", query=each.task.search_query, why=each.error) for each in results if each.error]
     return list(dict.fromkeys(failed))

@@ -28,8 +28,6 @@ from tablewright.table.typed import typed
 
 UNKNOWN, SOFT_UNKNOWN = 0.5, 0.3
 """What a hard wish counts of which nobody knows whether it is met, and a soft one: what is stated comes first."""
-APPROXIMATE = 0.05
-"""The part by which a rate of exchange may be off: what is nearer to a limit is not known to be within it."""
 NEAR = 0.15
 """The part of a limit by which a near miss may be over it."""
 COMPARATORS: dict[str, Comparator] = {
@@ -75,10 +73,7 @@ class Judging:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        if not self._converted:
-            return ()
-        rates = ", ".join(self._converted)
-        return (f"Prices in other currencies are compared at rates of {self._rates.date}, so about: {rates}.",)
+        return (self._rates.used(self._converted),) if self._converted else ()
 
     def exclusion(self, row: Row) -> Excluded | None:
         """Why it is out: hard wishes that surely fail; that it is used or discontinued, unless that is asked for."""
@@ -151,17 +146,10 @@ class Judging:
         return verdict
 
     def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
-        currency = next((each.currency for each in wanted if each.currency), "")
-        if not value.currency or not currency or value.currency == currency or value.number is None:
-            return value
-        there = self._rates.convert(value.number, value.currency, currency)
-        if there is None:
-            return value
-        self._converted[self._rates.told(value.currency, currency)] = None
-        high = self._rates.convert(value.high, value.currency, currency) if value.high is not None else there
-        low, high = there * (1 - APPROXIMATE), (high or there) * (1 + APPROXIMATE)
-        raw = f"{value.raw}, about {there:.4g} {currency}"
-        return structs.replace(value, raw=raw, number=low, high=high, currency=currency)
+        converted = self._rates.in_currency_of(value, wanted)
+        if converted is not value:
+            self._converted[self._rates.told(value.currency, converted.currency)] = None
+        return converted
 
     def shown(self, row: Row, wish: Wish) -> str:
         """The cell as it is compared: "9,800 JPY, about 50 GBP"."""

@@ -7,6 +7,7 @@ from html import escape
 
 from tablewright.table.model import Label
 from tablewright.table.reports import wording
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import Reference
 from tablewright.table.text import shortened
 
@@ -16,7 +17,8 @@ _QUOTE_CHARS = 320
 class Citations:
     """Citation numbers as links to their references, each with the words that it stands for."""
 
-    def __init__(self, references: Sequence[Reference]) -> None:
+    def __init__(self, references: Sequence[Reference], words: Words) -> None:
+        self._words = words
         self._references = {reference.number: reference for reference in references}
 
     def marks(self, numbers: Sequence[int], text: str) -> str:
@@ -26,10 +28,10 @@ class Citations:
     def _mark(self, reference: Reference, text: str) -> str:
         quote = shortened(wording.best_quote(reference, text), _QUOTE_CHARS)
         words = f"<q>{escape(quote)}</q>" if quote else ""
-        source = f"[{reference.number}] {escape(reference.domain or wording.reference_title(reference))}"
+        source = f"[{reference.number}] {escape(reference.domain or self._words.reference_title(reference))}"
+        label = escape(self._words("reference", number=reference.number))
         return (
-            f'<span class="cite"><a href="#reference-{reference.number}" aria-label="Reference {reference.number}">'
-            f"[{reference.number}]</a>"
+            f'<span class="cite"><a href="#reference-{reference.number}" aria-label="{label}">[{reference.number}]</a>'
             f'<span class="peek" dir="auto">{words}<span class="from">{source}</span></span></span>'
         )
 
@@ -41,8 +43,8 @@ def anchor(url: str, text: str) -> str:
     return f'<a href="{escape(url)}" rel="noopener noreferrer nofollow">{escape(text or url)}</a>'
 
 
-def confidence(label: Label) -> str:
-    return f'<span class="confidence {label}">{wording.CONFIDENCE[label]}</span>'
+def confidence(label: Label, words: Words) -> str:
+    return f'<span class="confidence {label}">{words(label)}</span>'
 
 
 def grid(part: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -8,33 +8,34 @@ from html import escape
 from tablewright.table.model import Evidence
 from tablewright.table.reports import wording
 from tablewright.table.reports.html_marks import anchor, grid
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import CheckedClaim, Reference, RoundSummary, SeenSource, Unfound
 
 _SHOWN_OPEN = 12
 
 
-def claims(checked: Sequence[CheckedClaim]) -> str:
-    return "\n".join(map(_claim, checked))
+def claims(checked: Sequence[CheckedClaim], words: Words) -> str:
+    return "\n".join(_claim(each, words) for each in checked)
 
 
-def _claim(checked: CheckedClaim) -> str:
+def _claim(checked: CheckedClaim, words: Words) -> str:
     claim = checked.claim
     source = anchor(claim.source_url, wording.host(claim.source_url) or claim.source_url)
-    said = f' <span class="from">Claimed by {source}</span>' if claim.source_url else ""
-    rests_on = wording.rests_on(checked)
+    said = f' <span class="from">({words("claimed by")} {source})</span>' if claim.source_url else ""
+    rests_on = words.rests_on(checked)
     reason = f'<p class="reason" dir="auto">{escape(rests_on)}</p>' if rests_on else ""
     return (
         f'<article class="claim {checked.verdict.replace(" ", "-")}">'
-        f'<p class="verdict">{wording.VERDICT[checked.verdict]}</p>'
+        f'<p class="verdict">{words(checked.verdict)}</p>'
         f'<p class="claimed" dir="auto">{escape(claim.claim_text)}{said}</p>{reason}'
-        f"{''.join(map(_evidence, checked.evidence))}</article>"
+        f"{''.join(_evidence(each, words) for each in checked.evidence)}</article>"
     )
 
 
-def _evidence(evidence: Evidence) -> str:
+def _evidence(evidence: Evidence, words: Words) -> str:
     quote = f'<p dir="auto">“{escape(evidence.quote)}”</p>' if evidence.quote else ""
-    source = anchor(evidence.origin, wording.evidence_source(evidence))
-    return f"<blockquote>{quote}<footer><b>{wording.STANCE[evidence.stance]}:</b> {source}</footer></blockquote>"
+    source = anchor(evidence.origin, words.evidence_source(evidence))
+    return f"<blockquote>{quote}<footer><b>{words(evidence.stance)}:</b> {source}</footer></blockquote>"
 
 
 def unfound(missing: Sequence[Unfound]) -> str:
@@ -47,15 +48,15 @@ def unfound(missing: Sequence[Unfound]) -> str:
     return f'<ul class="unfound">{points}</ul>' if points else ""
 
 
-def references(listed: Sequence[Reference]) -> str:
-    points = "\n".join(map(_reference, listed))
+def references(listed: Sequence[Reference], words: Words) -> str:
+    points = "\n".join(_reference(each, words) for each in listed)
     return f'<ol class="references">\n{points}\n</ol>' if points else ""
 
 
-def _reference(reference: Reference) -> str:
-    title = anchor(reference.url, wording.reference_title(reference))
-    details = wording.reference_details(reference)
-    address = reference.url if reference.url != wording.reference_title(reference) else ""
+def _reference(reference: Reference, words: Words) -> str:
+    title = anchor(reference.url, words.reference_title(reference))
+    details = words.reference_details(reference)
+    address = reference.url if reference.url != words.reference_title(reference) else ""
     return (
         f'<li id="reference-{reference.number}"><span class="number">[{reference.number}]</span><div>'
         f'<p class="title" dir="auto">{title}</p>'
@@ -66,42 +67,38 @@ def _reference(reference: Reference) -> str:
     )
 
 
-def sources(seen: Sequence[SeenSource]) -> str:
+def sources(seen: Sequence[SeenSource], words: Words) -> str:
     """A long list is folded: its sum is what most readers want."""
     if not seen:
         return ""
+    counted = f"{words('sources counted', count=len(seen))}: {words.source_counts(tuple(seen))}"
+    header = words("source"), words("status"), words("detail")
     return (
-        f"<details{' open' if len(seen) <= _SHOWN_OPEN else ''}>"
-        f"<summary>{wording.counted(len(seen), 'source')}: {wording.source_counts(tuple(seen))}</summary>\n"
-        f"{grid('sources', ('Source', 'Status', 'Detail'), [_source(source) for source in seen])}</details>"
+        f"<details{' open' if len(seen) <= _SHOWN_OPEN else ''}><summary>{counted}</summary>\n"
+        f"{grid('sources', header, [_source(source, words) for source in seen])}</details>"
     )
 
 
-def _source(source: SeenSource) -> tuple[str, str, str]:
+def _source(source: SeenSource, words: Words) -> tuple[str, str, str]:
     site = f' <span class="from">{escape(source.domain)}</span>' if source.domain and source.title else ""
     return (
         anchor(source.url, wording.source_title(source)) + site,
-        f'<span class="status {source.status}">{wording.STATUS[source.status]}</span>',
+        f'<span class="status {source.status}">{words.status(source.status)}</span>',
         escape(source.detail),
     )
 
 
-def rounds(summaries: Sequence[RoundSummary]) -> str:
-    points = "\n".join(map(_round, summaries))
+def rounds(summaries: Sequence[RoundSummary], words: Words) -> str:
+    points = "\n".join(_round(each, words) for each in summaries)
     return f'<ol class="rounds">\n{points}\n</ol>' if points else ""
 
 
-def _round(summary: RoundSummary) -> str:
-    name = f": {escape(summary.name)}" if summary.name else ""
-    lists = (
-        ("tasks", "Tasks", summary.tasks),
-        ("closed", "Gaps closed", summary.closed),
-        ("open", "Still open", summary.open),
-    )
-    stopped = f'<p class="stopped" dir="auto"><b>Why it stopped:</b> {escape(summary.stopped)}</p>'
+def _round(summary: RoundSummary, words: Words) -> str:
+    lists = {"tasks": summary.tasks, "closed": summary.closed, "open": summary.open}
+    stopped = f'<p class="stopped" dir="auto"><b>{words("stopped")}:</b> {escape(summary.stopped)}</p>'
     return (
-        f"<li><h3>Round {summary.index}{name}</h3>"
-        + "".join(_what_happened(kind, said, texts) for kind, said, texts in lists if any(texts))
+        f"<li><h3>{escape(words.round_name(summary))}</h3>"
+        + "".join(_what_happened(kind, words(kind), texts) for kind, texts in lists.items() if any(texts))
         + (stopped if summary.stopped else "")
         + "</li>"
     )

@@ -1,4 +1,4 @@
-"""A report as a sequence of plain blocks, for the formats that are read from top to bottom: Markdown and DOCX."""
+"""A report as a sequence of plain blocks, for the formats that are read from top to bottom: Markdown, DOCX and PDF."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from tablewright.table.model import Evidence, Noun
 from tablewright.table.reports import wording
 from tablewright.table.reports.tidy import found_nothing
+from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     CheckedClaim,
     Reference,
@@ -60,65 +61,67 @@ Block: TypeAlias = Heading | Paragraph | Item | Grid
 
 def outline(report: Report) -> Iterator[Block]:
     """The parts in their order, each left out where it is empty. The report must be tidy."""
+    words = Words(report.language)
     yield Heading(text=report.title, level=1)
     if report.question:
-        yield Paragraph(runs=(Run(text="Question:", look="bold"), Run(text=report.question)))
-    if byline := wording.byline(report):
+        yield Paragraph(runs=(Run(text=f"{words('question')}:", look="bold"), Run(text=report.question)))
+    if byline := words.byline(report):
         yield Paragraph(runs=(Run(text=byline, look="italic"),))
     if found_nothing(report):
-        yield Paragraph(runs=(Run(text=wording.nothing(report), look="bold"),))
+        yield Paragraph(runs=(Run(text=words.nothing(report), look="bold"),))
     if report.answer or report.summary:
-        yield Heading(text=wording.ANSWER)
+        yield Heading(text=words("answer"))
     if report.answer:
-        answer, *numbers = _sentence(report.answer)
+        answer, *numbers = _sentence(report.answer, words)
         yield Paragraph(runs=(Run(text=answer.text, look="bold"), *numbers))
     if report.summary:
-        yield _paragraph(report.summary)
-    yield from _points(wording.NOTES, report.notes)
+        yield _paragraph(report.summary, words)
+    yield from _points(words("notes"), report.notes)
     if report.table:
-        yield from _table(report.table)
+        yield from _table(report.table, words)
     for section in report.sections:
-        yield Heading(text=section.heading or "Findings")
-        yield _paragraph(section.sentences)
+        yield Heading(text=section.heading or words("findings"))
+        yield _paragraph(section.sentences, words)
     if report.disagreements:
-        yield Heading(text=wording.DISAGREEMENTS)
-        yield from (Item(runs=tuple(_sentence(sentence))) for sentence in report.disagreements)
+        yield Heading(text=words("disagreements"))
+        yield from (Item(runs=tuple(_sentence(sentence, words))) for sentence in report.disagreements)
     if report.claims:
-        yield Heading(text=wording.CLAIMS)
-        yield from map(_claim, report.claims)
+        yield Heading(text=words("claims"))
+        yield from (_claim(checked, words) for checked in report.claims)
     if report.unfound:
-        yield Heading(text=wording.UNFOUND)
+        yield Heading(text=words("unfound"))
         for each in report.unfound:
             yield Item(runs=tuple(_unfound(each)))
-    yield from _points(wording.NEXT_STEPS, report.next_steps)
+    yield from _points(words("next steps"), report.next_steps)
     if report.completeness:
-        yield Heading(text=wording.COMPLETENESS)
+        yield Heading(text=words("completeness"))
         yield Paragraph(runs=(Run(text=report.completeness),))
     if report.references:
-        yield Heading(text=wording.REFERENCES)
-        yield from map(_reference, report.references)
+        yield Heading(text=words("references"))
+        yield from (_reference(each, words) for each in report.references)
     if report.sources:
-        yield Heading(text=wording.SOURCES)
-        yield Paragraph(runs=(Run(text=f"{wording.source_counts(report.sources)}."),))
-        yield Grid(header=("Source", "Status", "Detail"), rows=tuple(map(_source, report.sources)))
+        yield Heading(text=words("sources"))
+        yield Paragraph(runs=(Run(text=f"{words.source_counts(report.sources)}."),))
+        header = words("source"), words("status"), words("detail")
+        yield Grid(header=header, rows=tuple(_source(each, words) for each in report.sources))
     if report.rounds:
-        yield Heading(text=wording.ROUNDS)
+        yield Heading(text=words("rounds"))
         for each_round in report.rounds:
-            yield from _round(each_round)
-    if cost := wording.cost(report.usage):
-        yield Heading(text=wording.COST)
+            yield from _round(each_round, words)
+    if cost := words.cost(report.usage):
+        yield Heading(text=words("cost"))
         yield Paragraph(runs=(Run(text=cost),))
 
 
-def _paragraph(sentences: tuple[Sentence, ...]) -> Paragraph:
-    return Paragraph(runs=tuple(run for sentence in sentences for run in _sentence(sentence)))
+def _paragraph(sentences: tuple[Sentence, ...], words: Words) -> Paragraph:
+    return Paragraph(runs=tuple(run for sentence in sentences for run in _sentence(sentence, words)))
 
 
-def _sentence(sentence: Sentence) -> Iterator[Run]:
+def _sentence(sentence: Sentence, words: Words) -> Iterator[Run]:
     yield Run(text=sentence.text)
     yield from _citations(sentence.citations)
     if sentence.calculation:
-        yield Run(text=wording.calculated(sentence.calculation), look="italic")
+        yield Run(text=words.calculated(sentence.calculation), look="italic")
 
 
 def _citations(numbers: tuple[int, ...]) -> Iterator[Run]:
@@ -132,20 +135,20 @@ def _points(heading: str, texts: tuple[str, ...], level: int = 2) -> Iterator[Bl
         yield from (Item(runs=(Run(text=text),)) for text in texts)
 
 
-def _table(table: ReportTable) -> Iterator[Block]:
+def _table(table: ReportTable, words: Words) -> Iterator[Block]:
     if table.rows:
-        yield Heading(text=wording.TABLE)
-        yield Paragraph(runs=(Run(text=wording.TABLE_MARKS, look="italic"),))
-        yield Grid(header=table.columns, rows=tuple(tuple(map(_cell, row)) for row in table.rows))
-    yield from _points(wording.OTHERS, table.others, level=3 if table.rows else 2)
+        yield Heading(text=words("table"))
+        yield Paragraph(runs=(Run(text=words("table marks"), look="italic"),))
+        yield Grid(header=table.columns, rows=tuple(tuple(_cell(cell, words) for cell in row) for row in table.rows))
+    yield from _points(words("others"), table.others, level=3 if table.rows else 2)
 
 
-def _cell(cell: ReportCell) -> Runs:
+def _cell(cell: ReportCell, words: Words) -> Runs:
     if not cell.text:
-        return (Run(text=f"({cell.note or wording.NOT_FOUND})", look="italic"), *_citations(cell.citations))
+        return (Run(text=f"({cell.note or words('not_found')})", look="italic"), *_citations(cell.citations))
     note = (Run(text=cell.note, look="italic"),) if cell.note else ()
     sure = cell.citations and cell.confidence != "none"
-    mark = (Run(text=f"({wording.CONFIDENCE[cell.confidence]})", look="italic"),) if sure else ()
+    mark = (Run(text=f"({words(cell.confidence)})", look="italic"),) if sure else ()
     return (_named(wording.address(cell.text) or cell.text, cell.text), *_citations(cell.citations), *mark, *note)
 
 
@@ -156,26 +159,29 @@ def _unfound(unfound: Unfound) -> Iterator[Run]:
         yield Run(text=f"— {unfound.where}" if unfound.what else unfound.where)
 
 
-def _claim(checked: CheckedClaim) -> Item:
+def _claim(checked: CheckedClaim, words: Words) -> Item:
     claim = checked.claim
-    said = (Run(text="— claimed by"), _named(wording.host(claim.source_url) or claim.source_url, claim.source_url))
-    said_of = wording.rests_on(checked)
+    said = (
+        Run(text=f"— {words('claimed by')}"),
+        _named(wording.host(claim.source_url) or claim.source_url, claim.source_url),
+    )
+    said_of = words.rests_on(checked)
     reason = ((Run(text=said_of, look="italic"),),) if said_of else ()
     return Item(
         runs=(
-            Run(text=f"{wording.VERDICT[checked.verdict]}:", look="bold"),
+            Run(text=f"{words(checked.verdict)}:", look="bold"),
             Run(text=claim.claim_text),
             *(said if claim.source_url else ()),
         ),
-        quotes=(*reason, *map(_evidence, checked.evidence)),
+        quotes=(*reason, *(_evidence(each, words) for each in checked.evidence)),
     )
 
 
-def _evidence(evidence: Evidence) -> Runs:
+def _evidence(evidence: Evidence, words: Words) -> Runs:
     return (
-        Run(text=f"{wording.STANCE[evidence.stance]}:", look="bold"),
+        Run(text=f"{words(evidence.stance)}:", look="bold"),
         *((Run(text=f"“{evidence.quote}”"),) if evidence.quote else ()),
-        _named(wording.evidence_source(evidence), evidence.origin),
+        _named(words.evidence_source(evidence), evidence.origin),
     )
 
 
@@ -183,9 +189,9 @@ def _named(text: str, url: str) -> Run:
     return Run(text=text, link=wording.link(url))
 
 
-def _reference(reference: Reference) -> Item:
-    title = wording.reference_title(reference)
-    details = wording.reference_details(reference)
+def _reference(reference: Reference, words: Words) -> Item:
+    title = words.reference_title(reference)
+    details = words.reference_details(reference)
     address = reference.url if reference.url != title else ""
     return Item(
         number=reference.number,
@@ -202,19 +208,18 @@ def _reference(reference: Reference) -> Item:
     )
 
 
-def _source(source: SeenSource) -> tuple[Runs, ...]:
+def _source(source: SeenSource, words: Words) -> tuple[Runs, ...]:
     site = (Run(text=source.domain),) if source.domain and source.title else ()
     return (
         (_named(wording.source_title(source), source.url), *site),
-        (Run(text=wording.STATUS[source.status]),),
+        (Run(text=words.status(source.status)),),
         (Run(text=source.detail),) if source.detail else (),
     )
 
 
-def _round(summary: RoundSummary) -> Iterator[Block]:
-    yield Heading(text=f"Round {summary.index}: {summary.name}" if summary.name else f"Round {summary.index}", level=3)
-    for said, texts in (("Tasks", summary.tasks), ("Gaps closed", summary.closed), ("Still open", summary.open)):
+def _round(summary: RoundSummary, words: Words) -> Iterator[Block]:
+    yield Heading(text=words.round_name(summary), level=3)
+    parts = {"tasks": summary.tasks, "closed": summary.closed, "open": summary.open, "stopped": (summary.stopped,)}
+    for key, texts in parts.items():
         if any(texts):
-            yield Item(runs=(Run(text=f"{said}:", look="bold"), Run(text="; ".join(filter(None, texts)))))
-    if summary.stopped:
-        yield Item(runs=(Run(text="Why it stopped:", look="bold"), Run(text=summary.stopped)))
+            yield Item(runs=(Run(text=f"{words(key)}:", look="bold"), Run(text="; ".join(filter(None, texts)))))

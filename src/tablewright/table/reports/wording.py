@@ -1,60 +1,29 @@
-"""What a report says in its own words, the same in every format. Marks are words first: colour only repeats them."""
+"""What a report says in our own words, the same in every format. Marks are words first: colour only repeats them."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from tablewright.table.evidence import stands_in
-from tablewright.table.model import Evidence, Label, Stance
+from tablewright.table.messages import code_of, figure, message
+from tablewright.table.model import Evidence
 from tablewright.table.research import (
     Brief,
     CheckedClaim,
     Reference,
     Report,
     ResearchEstimate,
+    RoundSummary,
     SeenSource,
     SourceStatus,
-    Verdict,
 )
 from tablewright.table.rowkey import fold, tokenize
 from tablewright.table.text import plural
 from tablewright.table.usage import Usage
 
-NOTHING_FOUND, NOTHING_READ = "Nothing was found that answers the question.", "Nothing was searched yet."
-NOT_FOUND = "not found"
-ANSWER, NOTES, TABLE, OTHERS = "In short", "Please note", "The table", "Also considered"
-CLAIMS, UNFOUND, COMPLETENESS = "Claims checked", "What we could not find, and where we looked", "Is the list complete?"
-DISAGREEMENTS, NEXT_STEPS = "Where sources disagree", "Next steps"
-REFERENCES, SOURCES, ROUNDS, COST = "References", "Every source seen", "How the research went", "What it cost"
-TABLE_MARKS = (
-    "Each value carries the numbers of its references and how sure we are of it (high, medium, low); “judged” is what "
-    "the model concluded from them."
-)
-
-CONFIDENCE: dict[Label, str] = {"high": "high", "medium": "medium", "low": "low", "none": "unconfirmed"}
-VERDICT: dict[Verdict, str] = {
-    "supported": "Supported",
-    "partly supported": "Partly supported",
-    "contradicted": "Contradicted",
-    "qualified": "Qualified",
-    "not checked": "Not checked",
-}
-STANCE: dict[Stance, str] = {
-    "supports": "Supports it",
-    "supports in part": "Supports a part of it",
-    "contradicts": "Contradicts it",
-    "qualifies": "Qualifies it",
-}
-STATUS: dict[SourceStatus, str] = {
-    "read": "Read",
-    "blocked": "Blocked by the site",
-    "forbidden": "Not allowed to open",
-    "error": "Failed",
-    "empty": "Empty",
-}
-_MONTHS = "January February March April May June July August September October November December".split()
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\{}|^]{1,2040}", re.IGNORECASE)
 _SITE = re.compile(r"(?:\w[\w-]*(?:\.\w[\w-]*)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.IGNORECASE)
 
@@ -78,54 +47,113 @@ def address(url: str) -> str:
     return f"{host(url)}{urlsplit(url).path.rstrip('/')}" if link(url) else ""
 
 
-def day(moment: str) -> str:
-    """ "2026-11-16T12:00:00Z" as "16 November 2026"; what is no date stays as it is."""
-    try:
-        read = datetime.fromisoformat(moment)
-    except ValueError:
-        return moment
-    return f"{read.day} {_MONTHS[read.month - 1]} {read.year}"
+class Words:
+    """Our own words in the language of a report."""
+
+    def __init__(self, language: str = "") -> None:
+        self.code = code_of(language)
+
+    def __call__(self, key: str, **values: Any) -> str:
+        return message(f"report: {key}", self.code, **values)
+
+    def day(self, moment: str) -> str:
+        """ "2026-11-16T12:00:00Z" as "16 November 2026"; what is no date stays as it is."""
+        try:
+            read = datetime.fromisoformat(moment)
+        except ValueError:
+            return moment
+        month = self("months").split()[read.month - 1]
+        return self("day", day=str(read.day), month=month, year=str(read.year))
+
+    def nothing(self, report: Report) -> str:
+        """What a report without findings says: nothing was found only where it was looked for."""
+        return self("nothing found" if report.sources or report.rounds else "nothing read")
+
+    def calculated(self, calculation: str) -> str:
+        """ "(calculated: 24 * 3.20)" """
+        return self("calculated", calculation=calculation)
+
+    def status(self, status: SourceStatus) -> str:
+        return self("read" if status == "read" else f"source {status}")
+
+    def rests_on(self, checked: CheckedClaim) -> str:
+        """What a verdict rests on, and of what nobody speaks."""
+        unsaid = self("unsaid", what=checked.unsaid.rstrip(".")) if checked.unsaid else ""
+        return " ".join(filter(None, (checked.reason, unsaid)))
+
+    def byline(self, report: Report) -> str:
+        parts = [self.day(report.created_at)]
+        if report.references:
+            parts.append(self("all read", count=len(report.references)))
+        if report.written_by:
+            parts.append(self("written by", model=report.written_by))
+        elif report.answer or report.sections:
+            parts.append(self("own words"))
+        return " · ".join(filter(None, parts))
+
+    def reference_title(self, reference: Reference) -> str:
+        return reference.title or reference.url or self("reference", number=reference.number)
+
+    def reference_details(self, reference: Reference) -> str:
+        retrieved = self("retrieved", day=self.day(reference.retrieved_at)) if reference.retrieved_at else ""
+        parts = reference.domain or host(reference.url), self._page(reference.page), retrieved
+        return ", ".join(filter(None, parts))
+
+    def evidence_source(self, evidence: Evidence) -> str:
+        site = evidence.domain or host(evidence.origin)
+        parts = evidence.title or (evidence.origin if not site else ""), site, self._page(evidence.page)
+        return ", ".join(filter(None, parts))
+
+    def _page(self, number: int | None) -> str:
+        return self("page", number=number) if number is not None else ""
+
+    def source_counts(self, sources: tuple[SeenSource, ...]) -> str:
+        """ "7 read, 2 blocked by the site" """
+        statuses = [source.status for source in sources]
+        names = ((each, self.status(each)) for each in get_args(SourceStatus) if each in statuses)
+        return ", ".join(f"{statuses.count(each)} {name[:1].lower()}{name[1:]}" for each, name in names)
+
+    def round_name(self, summary: RoundSummary) -> str:
+        number = self("round", number=summary.index)
+        return f"{number}: {summary.name}" if summary.name else number
+
+    def cost(self, usage: Usage) -> str:
+        """One line, or "" where nothing was used."""
+        parts = (
+            usage.cost_usd
+            and figure(f"${usage.cost_usd:,.2f}" if usage.cost_usd >= 0.1 else f"${usage.cost_usd:.4f}", self.code),
+            usage.seconds and self._duration(usage.seconds),
+            usage.llm_calls and f"{self._spent('calls', usage.llm_calls)} {self._tokens(usage)}".rstrip(),
+            usage.searches and self._spent("searches", usage.searches),
+            usage.fetches and self._spent("pages", usage.fetches),
+            usage.cache_hits and self._spent("cached", usage.cache_hits),
+        )
+        return " · ".join(part for part in parts if part)
+
+    def _spent(self, what: str, count: int) -> str:
+        return message(f"cost: {what}", self.code, count=count)
+
+    def _tokens(self, usage: Usage) -> str:
+        if not usage.input_tokens:
+            return ""
+        key = "cost: cached tokens" if usage.cached_tokens else "cost: tokens"
+        values = {"cached": usage.cached_tokens} if usage.cached_tokens else {}
+        return message(key, self.code, read=usage.input_tokens, written=usage.output_tokens, **values)
+
+    def _duration(self, seconds: float) -> str:
+        if seconds < 60:
+            return f"{seconds:.0f} s" if seconds >= 1 else message("cost: under a second", self.code)
+        minutes, rest = divmod(round(seconds), 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def counted(count: int, noun: str) -> str:
     return f"{count:,} {plural(noun, count)}"
 
 
-def nothing(report: Report) -> str:
-    """What a report without findings says: nothing was found only where it was looked for."""
-    return NOTHING_FOUND if report.sources or report.rounds else NOTHING_READ
-
-
-def rests_on(checked: CheckedClaim) -> str:
-    """What a verdict rests on, and of what nobody speaks."""
-    unsaid = f"No source speaks of {checked.unsaid.rstrip('.')}." if checked.unsaid else ""
-    return " ".join(filter(None, (checked.reason, unsaid)))
-
-
-def calculated(calculation: str) -> str:
-    """ "(calculated: 24 * 3.20)" """
-    return f"(calculated: {calculation})"
-
-
-def byline(report: Report) -> str:
-    parts = [day(report.created_at)]
-    if report.references:
-        parts.append(f"{counted(len(report.references), 'reference')}, all of them read")
-    if report.written_by:
-        parts.append(f"written by {report.written_by} from these references")
-    elif report.answer or report.sections:
-        parts.append("excerpts in the sources' own words; no model read them")
-    return " · ".join(filter(None, parts))
-
-
-def reference_title(reference: Reference) -> str:
-    return reference.title or reference.url or f"Reference {reference.number}"
-
-
-def reference_details(reference: Reference) -> str:
-    page = f"page {reference.page}" if reference.page is not None else ""
-    retrieved = f"retrieved {day(reference.retrieved_at)}" if reference.retrieved_at else ""
-    return ", ".join(filter(None, (reference.domain or host(reference.url), page, retrieved)))
+def source_title(source: SeenSource) -> str:
+    return source.title or source.url
 
 
 def best_quote(reference: Reference, text: str) -> str:
@@ -136,45 +164,6 @@ def best_quote(reference: Reference, text: str) -> str:
         key=lambda quote: (stands_in(text, quote), len(words & set(tokenize(fold(quote))))),
         default="",
     )
-
-
-def evidence_source(evidence: Evidence) -> str:
-    page = f"page {evidence.page}" if evidence.page is not None else ""
-    site = evidence.domain or host(evidence.origin)
-    return ", ".join(filter(None, (evidence.title or (evidence.origin if not site else ""), site, page)))
-
-
-def source_counts(sources: tuple[SeenSource, ...]) -> str:
-    """ "7 read, 2 blocked by the site" """
-    statuses = [source.status for source in sources]
-    return ", ".join(f"{statuses.count(each)} {said.lower()}" for each, said in STATUS.items() if each in statuses)
-
-
-def source_title(source: SeenSource) -> str:
-    return source.title or source.url
-
-
-def cost(usage: Usage) -> str:
-    """One line, or "" where nothing was used."""
-    cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
-    tokens = f" ({usage.input_tokens:,} tokens read{cached}, {usage.output_tokens:,} written)"
-    parts = (
-        usage.cost_usd and (f"${usage.cost_usd:,.2f}" if usage.cost_usd >= 0.1 else f"${usage.cost_usd:.4f}"),
-        usage.seconds and _duration(usage.seconds),
-        usage.llm_calls and counted(usage.llm_calls, "model call") + (tokens if usage.input_tokens else ""),
-        usage.searches and counted(usage.searches, "search"),
-        usage.fetches and f"{counted(usage.fetches, 'page')} fetched",
-        usage.cache_hits and f"{usage.cache_hits:,} taken from the cache",
-    )
-    return " · ".join(part for part in parts if part)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.0f} s" if seconds >= 1 else "under a second"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def plan(brief: Brief) -> str:

@@ -1,4 +1,4 @@
-"""One report, four kinds of file."""
+"""One report, five kinds of file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from tablewright.errors import BadFile
+from tablewright.errors import BadFile, UsageError
 from tablewright.table.document import document
 from tablewright.table.reports.docx import to_docx
 from tablewright.table.reports.html import to_html
@@ -15,7 +15,7 @@ from tablewright.table.reports.markdown import to_markdown
 from tablewright.table.reports.tidy import rewritten, tidy
 from tablewright.table.research import Report
 
-ReportFormat: TypeAlias = Literal["md", "html", "docx", "json"]
+ReportFormat: TypeAlias = Literal["md", "html", "docx", "pdf", "json"]
 REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
 _ENDINGS: dict[str, ReportFormat] = {**{name: name for name in REPORT_FORMATS}, "markdown": "md", "htm": "html"}
 
@@ -29,6 +29,8 @@ def render(report: Report, format: ReportFormat) -> bytes:
             return to_html(tidy(report)).encode()
         case "docx":
             return to_docx(tidy(report))
+        case "pdf":
+            return _pdf(tidy(report))
         case "json":
             encodable = rewritten(report, lambda text: text.encode("utf-8", "replace").decode())
             return msgspec.json.format(msgspec.json.encode(document(encodable)), indent=2) + b"\n"
@@ -41,6 +43,17 @@ def report_format(path: Path) -> ReportFormat:
     if format := _ENDINGS.get(ending):
         return format
     raise _unknown(f"The name {path.name} does not say in which format to write the report.")
+
+
+def _pdf(report: Report) -> bytes:
+    try:
+        from tablewright.table.reports.pdf import to_pdf
+    except ModuleNotFoundError:
+        raise UsageError(
+            "Writing a PDF needs reportlab, which is not installed; nothing was written.",
+            advice="Install it: pip install 'tablewright[pdf]'. Or write .html, .docx or .md.",
+        ) from None
+    return to_pdf(report)
 
 
 def _unknown(what: str) -> BadFile:
