@@ -73,7 +73,7 @@ def test_wrong_use_is_said_before_anything_is_spent(shell: Shell) -> None:
     wrong = (
         (),
         ("What is amber?", "--type", "poem"),
-        ("What is amber?", "--out", "amber.pdf"),
+        ("What is amber?", "--out", "amber.odt"),
         ("--resume", "d1", "--show", "d2"),
         ("--refine", "d1"),
         ("--resume", "nowhere"),

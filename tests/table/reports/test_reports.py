@@ -329,10 +329,10 @@ def test_pdf_writes_every_alphabet_and_turns_wide_tables() -> None:
 
 
 def test_without_reportlab_a_pdf_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "reportlab.lib.pagesizes", None)
-    monkeypatch.delitem(sys.modules, "tablewright.table.reports.pdf", raising=False)
-    with pytest.raises(UsageError, match=r"needs reportlab.*tablewright\[pdf\]"):
-        render(REPORT, "pdf")
+    monkeypatch.setitem(sys.modules, "reportlab", None)
+    for refused in (lambda: render(REPORT, "pdf"), lambda: report_format(Path("a.pdf"))):
+        with pytest.raises(UsageError, match=r"needs reportlab.*tablewright\[pdf\]"):
+            refused()
 
 
 # ── languages ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -30,7 +31,10 @@ def render(report: Report, format: ReportFormat) -> bytes:
         case "docx":
             return to_docx(tidy(report))
         case "pdf":
-            return _pdf(tidy(report))
+            _can_write_pdf()
+            from tablewright.table.reports.pdf import to_pdf
+
+            return to_pdf(tidy(report))
         case "json":
             encodable = rewritten(report, lambda text: text.encode("utf-8", "replace").decode())
             return msgspec.json.format(msgspec.json.encode(document(encodable)), indent=2) + b"\n"
@@ -38,22 +42,21 @@ def render(report: Report, format: ReportFormat) -> bytes:
 
 
 def report_format(path: Path) -> ReportFormat:
-    """The format that a file's name asks for."""
+    """The format that a file's name asks for. Refused where it cannot be written here, before anything is spent."""
     ending = path.suffix.lower().removeprefix(".")
     if format := _ENDINGS.get(ending):
+        if format == "pdf":
+            _can_write_pdf()
         return format
     raise _unknown(f"The name {path.name} does not say in which format to write the report.")
 
 
-def _pdf(report: Report) -> bytes:
-    try:
-        from tablewright.table.reports.pdf import to_pdf
-    except ModuleNotFoundError:
+def _can_write_pdf() -> None:
+    if find_spec("reportlab") is None:
         raise UsageError(
-            "Writing a PDF needs reportlab, which is not installed; nothing was written.",
+            "Writing a PDF needs reportlab, which is not installed; nothing was done.",
             advice="Install it: pip install 'tablewright[pdf]'. Or write .html, .docx or .md.",
-        ) from None
-    return to_pdf(report)
+        )
 
 
 def _unknown(what: str) -> BadFile:
