@@ -72,5 +72,3 @@ async def test_a_pasted_list_a_blank_table_and_the_search_over_tables(site: Site
         await page.get_by_label("Search tables").fill("FIRMS past")
         await expect(page.get_by_role("list", name="Tables").get_by_role("link")).to_have_count(1)
         await expect(page.get_by_role("link", name="Pasted firms")).to_be_visible()
-        await page.get_by_role("button", name="From documents").click()
-        await expect(page.get_by_text("There are no documents yet.")).to_be_visible()

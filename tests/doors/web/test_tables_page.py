@@ -54,6 +54,8 @@ async def open_table(page: playwright.Page, site: Site, table_id: str) -> None:
 async def test_from_an_empty_server_to_an_accepted_column(fresh_site: Site, browser: NewPage, tmp_path: Path) -> None:
     async with browser() as page:
         await page.goto(fresh_site.url)
+        await page.get_by_role("button", name="From documents").click()
+        await expect(page.get_by_text("There are no documents yet.")).to_be_visible()
         await page.get_by_role("button", name="Open a filled sample").click()
         await expect(cell(page, 1, "Company")).to_contain_text("Brightwater Foods")
         await expect(cell(page, 1, "Founded")).to_contain_text("1987")

@@ -33,12 +33,14 @@ window.tablewright.menu = (() => {
     return element;
   }
 
+  // Keys are the menu's wherever the focus is: a grid that is drawn again takes it back.
   function pressed(event) {
+    if (!shown) return;
     const items = [...shown.querySelectorAll("button:not(:disabled)")];
     const at = items.indexOf(document.activeElement);
     const letter = event.key.length === 1 ? event.key.toLowerCase() : "";
     const after = [...items.slice(at + 1), ...items.slice(0, at + 1)];
-    const next = { ArrowDown: items[(at + 1) % items.length], ArrowUp: items.at(at - 1), Home: items[0], End: items.at(-1) }[event.key]
+    const next = { ArrowDown: items[(at + 1) % items.length], ArrowUp: items.at(Math.max(at, 0) - 1), Home: items[0], End: items.at(-1) }[event.key]
       ?? (letter && after.find((item) => item.textContent.toLowerCase().startsWith(letter)));
     event.stopPropagation();
     if (event.key === "Escape" || event.key === "Tab") close();
@@ -55,7 +57,6 @@ window.tablewright.menu = (() => {
     shown.setAttribute("role", "menu");
     shown.setAttribute("aria-label", name);
     shown.append(...entries.map((each) => (each ? entry(each) : line())));
-    shown.addEventListener("keydown", pressed);
     shown.addEventListener("contextmenu", (event) => event.preventDefault());
     document.body.append(shown);
     const { width, height } = shown.getBoundingClientRect();
@@ -64,6 +65,7 @@ window.tablewright.menu = (() => {
     shown.querySelector("button:not(:disabled)")?.focus({ preventScroll: true });
   }
 
+  document.addEventListener("keydown", pressed, true);
   document.addEventListener("pointerdown", (event) => { if (shown && !shown.contains(event.target)) close(false); }, true);
   window.addEventListener("blur", () => close(false));
   return { open, close };
