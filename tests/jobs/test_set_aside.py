@@ -9,7 +9,7 @@ import socket
 
 import msgspec
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, literal
 
 from tablewright.app import Tablewright
 from tablewright.errors import RunError
@@ -120,7 +120,7 @@ async def test_a_run_is_cancelled_although_nobody_stops_it(database_url: str, mo
         )
         part = await store.slices.claim(run_id, 1, "w/s1")
         await tablewright.jobs.cancel(run_id)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             async for _ in tablewright.jobs.watch(run_id):
                 pass
         assert (await store.runs.get(run_id)).status == "cancelled"
@@ -132,19 +132,22 @@ async def test_nobody_is_taken_for_dead_while_the_database_was_away(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (charge, workers):
-        monkeypatch.setattr(module, "SILENCE", 1.0)
+        monkeypatch.setattr(module, "SILENCE", PATIENCE)
     monkeypatch.setattr(charge, "BEAT", 0.1)
     monkeypatch.setattr(charge, "GAP", 0.5)
+    monkeypatch.setattr(workers, "started", lambda _: literal(0.0))  # the database, long ago
     with Outage(postgres_url) as line:
-        async with await Store.open(line.url, patience=60.0) as store, Conductor(store, Tools()) as conductor:
+        async with await Store.open(line.url, patience=PATIENCE) as store, Conductor(store, Tools()) as conductor:
+            conductor.charge.heard_since -= 2 * PATIENCE
             other = {"id": "o", "kind": "worker", "host": "elsewhere", "pid": 1, "started_at": "2026"}
-            await asyncio.sleep(1.5)  # until its silence would count
             await store.database.write(
-                lambda connection: connection.execute(insert(schema.workers).values(**other, beat=clock(connection)))
+                lambda connection: connection.execute(
+                    insert(schema.workers).values(**other, beat=clock(connection) - PATIENCE)
+                )
             )
             line.cut()
             asking = [asyncio.create_task(conductor.charge.alive()) for _ in range(4)]
-            await asyncio.sleep(2.0)
+            await asyncio.sleep(1.0)  # more than a gap
             line.mend()
             for alive in await asyncio.gather(*asking):
                 assert {worker.id for worker in alive} == {"o", conductor.id}

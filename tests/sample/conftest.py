@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tablewright.sample.server import SampleWeb
+from tests.patience import PATIENCE
 
 Reply: TypeAlias = tuple[http.client.HTTPResponse, bytes]
 Get: TypeAlias = Callable[..., Reply]
@@ -36,7 +37,7 @@ def get(web: SampleWeb) -> Get:
     def fetch(url: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> Reply:
         parts = urlsplit(url)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=PATIENCE)
         try:
             connection.request(method, path, headers={"Host": parts.netloc or "127.0.0.1", **(headers or {})})
             reply = connection.getresponse()

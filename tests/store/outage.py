@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from sqlalchemy import make_url
 
+PATIENCE = 120.0
 COMMIT = b"COMMIT\x00"
 """How the message ends that asks for it."""
 
@@ -68,7 +69,7 @@ class Outage:
         self._kept.close()
 
     def _call(self, doing: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(doing, self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(doing, self._loop).result(PATIENCE)
 
     async def _mend(self) -> None:
         if self._listening is None:

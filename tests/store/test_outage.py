@@ -177,7 +177,7 @@ async def test_a_refusal_is_told_at_once(store: Store, postgres_url: str) -> Non
 async def test_a_store_can_be_opened_before_its_server_is_up(outage: Outage) -> None:
     outage.cut()
     asyncio.get_running_loop().call_later(0.5, outage.mend)
-    async with await Store.open(outage.url, patience=20) as store:
+    async with await Store.open(outage.url, patience=PATIENCE) as store:
         assert await store.tables.all() == []
 
 

@@ -134,8 +134,10 @@ class Jobs:
     async def leave(self) -> None:
         """What was begun in the background is done to the end of its rows; whoever comes next goes on with it."""
         if self._background and self._conductor is not None:
+            ending = asyncio.create_task(self._store.database.hurry_when_away())
             await self._conductor.drain()
             await asyncio.gather(*self._background, return_exceptions=True)
+            ending.cancel()
 
     async def all(
         self,

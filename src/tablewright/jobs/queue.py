@@ -240,8 +240,14 @@ def leave_out_pickled() -> None:
             DBOS.delete_schedule(name)
 
 
-async def leave() -> None:
+def stop_waiting() -> None:
+    """For a database that is away. What DBOS could not write is found and begun again later."""
     _left.set()
+    _get_dbos_instance()._sys_db._retry_connection_errors = False
+
+
+async def leave() -> None:
+    stop_waiting()
     await asyncio.to_thread(DBOS.destroy)
     if _engine is not None:
         _engine.dispose()

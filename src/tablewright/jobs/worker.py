@@ -36,8 +36,10 @@ async def work(
     kind: WorkerKind = "worker",
     everywhere: int | None = None,
 ) -> None:
-    """Until `stop` is set; what is under way then is done to the end of its rows."""
+    """Until `stop` is set; what is under way then is done to the end of its rows. What cannot be written then, because
+    the database is away, is done again by whoever comes next."""
     await queue.join(database, conductor, everywhere=everywhere)
+    ending = asyncio.create_task(end_waiting(store, stop))
     try:
         await conductor.charge.serve(kind)
         forgot = -FORGET
@@ -51,11 +53,15 @@ async def work(
                 log.warning("Could not look after the queue, and try again: %s", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), LOOK)
-        if store.database.away_for:
-            store.database.hurry()  # what cannot be written is done again by whoever comes next
         await conductor.drain()
     finally:
         await queue.leave()
+        ending.cancel()
+
+
+async def end_waiting(store: Store, stop: asyncio.Event) -> None:
+    await stop.wait()
+    await store.database.hurry_when_away(also=queue.stop_waiting)
 
 
 async def forget(store: Store) -> None:

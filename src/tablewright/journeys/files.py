@@ -92,7 +92,7 @@ async def read_file(path: Path, options: FileOptions) -> AsyncIterator[Incoming]
 async def preview(path: Path, options: FileOptions, *, rows: int = 8) -> Preview:
     async with read_file(path, options) as incoming:
         wanted = with_fields(incoming, options.fields)
-        first = tuple(tuple(cell_text(cell) for cell in cells) for cells in islice(wanted.rows(), rows))
+        first = await asyncio.to_thread(first_texts, wanted, rows)
         misfits = await asyncio.to_thread(find_misfits, incoming, wanted) if wanted is not incoming else {}
     return Preview(
         name=options.name or wanted.name,
@@ -103,6 +103,10 @@ async def preview(path: Path, options: FileOptions, *, rows: int = 8) -> Preview
         warnings=wanted.warnings,
         misfits=misfits,
     )
+
+
+def first_texts(incoming: Incoming, rows: int) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(cell_text, cells)) for cells in islice(incoming.rows(), rows))
 
 
 def with_fields(incoming: Incoming, fields: Sequence[Field]) -> Incoming:

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, literal, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
@@ -111,6 +111,15 @@ class Database:
     def hurry(self) -> None:
         """From now on nobody waits for a server that is away; what it can do at once is still done."""
         self._hurried.set()
+
+    async def hurry_when_away(self, also: Callable[[], None] = lambda: None) -> NoReturn:
+        """For whoever is about to end: from the moment on in which the server is away, if it is, nobody waits for it.
+        `also` is done in that moment, too."""
+        while True:
+            if self.away_for and not self._hurried.is_set():
+                self.hurry()
+                also()
+            await asyncio.sleep(FIRST_PAUSE)
 
     def _shut_down(self) -> None:
         self._writers.shutdown(cancel_futures=True)

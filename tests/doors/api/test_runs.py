@@ -85,16 +85,6 @@ def test_who_watches_goes_on_where_they_stopped(api: Api) -> None:
     assert later[-1][0] == "end"
 
 
-def test_many_who_watch_a_run_all_see_all_of_it(api: Api) -> None:
-    table_id = api.bring_in()
-    started = api.post(f"/tables/{table_id}/runs", {"fields": [FOUNDED]}, 202)
-    with ThreadPoolExecutor(20) as pool:
-        seen = list(pool.map(lambda _: api.watch(started["run_id"]), range(20)))
-    whole = [news["number"] for _, news in seen[0][:-1]]
-    assert whole == list(range(1, len(whole) + 1))
-    assert all([news["number"] for _, news in each[:-1]] == whole and each[-1][0] == "end" for each in seen)
-
-
 def test_who_says_that_they_saw_more_than_there_is_sees_the_end(api: Api) -> None:
     run = api.run(api.bring_in(), "Twice:number=1+1")
     (end,) = api.watch(run["run_id"], **{"Last-Event-ID": "9" * 20})

@@ -83,12 +83,18 @@ async def over_stdio(folder: Path, *arguments: str, mode: str = "auto", **settin
 
 @asynccontextmanager
 async def within(
-    folder: Path, *, allowed: tuple[Path, ...] = (), mode: str = "auto", retrieval: bool = False, **settings: str
+    folder: Path,
+    *,
+    allowed: tuple[Path, ...] = (),
+    mode: str = "auto",
+    retrieval: bool = False,
+    patience: float = PATIENCE,
+    **settings: str,
 ) -> AsyncIterator[Talk]:
     """With the server in this process, where starting one would only cost time. By "legacy" with messages between the
     two, as over streams; else the client calls it, and breaks off like any caller."""
     async with Tablewright.open(Settings(home=str(folder / "home"), **{**SAMPLE, **settings})) as tablewright:
-        server: TablewrightServer = create_server(tablewright, allowed, retrieval=retrieval)
+        server: TablewrightServer = create_server(tablewright, allowed, retrieval=retrieval, patience=patience)
         async with Client(server, mode=mode) as client:
             yield Talk(client)
         await server.desk.close()

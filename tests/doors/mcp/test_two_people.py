@@ -14,6 +14,7 @@ from tablewright.app import Tablewright
 from tablewright.doors.mcp.server import create_server, http_app, server_for
 from tablewright.settings import Settings
 from tests.doors.server.test_two_people import SECRET, everything, one_of_each, person
+from tests.patience import PATIENCE
 
 from .talking import SAMPLE, listening, over_http
 
@@ -39,6 +40,7 @@ REQUIRED: dict[str, Any] = {
     "message": "A kettle",
 }
 MAKES = {"research"}
+RESOURCES = NAMES | {"result_id": "result_id", "document": "document_id"}
 
 
 @pytest.fixture
@@ -82,9 +84,14 @@ async def test_no_tool_tells_or_changes_anything_of_somebody_else(tablewright: T
         listed = (await client.list_resources()).resources
         assert SECRET not in repr(listed)
         assert len(listed) == 1
-        for uri in ("tables/{table_id}", "tables/{table_id}/json", "research/{research_id}", "documents/{document_id}"):
+        templates = (await client.list_resource_templates()).resource_templates
+        assert len(templates) == 6
+        for template in templates:
+            uri = template.uri_template
+            for name in RESOURCES:
+                uri = uri.replace("{" + name + "}", known[RESOURCES[name]])
             with pytest.raises(Exception, match="There is no"):
-                await client.read_resource("tablewright://" + uri.format(**known))
+                await client.read_resource(uri)
     await server.desk.close()
     assert await everything(tablewright) == before
 
@@ -114,7 +121,7 @@ async def test_over_http_each_user_has_tables_and_sessions_of_their_own(tmp_path
                     assert (await bob("show_table", table="firms"))["rows"]
             async with over_http(address, headers["ada"], mode="legacy") as ada:
                 assert len((await ada("list_all", what="tables"))["tables"]) == 1
-            async with httpx2.AsyncClient(timeout=30) as http:
+            async with httpx2.AsyncClient(timeout=PATIENCE) as http:
                 accepted = {"Accept": "application/json, text/event-stream"}
                 begin = {
                     "jsonrpc": "2.0",

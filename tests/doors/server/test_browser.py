@@ -170,6 +170,6 @@ async def test_a_page_of_a_table_that_one_may_no_longer_see_shows_it_no_longer(a
         await page.get_by_role("button", name="Log in").click()
         await playwright.expect(page.get_by_text("Ann", exact=True)).to_be_visible()
         (await admin.delete(f"/users/vera/tables/{table_id}")).raise_for_status()
-        await playwright.expect(page.get_by_text("There is no table")).to_be_visible(timeout=20_000)
+        await playwright.expect(page.get_by_text("There is no table")).to_be_visible(timeout=1_000 * PATIENCE)
         await playwright.expect(page.get_by_text("Ann", exact=True)).to_have_count(0)
         await context.close()

@@ -11,6 +11,7 @@ import pytest
 
 from tablewright.corpus import ingest
 from tablewright.doors.api import tables
+from tablewright.journeys import files
 from tablewright.journeys.ask import things, where
 from tests.doors.server.serving import served
 
@@ -21,6 +22,7 @@ HEAVY = (
     (things, "tables_of_rows"),
     (things, "described_table"),
     (where, "group_of"),
+    (files, "first_texts"),
 )
 
 
@@ -50,5 +52,7 @@ def test_rows_documents_and_questions_are_worked_on_in_other_threads(
         table = "| Part | Price |\n|---|---|\n" + "| Bolt | 3 |\n" * 4
         http.post("/api/v1/documents", files={"files": ("parts.md", table.encode())}).raise_for_status()
         http.post("/api/v1/ask", json={"question": "What does a bolt cost?"}).raise_for_status()
+        (tmp_path / "rows.csv").write_text("A\nx\n")
+        server.do(lambda tablewright: tablewright.preview_file(tmp_path / "rows.csv"))
     assert all(threads.values()), threads
     assert not any(of_loop in used for used in threads.values()), threads

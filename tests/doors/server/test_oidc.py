@@ -19,6 +19,7 @@ from tablewright.errors import BadSetting
 from tablewright.settings import Settings
 from tests.doors.server.provider import CLIENT, SECRET, Provider, providing
 from tests.doors.server.serving import Served, served
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def away(browser: httpx2.Client, next: str = "/") -> str:
 
 def back(address: str) -> str:
     """Where the provider sends it."""
-    answer = httpx2.get(address, trust_env=False, timeout=30)
+    answer = httpx2.get(address, trust_env=False, timeout=PATIENCE)
     assert answer.status_code == 302
     return str(answer.headers["location"])
 

@@ -14,6 +14,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from tests.doors.server.serving import TOKEN, Served, served
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +49,15 @@ def answer_to(socket: ClientConnection, event: str, message: dict[str, Any]) -> 
     """What the server acknowledges it with."""
     socket.send("420" + json.dumps([event, message]))
     while True:
-        said = str(socket.recv(timeout=30))
+        said = str(socket.recv(timeout=PATIENCE))
         if said.startswith("430"):
             return json.loads(said[3:])[0]
 
 
 def opened(socket: ClientConnection) -> None:
-    assert str(socket.recv(timeout=30)).startswith("0")
+    assert str(socket.recv(timeout=PATIENCE)).startswith("0")
     socket.send("40")
-    assert str(socket.recv(timeout=30)).startswith("40")
+    assert str(socket.recv(timeout=PATIENCE)).startswith("40")
 
 
 def test_only_who_opened_a_page_is_connected_to_it(server: Served) -> None:

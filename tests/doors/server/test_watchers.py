@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from importlib.resources import files
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx2
 import pytest
 
+from tablewright.doors.api.events import ALIVE
 from tests.doors.conftest import Shell
 from tests.doors.server.test_serve import started
+from tests.models.endpoint import answer, running_endpoint
 from tests.patience import PATIENCE
 
+Feed: TypeAlias = tuple[list[int], dict[str, object]]
+"""The numbers of the events as they came, and what the end said."""
 WATCHERS = 200
 MOST_MEGABYTES = 100
 """What they may add to the server's memory, together with the run itself, once what runs need is loaded."""
@@ -22,48 +26,57 @@ MOST_MEGABYTES = 100
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to see the server's memory")
 async def test_two_hundred_watch_one_run_to_its_end(shell: Shell) -> None:
-    shell.environ |= {"TABLEWRIGHT_SEARCH": "sample", "TABLEWRIGHT_CONCURRENCY": "1"}
-    with started(shell) as (process, address, _):
-        async with httpx2.AsyncClient(base_url=address, trust_env=False, timeout=PATIENCE) as client:
-            sample = (files("tablewright.sample") / "companies.csv").read_bytes()
-            imported = await client.post("/api/v1/tables/import", files={"file": ("companies.csv", sample, "text/csv")})
-            table_id = imported.raise_for_status().json()["table_id"]
-            first = {"fields": ["City=In which city is {Company}?"], "strategy": "pipeline", "max_rows": 1}
-            loaded = await client.post(f"/api/v1/tables/{table_id}/runs", json=first)
-            await watch(address, loaded.raise_for_status().json()["run_id"])
-            before = memory(process.pid, "VmRSS")
-            asked = {"fields": ["Founded:number=What year was {Company} founded?"], "strategy": "pipeline"}
-            begun = await client.post(f"/api/v1/tables/{table_id}/runs", json=asked)
-            run_id = begun.raise_for_status().json()["run_id"]
-            feeds = await asyncio.gather(*(watch(address, run_id) for _ in range(WATCHERS)))
-            run = (await client.get(f"/api/v1/runs/{run_id}")).json()
-        grown = memory(process.pid, "VmHWM") - before
+    async with running_endpoint() as model:
+        model.otherwise = answer({"cells": []})
+        shell.environ |= {"TABLEWRIGHT_MODEL": "openai:gpt-4o-mini", "TABLEWRIGHT_MODEL_API_KEY": "k"}
+        shell.environ |= {"TABLEWRIGHT_MODEL_BASE_URL": model.url, "TABLEWRIGHT_ATTEMPTS": "1"}
+        with started(shell) as (process, address, _):
+            async with httpx2.AsyncClient(base_url=f"{address}/api/v1", trust_env=False, timeout=PATIENCE) as client:
+                rows = [{"Company": f"Company {number}"} for number in range(60)]
+                table = (await client.post("/tables", json={"name": "firms", "rows": rows})).raise_for_status().json()
+
+                async def watched(column: str, count: int) -> tuple[str, list[Feed]]:
+                    """A run that so many watch. It goes on as long as they come."""
+                    model.open_gate.clear()
+                    asked = {"fields": [f"{column}=Write one for {{Company}}"], "strategy": "transform"}
+                    begun = await client.post(f"/tables/{table['table_id']}/runs", json=asked)
+                    run_id = str(begun.raise_for_status().json()["run_id"])
+                    watchers = [await watching(address, run_id) for _ in range(count)]
+                    model.open_gate.set()
+                    return run_id, await asyncio.gather(*map(end_of, watchers))
+
+                await watched("Motto", 1)
+                before = memory(process.pid, "VmRSS")
+                run_id, feeds = await watched("Slogan", WATCHERS)
+                run = (await client.get(f"/runs/{run_id}")).json()
+            grown = memory(process.pid, "VmHWM") - before
     assert run["status"] == "done"
-    numbers, end, _ = feeds[0]
+    numbers, end = feeds[0]
     assert end["status"] == "done"
     assert numbers == list(range(1, run["last_event"] + 1))
-    assert all(feed[:2] == (numbers, end) for feed in feeds)
-    assert sum(live for _, _, live in feeds) > WATCHERS / 2
+    assert all(feed == (numbers, end) for feed in feeds)
     assert grown < MOST_MEGABYTES, f"{grown:.0f} MB"
 
 
-async def watch(address: str, run_id: str) -> tuple[list[int], dict[str, object], bool]:
-    """The numbers of the events as they came, what the end said, and whether it watched while the run went on; by the
-    bare protocol, so that the watching itself costs little."""
+async def watching(address: str, run_id: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """By the bare protocol, so that the watching itself costs little. Returns when it is heard that the run goes on."""
     host, port = address.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=1 << 22)
     writer.write(f"GET /api/v1/runs/{run_id}/events HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n".encode())
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(PATIENCE):
+        said = await reader.readuntil(ALIVE)
+    assert said.startswith(b"HTTP/1.1 200"), said[:300]
+    return reader, writer
+
+
+async def end_of(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> Feed:
+    reader, writer = connection
+    async with asyncio.timeout(PATIENCE):
         said = (await reader.read(-1)).decode()
     writer.close()
     await writer.wait_closed()
-    assert said.startswith("HTTP/1.1 200"), said[:300]
     (end,) = re.findall(r"^event: end\ndata: (.*)$", said, re.MULTILINE)
-    return (
-        [int(number) for number in re.findall(r"^id: (\d+)$", said, re.MULTILINE)],
-        json.loads(end),
-        ": still here" in said,
-    )
+    return [int(number) for number in re.findall(r"^id: (\d+)$", said, re.MULTILINE)], json.loads(end)
 
 
 def memory(pid: int, what: str) -> float:

@@ -156,7 +156,7 @@ async def browser(chromium: str) -> AsyncIterator[NewPage]:
             (context,) = connected.contexts
             page = await context.new_page()
             await page.set_viewport_size({"width": width, "height": height})
-            await page.emulate_media(color_scheme="dark" if dark else "light")
+            await page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
             page.set_default_timeout(PATIENCE)
             complaints: list[str] = []
             page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -8,6 +8,7 @@ import pytest
 
 from tablewright.doors.web.table_paste import as_rows, as_values, cells_of, fitted
 from tablewright.errors import UsageError
+from tablewright.table.files.limits import MAX_FIELD_CHARS
 from tablewright.table.model import Field, Table
 
 from .conftest import PATIENCE, NewPage, Site, playwright
@@ -38,6 +39,8 @@ async def paste(page: playwright.Page, content: str) -> None:
 
 def test_a_block_is_cut_as_spreadsheets_mean_it() -> None:
     assert cells_of('a\t"two\nlines"\r\nc\td\r\n\r\n') == [["a", "two\nlines"], ["c", "d"]]
+    with pytest.raises(UsageError, match="cannot be read"):
+        cells_of("x" * (MAX_FIELD_CHARS + 1))
 
 
 def test_cells_go_into_the_columns_that_are_shown_or_those_that_the_first_line_names() -> None:

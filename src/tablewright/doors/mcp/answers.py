@@ -15,6 +15,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from tablewright.doors.mcp.desk import Desk
+from tablewright.doors.server.errors import public_words
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import TablewrightError
 from tablewright.table.document import document
@@ -143,7 +144,7 @@ def said(answer: Answer) -> CallToolResult:
 
 
 def refused(error: TablewrightError, hide: Callable[[str], str]) -> CallToolResult:
-    said = {"what": error.what, "kept": error.kept, "advice": in_words_of(MCP, error.advice)}
+    said = {"what": public_words(error), "kept": error.kept, "advice": in_words_of(MCP, error.advice)}
     parts = {name: hide(text) for name, text in said.items()}
     text = " ".join(part for part in parts.values() if part)
     whole = {"error": {"type": type(error).__name__} | parts}

@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Context
 
 from tablewright.app import Run, Tablewright
 from tablewright.doors.mcp.folders import Folders
-from tablewright.errors import Cancelled, RunError, TablewrightError
+from tablewright.errors import Cancelled, RunError, TablewrightError, Unreachable
 from tablewright.table.feed import Progress
 from tablewright.table.model import Step
 
@@ -102,6 +102,13 @@ class Desk:
             with anyio.move_on_after(PARTING, shield=True), suppress(TablewrightError):
                 await jobs.cancel(run_id)
             raise
+        except Unreachable as away:
+            raise Unreachable(
+                away.what,
+                kept=f"Run {run_id} goes on by itself when the database is back.",
+                advice=f"Then look at it: list_all runs, or stop it: control_run {run_id}, cancel.",
+                public=away.public,
+            ) from away
         finally:
             following.cancel()
             await asyncio.gather(following, return_exceptions=True)

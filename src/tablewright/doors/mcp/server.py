@@ -36,6 +36,7 @@ from tablewright.table.access import EVERY_SCOPE, Person, Role
 ACTOR = "assistant"
 """Who stands in the history for what is done through MCP."""
 DOOR = "mcp"
+PATIENCE = Limits().database_seconds
 PATH = "/mcp"
 LARGEST_REQUEST = 6 * LONGEST_CSV + 1_000_000
 """Bytes: the longest CSV text fits, even where each character is escaped, which takes six."""
@@ -94,15 +95,17 @@ def without_titles(schema: Any) -> Any:
 
 
 def create_server(
-    tablewright: Tablewright, files: Sequence[Path] = (), *, retrieval: bool = False
+    tablewright: Tablewright, files: Sequence[Path] = (), *, retrieval: bool = False, patience: float = PATIENCE
 ) -> TablewrightServer:
-    """Of the owner, who sees everything. `files` are the folders that assistants may have read."""
-    return TablewrightServer(Desk(tablewright.acting(ACTOR, door=DOOR), Folders(files)), retrieval=retrieval)
+    """Of the owner, who sees everything. `files` are the folders that assistants may have read, `patience` the seconds
+    that a call waits for a database that is away."""
+    own = tablewright.acting(ACTOR, door=DOOR, patience=patience)
+    return TablewrightServer(Desk(own, Folders(files)), retrieval=retrieval)
 
 
 def server_for(person: Person, tablewright: Tablewright) -> TablewrightServer:
     """In the name of one person: it sees what they see, does what they may do, and reads no files of the machine."""
-    own = tablewright.acting(person.name, person, door=DOOR)
+    own = tablewright.acting(person.name, person, door=DOOR, patience=PATIENCE)
     return TablewrightServer(Desk(own, Folders()), may_change=person.may_change and person.may_run)
 
 

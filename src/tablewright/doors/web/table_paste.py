@@ -40,7 +40,11 @@ class Fitted(Noun, frozen=True):
 
 def cells_of(content: str) -> list[list[str]]:
     """The lines of a block as spreadsheets copy it: tabs between cells, quotes around what holds tabs or lines."""
-    lines = list(csv.reader(io.StringIO(content.replace("\r\n", "\n").replace("\r", "\n"), newline=""), delimiter="\t"))
+    plain = io.StringIO(content.replace("\r\n", "\n").replace("\r", "\n"), newline="")
+    try:
+        lines = list(csv.reader(plain, delimiter="\t"))
+    except csv.Error as error:
+        raise UsageError(f"The block cannot be read: {error}.", kept="Nothing was pasted.") from None
     while lines and not any(cell.strip() for cell in lines[-1]):
         lines.pop()
     if sum(len(line) for line in lines) > MOST:
