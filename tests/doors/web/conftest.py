@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -134,6 +135,21 @@ def wait_for_debugger(process: subprocess.Popen[bytes], told: Path) -> str:
     raise AssertionError("Chromium did not start.")
 
 
+async def close_all(context: playwright.BrowserContext, page: playwright.Page, stuck: set[playwright.Page]) -> None:
+    """And forgets what it knows of the server. A page that is loaded anew in this very moment may never answer again;
+    it is left open rather than waited for without an end."""
+    await context.clear_cookies()
+    for opened in set(context.pages) - stuck:
+        try:
+            async with asyncio.timeout(PATIENCE / 1_000):
+                await opened.wait_for_load_state()
+                if opened is page:
+                    await forget(page)
+                await opened.close()
+        except (TimeoutError, playwright.Error):
+            stuck.add(opened)
+
+
 async def forget(page: playwright.Page) -> None:
     """All that the browser has of the page's server but the files that never change."""
     visit, origin = await page.context.new_cdp_session(page), "/".join(page.url.split("/")[:3])
@@ -147,6 +163,7 @@ async def browser(chromium: str) -> AsyncIterator[NewPage]:
     """Opens pages of any size. Whatever the browser complains about fails the test."""
     async with playwright.async_playwright() as driver:
         connected = await driver.chromium.connect_over_cdp(chromium)
+        stuck: set[playwright.Page] = set()
 
         @asynccontextmanager
         async def new_page(
@@ -163,9 +180,7 @@ async def browser(chromium: str) -> AsyncIterator[NewPage]:
             try:
                 yield page
             finally:
-                await forget(page)
-                for opened in context.pages:
-                    await opened.close()
+                await close_all(context, page, stuck)
             assert complaints == []
 
         yield new_page
