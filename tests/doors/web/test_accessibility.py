@@ -25,8 +25,9 @@ NAMES = ("Brightwater Foods", "Halden & Rourke Logistics", "Kestrelworks", "Quil
 AXE = Axe()
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 WIDE, PHONE = (1280, 900), (390, 900)
-AT_REST = "document.getAnimations().every(each => each.playState !== 'running')"
-"""What slides and fades has come to rest."""
+AT_REST = """document.getAnimations().every(each => each.playState !== "running")
+    && !document.querySelector(".q-loading-bar:not([aria-hidden='true'])")"""
+"""What slides and fades has come to rest, and nothing is being loaded."""
 
 
 @pytest.fixture(scope="module")
