@@ -146,8 +146,7 @@ def bill_of_materials(packages: Sequence[Package]) -> Bom:
     }
     for component in components.values():
         bom.components.add(component)
-    wanted = (Requirement(line) for line in ours.requires or ())
-    direct = {canonicalize_name(each.name) for each in wanted if each.marker is None or each.marker.evaluate()}
+    direct = {canonicalize_name(Requirement(line).name) for line in ours.requires or ()}  # of the extras too
     bom.register_dependency(root, [components[name] for name in sorted(direct & components.keys())])
     for each in packages:
         bom.register_dependency(

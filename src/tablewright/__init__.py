@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Cancelled,
         EditConflict,
         Forbidden,
+        MissingExtra,
         ModelError,
         ModelRefused,
         ModelUnavailable,
@@ -54,9 +55,9 @@ if TYPE_CHECKING:
     from tablewright.table.fieldspec import parse_field
     from tablewright.table.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
 
-_ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled EditConflict Forbidden ModelError ModelRefused
-ModelUnavailable NotFound OverBudget OverQuota Paused RunError SearchError StoreError Superseded TablewrightError
-Unreachable Unreadable UsageError"""
+_ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled EditConflict Forbidden MissingExtra ModelError
+ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunError SearchError StoreError
+Superseded TablewrightError Unreachable Unreadable UsageError"""
 
 _HOMES = {
     "tablewright.app": "Tablewright",
@@ -94,6 +95,7 @@ __all__ = [
     "Forbidden",
     "Hit",
     "Instance",
+    "MissingExtra",
     "ModelError",
     "ModelRefused",
     "ModelUnavailable",

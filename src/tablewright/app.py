@@ -83,7 +83,8 @@ if TYPE_CHECKING:
     from tablewright.journeys.ask.things import RowTable
     from tablewright.journeys.documents import DocumentReport
     from tablewright.models.listing import LocalServer
-    from tablewright.sources.search.provider import SearchProvider
+    from tablewright.sources.search.provider import SearchFunction, SearchProvider
+    from tablewright.strategies.function import RowFunction
 
 # Models, the web and what they stand on take a second to import. Commands that need none of it do not wait for it:
 # those imports are in the functions that need them.
@@ -127,8 +128,10 @@ __all__ = [
     "Review",
     "Rollback",
     "Round",
+    "RowFunction",
     "Run",
     "Schedule",
+    "SearchFunction",
     "SearchProvider",
     "Selection",
     "StaleCell",
@@ -185,12 +188,16 @@ class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, A
         actor: str = "",
         *,
         door: str = "library",
-        search: SearchProvider | None = None,
+        search: SearchProvider | SearchFunction | None = None,
         model: Model | None = None,
     ) -> AsyncIterator[Tablewright]:
-        """`search` and `model` are objects in place of those that the settings name. `door` is how whoever acts has
-        come in: it stands in the audit log beside their name."""
+        """`search` and `model` are objects in place of those that the settings name; `search` may be a function. `door`
+        is how whoever acts has come in: it stands in the audit log beside their name."""
         settings = settings or load_settings()
+        if search is not None and not hasattr(search, "search"):
+            from tablewright.sources.search.provider import FunctionSearch
+
+            search = FunctionSearch(search)
         if search is not None:
             settings = replace(settings, search=search.name)
         if model is not None:

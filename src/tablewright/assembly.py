@@ -14,6 +14,7 @@ import httpx2
 from tablewright.corpus.corpus import Corpus
 from tablewright.engine.breaker import CircuitBreaker
 from tablewright.errors import BadSetting
+from tablewright.extras import need
 from tablewright.models.embedder import Embedder, build_embedder
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings, number, yes_or_no
@@ -94,6 +95,8 @@ class Toolbox:
         if "model" in needs and self._model is None and self._on_missing_model is not None:
             self._on_missing_model()
             self._on_missing_model = None
+        if "web" in needs and "model" in needs and self._model is None:
+            need("documents", "Reading pages without a model")
         both = len(places) > 1 and "web" in needs
         tools = Tools(
             web=await self._open_places(places, seen) if "web" in needs else None,
@@ -121,6 +124,7 @@ class Toolbox:
         return Joined(web=self._web, documents=documents, documents_first=places[0] == "docs")
 
     async def open_corpus(self, seen: Store | None = None) -> Corpus:
+        need("documents", "Working with documents")
         if self._embedder is None:
             self._embedder = build_embedder(self._settings)
             self._stack.push_async_callback(self._embedder.close)

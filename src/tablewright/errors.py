@@ -7,6 +7,7 @@ TablewrightError              something a person should read; says what happened
 │   ├── BadField              a field definition that cannot be understood or does not fit the table
 │   ├── NotFound              a table, row, field, run or proposal that does not exist
 │   ├── BadSetting            a setting with a value that cannot work
+│   │   └── MissingExtra      it takes packages that the core install leaves out
 │   └── Forbidden             somebody who may not do that
 │       └── OverQuota         somebody who has used up what they may use in a month
 ├── RunError                  the request was fine, doing it failed (exit code 1)
@@ -70,6 +71,10 @@ class NotFound(UsageError):
 
 
 class BadSetting(UsageError):
+    pass
+
+
+class MissingExtra(BadSetting):
     pass
 
 

@@ -6,11 +6,11 @@ import platform
 import shutil
 import time
 from importlib.metadata import version
-from importlib.util import find_spec
 
 import httpx2
 from pydantic import BaseModel
 
+from tablewright import extras
 from tablewright.assembly import BUILTIN, SAMPLE, budget_of, is_strict
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.models.build import build
@@ -27,13 +27,6 @@ from tablewright.table.model import Noun
 from tablewright.table.text import plural
 from tablewright.table.usage import Usage, metered
 
-EXTRAS = {
-    "parquet": "pyarrow",
-    "pdf": "reportlab",
-    "local": "xllamacpp",
-    "ocr": "rapidocr",
-    "telemetry": "opentelemetry.sdk",
-}
 TRIAL = "The kettle holds 1.7 litres and was first sold in 2019."
 TRIAL_SEARCH = "weather"
 
@@ -68,9 +61,8 @@ async def examine(settings: Settings, *, ask: bool = False) -> list[Check]:
         await (ask_model(settings) if ask else check_model(settings)),
         await (ask_search(settings) if ask else check_search(settings)),
     ]
-    for extra, module in EXTRAS.items():
-        installed = find_spec(module) is not None
-        detail = "installed" if installed else f"not installed; optional: pip install 'tablewright[{extra}]'"
+    for extra in extras.MODULES:
+        detail = "installed" if extras.is_installed(extra) else f"not installed: {extras.command(extra)}"
         checks.append(Check(name=f"Extra {extra}", ok=True, detail=detail))
     return checks
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablewright.errors import BadSetting, StoreError
+from tablewright.extras import need
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -75,6 +76,7 @@ def write_saved(home: Path, changes: Mapping[str, str]) -> None:
 
 
 def cipher_of(home: Path, *, make: bool = False) -> Fernet | None:
+    need("server", "Saving or reading a key")
     from cryptography.fernet import Fernet  # 0.1 s, and most commands have no saved key
 
     path = home / KEY_FILE
@@ -92,9 +94,9 @@ def cipher_of(home: Path, *, make: bool = False) -> Fernet | None:
 
 
 def decrypted(home: Path, secret: str) -> str:
+    cipher = cipher_of(home)
     from cryptography.fernet import InvalidToken
 
-    cipher = cipher_of(home)
     try:
         return cipher.decrypt(secret.encode()).decode() if cipher else ""
     except InvalidToken:

@@ -10,6 +10,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tablewright.errors import BadSetting, TablewrightError
+from tablewright.extras import need
 from tablewright.observe import Count, listening
 
 if TYPE_CHECKING:
@@ -140,22 +141,18 @@ async def telemetry(
 
 def start(kinds: set[str], stack: ExitStack) -> Telemetry:
     """Providers of this process alone: OpenTelemetry's global ones are left to programs that embed us."""
-    try:
-        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.exporter.prometheus import PrometheusMetricReader
-        from opentelemetry.sdk.metrics import MeterProvider
-        from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
-        from opentelemetry.sdk.resources import OTELResourceDetector, Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-        from opentelemetry.trace import NoOpTracer
-        from prometheus_client import CollectorRegistry
-    except ImportError as error:
-        raise BadSetting(
-            f"telemetry needs the Python package {error.name!r}, which is not installed.",
-            advice="Install it: pip install 'tablewright[telemetry]'.",
-        ) from error
+    need("telemetry", "The setting telemetry")
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.exporter.prometheus import PrometheusMetricReader
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
+    from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.trace import NoOpTracer
+    from prometheus_client import CollectorRegistry
+
     readers: list[MetricReader] = []
     registry = None
     if "prometheus" in kinds:

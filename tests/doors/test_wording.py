@@ -20,6 +20,11 @@ from tablewright.doors.wording import MCP, REST, in_words_of
         ("Try again. `tablewright worker` helps.", "Try again.", "Try again."),
         ("Start it with --public-host NAME.", "Start it with --public-host NAME.", "Start it with --public-host NAME."),
         ("Set TABLEWRIGHT_MODEL, or say --model; `tablewright models list` shows some.", "GET /models shows some.", ""),
+        (
+            "Run `pip install 'tablewright[openai]'`.",
+            "Whoever runs the server can install it.",
+            "Whoever runs the server can install it.",
+        ),
         ("", "", ""),
     ],
 )

@@ -15,6 +15,7 @@ from tablewright.journeys.refresh import Round
 from tablewright.policies import retry_policy, terms_of
 from tablewright.store.runs import PERSON
 from tablewright.store.staleness import StaleCell
+from tablewright.strategies.function import FunctionStrategy, RowFunction
 from tablewright.strategies.strategy import Strategy
 from tablewright.table.feed import Routine
 from tablewright.table.model import Field, RowId
@@ -32,7 +33,7 @@ class Filling(Application):
         self,
         table_id: str,
         fields: Sequence[Field],
-        strategy: str | Strategy = "",
+        strategy: str | Strategy | RowFunction = "",
         *,
         usual: str = "",
         params: Mapping[str, str] | None = None,
@@ -50,8 +51,10 @@ class Filling(Application):
         did not find, with `anew` also for what they found, but for nothing that a person gave.
 
         Without `strategy` a formula is computed and a question answered by the `usual` one: from the web, or from the
-        documents where `sources`, or the setting of that name, is only these. A strategy that is an object, not a
-        name, is known to this process alone: run it here, not as `durable`."""
+        documents where `sources`, or the setting of that name, is only these. A strategy that is an object or
+        a function, not a name, is known to this process alone: run it here, not as `durable`."""
+        if not isinstance(strategy, str | Strategy):
+            strategy = FunctionStrategy(strategy)
         return await enrich.plan(
             self._store,
             table_id,

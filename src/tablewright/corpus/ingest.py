@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
+from tablewright.arrays import NDArray, np
 from tablewright.corpus.digest import Digest, digest_file
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.errors import NotFound, Unreadable

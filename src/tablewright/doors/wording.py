@@ -45,6 +45,7 @@ OPTIONS = frozenset({*(name for name in REST if name.startswith("--")), "--force
 
 _SENTENCE = re.compile(r"(?<=[.;?]) +")
 _COMMAND = re.compile(r"`tablewright ([^`]*)`")
+_INSTALL = re.compile(r"`pip install [^`]*`")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
@@ -56,6 +57,8 @@ def in_words_of(door: Mapping[str, str], advice: str) -> str:
 
 def reworded(door: Mapping[str, str], sentence: str) -> str:
     """Empty where the door has no words for it."""
+    if _INSTALL.search(sentence):
+        return "Whoever runs the server can install it."
     found = _COMMAND.search(sentence)
     if found is not None:
         name = next((known for known in door if found[1].startswith(known)), None)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
+from tablewright.arrays import np
 from tablewright.extraction.meaning import RELATED, Likeness
 from tablewright.extraction.wanted import Wanted
 from tablewright.table.model import Noun

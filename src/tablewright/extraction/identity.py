@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-import numpy as np
-
+from tablewright.arrays import np
 from tablewright.extraction.about import ABOUT, Subject, about, names_of, titles_of
 from tablewright.extraction.meaning import RELATED, content, likeness
 from tablewright.extraction.spans import spans

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-import numpy as np
-
+from tablewright.arrays import np
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.coverage import ALIKE, Coverage, by_word, coverage
 from tablewright.extraction.kinds import whole

@@ -7,11 +7,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tablewright.arrays import NDArray, np
 from tablewright.models.embedder import load_wordllama
 from tablewright.table.rowkey import fold
 from tablewright.text.words import SMALL_WORDS, root
@@ -28,7 +26,7 @@ NEVER_SAME = 0.85
 WIDTH = 256
 _MOST_KEPT = 60_000
 
-Likeness = NDArray[np.float32]
+Likeness: TypeAlias = "NDArray[np.float32]"
 """A row for each asked word, a column for each word of a place: 1 for the same word, 0 for one that has nothing to do
 with it."""
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tablewright.arrays import NDArray, np
 from tablewright.extraction.meaning import Likeness, Vocabulary
 from tablewright.extraction.passages import Passages, Sentence, passages
 

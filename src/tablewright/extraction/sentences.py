@@ -10,9 +10,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tablewright.arrays import NDArray, np
 from tablewright.extraction.about import mentions
 from tablewright.extraction.coverage import ALIKE, NEARBY, SAME, Coverage, coverage
 from tablewright.extraction.kinds import UNSURE, typed

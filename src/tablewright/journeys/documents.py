@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
 
+from tablewright.arrays import np
 from tablewright.corpus.annotate.annotate import is_sound
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.ingest import Reading, Watch, serialised

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import httpx2
-import numpy as np
-from numpy.typing import NDArray
 
+from tablewright.arrays import NDArray, np
 from tablewright.errors import BadSetting, ModelRefused, ModelUnavailable
 from tablewright.table.usage import Usage, spend
 
-Vectors: TypeAlias = NDArray[np.float32]
+Vectors: TypeAlias = "NDArray[np.float32]"
 """One row for each text, each of length 1 (or 0 for a text without any known word)."""
 
 OPENAI_URL = "https://api.openai.com/v1"

@@ -16,15 +16,13 @@ from typing import Any, NamedTuple, Self
 import httpx2
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.profiles import ModelProfile, merge_profile
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadSetting, ModelRefused
+from tablewright.extras import need
 from tablewright.models import catalog
 from tablewright.models.layer import Layer
-from tablewright.models.lean import make_lean
 from tablewright.models.providers import OLDER_TOKEN_LIMIT
 from tablewright.models.spec import PATIENCE_HERE, Access
 
@@ -46,7 +44,7 @@ def local(argument: str, access: Access) -> Model:
         head = opened.read(HEAD)
     if not head.startswith(b"GGUF"):
         raise BadSetting(f"{file} is not a GGUF model.", advice="Models for llama.cpp end in .gguf.")
-    llama_cpp()
+    need("local", "A model on this machine")
     window = access.window or min(WINDOW, trained_window(head) or WINDOW)
     return LocalModel(file, access.patience(PATIENCE_HERE), window)
 
@@ -140,6 +138,11 @@ class LocalModel(Layer):
             SERVERS.give_back(self._server)
 
     def _chat(self, address: str, key: str, client: httpx2.AsyncClient | None) -> Model:
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+        from tablewright.models.lean import make_lean
+
         provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", api_key=key, http_client=client)
         make_lean(provider.client)
         profile = merge_profile(OLDER_TOKEN_LIMIT, ModelProfile(context_window=self._server.window))
@@ -200,7 +203,7 @@ SERVERS = Servers()
 
 
 def start(file: Path, window: int) -> Server:
-    llama = llama_cpp()
+    llama = import_module("xllamacpp")
     key = secrets.token_urlsafe()  # else every page open in a browser of this machine could ask it
     params = llama.CommonParams()
     params.model.path = str(file)
@@ -217,15 +220,6 @@ def start(file: Path, window: int) -> Server:
             f"llama.cpp cannot load {file.name}: {error}",
             advice="It may be damaged, of a kind this version does not know, or too large for the memory.",
         ) from error
-
-
-def llama_cpp() -> Any:
-    try:
-        return import_module("xllamacpp")
-    except ImportError:
-        raise BadSetting(
-            "Local models need llama.cpp, which is not installed.", advice="Run: pip install 'tablewright[local]'"
-        ) from None
 
 
 def cores() -> int:

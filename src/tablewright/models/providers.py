@@ -1,23 +1,22 @@
 """The providers that are reached over the network. Each function is an entry point of `tablewright.models`.
 
-The packages of Anthropic and Google are imported where they are used: they take most of a second each.
+The package of each is an extra, and imported where it is used: they take most of a second each.
 """
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from pydantic_ai.models import Model
-from pydantic_ai.models.ollama import OllamaModel
-from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.providers.ollama import OllamaProvider
-from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import CacheConfig, ModelSettings
 
-from tablewright.models.lean import make_lean
+from tablewright.extras import need
 from tablewright.models.spec import PATIENCE_HERE, Access, checked_url, key
+
+if TYPE_CHECKING:
+    from pydantic_ai.models.openai import OpenAIChatModel
 
 COMPATIBLE = "openai-compatible"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
@@ -29,6 +28,12 @@ saves: nobody asks about it twice. Other providers keep prompts without being as
 
 
 def openai(name: str, access: Access) -> Model:
+    need("openai", f"The model openai:{name}")
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    from tablewright.models.lean import make_lean
+
     settings = ModelSettings(timeout=access.patience())
     if access.base_url:
         return compatible(name, checked_url(access.base_url), access.api_key, settings)
@@ -39,6 +44,11 @@ def openai(name: str, access: Access) -> Model:
 
 def compatible(name: str, base_url: str, api_key: str, settings: ModelSettings) -> OpenAIChatModel:
     """OPENAI_API_KEY stays out of it: a key for OpenAI is nobody else's business."""
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    from tablewright.models.lean import make_lean
+
     provider = OpenAICompatibleProvider(COMPATIBLE, base_url=base_url, api_key=api_key or None)
     make_lean(provider.client)
     thinks = (provider.model_profile(name) or {}).get("supports_thinking", False)
@@ -46,6 +56,12 @@ def compatible(name: str, base_url: str, api_key: str, settings: ModelSettings) 
 
 
 def ollama(name: str, access: Access) -> Model:
+    need("openai", f"The model ollama:{name}")
+    from pydantic_ai.models.ollama import OllamaModel
+    from pydantic_ai.providers.ollama import OllamaProvider
+
+    from tablewright.models.lean import make_lean
+
     url = access.base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA_URL
     provider = OllamaProvider(base_url=checked_url(url), api_key=access.api_key or None)
     make_lean(provider.client)
@@ -53,6 +69,7 @@ def ollama(name: str, access: Access) -> Model:
 
 
 def anthropic(name: str, access: Access) -> Model:
+    need("anthropic", f"The model anthropic:{name}")
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
@@ -65,6 +82,7 @@ def anthropic(name: str, access: Access) -> Model:
 
 
 def google(name: str, access: Access) -> Model:
+    need("google", f"The model google:{name}")
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 

@@ -28,6 +28,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, literal, make_u
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 
 from tablewright.errors import BadSetting, Cancelled, StoreError, Unreachable
+from tablewright.extras import need
 from tablewright.secrets import masked
 from tablewright.store.home import make_private_file
 from tablewright.store.migrations import migrate
@@ -304,6 +305,7 @@ def make_engine(url: str) -> Engine:
         prepare_sqlite(engine)
         return engine
     if parsed.get_backend_name() in ("postgresql", "postgres"):
+        need("postgres", "A PostgreSQL database")
         return create_engine(
             parsed.set(drivername="postgresql+psycopg"),
             pool_size=READERS + STREAMERS + POSTGRES_WRITERS,

@@ -13,11 +13,10 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, delete, insert, or_, select, update
 from sqlalchemy import Row as Record
 
+from tablewright.arrays import NDArray, np
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.audit import note

@@ -14,10 +14,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
+from tablewright.arrays import NDArray, np
 from tablewright.store import schema
 from tablewright.store.parts import SHIFT, grown, in_batches
 from tablewright.store.words import code_of, words_of
@@ -31,7 +30,7 @@ HEADING = 1
 MOST_OFTEN = 255
 READ_AT_ONCE = 500
 
-Positions: TypeAlias = NDArray[np.int64]
+Positions: TypeAlias = "NDArray[np.int64]"
 Ranked: TypeAlias = list[tuple[int, float]]
 
 

@@ -9,19 +9,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, insert, select
 
+from tablewright.arrays import NDArray, np
 from tablewright.store import schema
 from tablewright.store.dialect import insert_many
 from tablewright.store.parts import SHIFT, grown, in_batches
 from tablewright.store.text_index import Positions, Ranked, best, is_among
 
 Target: TypeAlias = Literal["segment", "summary", "fact"]
-Half: TypeAlias = NDArray[np.float16]
-Full: TypeAlias = NDArray[np.float32]
-Words: TypeAlias = NDArray[np.uint64]
+Half: TypeAlias = "NDArray[np.float16]"
+Full: TypeAlias = "NDArray[np.float32]"
+Words: TypeAlias = "NDArray[np.uint64]"
 """Bits, 64 in each."""
 
 COMPARED_ALL = 30_000
@@ -58,7 +57,7 @@ class Block:
         return len(self.ids)
 
 
-Part: TypeAlias = tuple[Block, Positions | None]
+Part: TypeAlias = "tuple[Block, Positions | None]"
 """Some rows of a block, or all."""
 
 

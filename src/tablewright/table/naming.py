@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 
 from tablewright.errors import UsageError
+from tablewright.extras import need
 
 JOINERS = "\u200c\u200d"
 """Which belong to the spelling of words in some scripts, and to emoji."""
@@ -49,6 +50,7 @@ def appearances(name: str) -> frozenset[str]:
 
 def skeleton(text: str) -> str:
     """Each character in the place of which Unicode lists others that look like it, by one of them."""
+    need("server", "Adding users")
     from confusable_homoglyphs.confusables import confusables_data  # a megabyte, for those who add users
 
     def alike(character: str) -> list[str]:

@@ -161,13 +161,13 @@ def test_without_pyarrow_the_way_to_install_it_is_said(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['pyarrow'] = None\n"
         "from pathlib import Path\n"
-        "from tablewright.errors import BadFile\n"
+        "from tablewright.errors import MissingExtra\n"
         "from tablewright.table.files import read_table\n"
         "try:\n    read_table(Path(sys.argv[1]))\n"
-        "except BadFile as error:\n    sys.exit(str(error))\n"
+        "except MissingExtra as error:\n    sys.exit(str(error))\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
-    assert done.stderr.strip().endswith('Install it: pip install "tablewright[parquet]".')
+    assert done.stderr.strip().endswith("Run `pip install 'tablewright[parquet]'`.")
 
 
 class Drip(io.StringIO):

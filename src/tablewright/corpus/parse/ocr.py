@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
+from tablewright import extras
 from tablewright.corpus.parse.layout import Word
 
 SURE = 0.5
 SECONDS = 75.0
 """For the images of one file: what was read by then is kept, rather than all lost at the limit of time."""
-HOW_TO_INSTALL = "To read images, install tablewright[ocr]."
+HOW_TO_INSTALL = f"To read images, run `{extras.command('ocr')}`."
 
 
 @cache
 def is_installed() -> bool:
-    return all(find_spec(module) is not None for module in ("rapidocr", "onnxruntime"))
+    return extras.is_installed("ocr")
 
 
 def advice() -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.doors.cli.root import app, with_app
+from tablewright.extras import need
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -37,6 +38,7 @@ def mcp(
     An assistant starts it by itself and speaks to it over stdin and stdout; with --http it serves /mcp on a port. It
     changes no table without `decide_proposal`, and reads no file outside of --files.
     """
+    need("server", "Serving MCP tools")
     from tablewright.doors.cli import output
     from tablewright.doors.mcp.server import PATH, create_server, http_app, serve_http, serve_stdio
 

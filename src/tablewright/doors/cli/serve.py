@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.doors.cli.root import app, with_app
+from tablewright.extras import need
 
 if TYPE_CHECKING:
     from tablewright.app import Tablewright
@@ -27,6 +28,7 @@ def serve(
     On this machine alone no token is needed until there is one. Any other address, and any public name, needs
     TABLEWRIGHT_TOKEN or a user (`tablewright users add`).
     """
+    need("server", "The page and the REST API")
     from tablewright.doors.server.run import serve as run
 
     log = logging.getLogger("tablewright.server")

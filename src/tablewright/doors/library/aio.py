@@ -27,7 +27,7 @@ from tablewright.table.model import Field
 from tablewright.table.research import ResearchRequest
 
 if TYPE_CHECKING:
-    from tablewright.app import Strategy
+    from tablewright.app import RowFunction, Strategy
 
 __all__ = ["ask", "enrich", "extract", "find", "research", "transform"]
 
@@ -39,14 +39,14 @@ async def enrich(
     data: Data | TableResult,
     fields: Fields,
     *,
-    strategy: str | Strategy = "",
+    strategy: str | Strategy | RowFunction = "",
     params: Mapping[str, str] | None = None,
     documents: Paths = (),
     key: str = "",
     max_rows: int | None = None,
     **options: Unpack[Options],
 ) -> TableResult:
-    """Fills columns of rows from the web, from `documents`, by a formula, or by a strategy of your own.
+    """Fills columns of rows from the web, from `documents`, by a formula, or by a strategy or function of your own.
 
     `data` is a path, a DataFrame, an Arrow table, a list of dictionaries, or what another verb returned. `key` names
     the column that says what a row is about; without it the first text column does.
@@ -139,7 +139,7 @@ async def fill(
     table_id: str,
     fields: Sequence[Field],
     data: Any,
-    strategy: str | Strategy = "",
+    strategy: str | Strategy | RowFunction = "",
     *,
     usual: str = "",
     params: Mapping[str, str] | None = None,

@@ -21,7 +21,7 @@ from tablewright.settings import Settings, load_settings
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from tablewright.app import SearchProvider
+    from tablewright.app import SearchFunction, SearchProvider
 
 
 class Options(TypedDict, total=False):
@@ -29,7 +29,7 @@ class Options(TypedDict, total=False):
     with it. All else is a setting, as in docs/settings.md; what is not said here is taken from the environment."""
 
     model: str | Model
-    search: str | SearchProvider
+    search: str | SearchProvider | SearchFunction
     home: str | os.PathLike[str]
     settings: Settings
     progress: bool

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from tablewright.doors.server.errors import NotLoggedIn
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import BadSetting
+from tablewright.extras import need
 from tablewright.settings import Settings
 
 BEGIN = "/login/oidc"
@@ -87,12 +88,7 @@ class OidcLogin:
             )
         if not self._client_id:
             raise BadSetting("oidc_issuer is set, but oidc_client_id is not.", advice="The provider gives you one.")
-        try:
-            import authlib  # noqa: F401
-        except ImportError:
-            raise BadSetting(
-                "Signing in with a provider needs an extra package.", advice="pip install 'tablewright[oidc]'"
-            ) from None
+        need("oidc", "Signing in with a provider")
 
     # ── there ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
-import pypdfium2
-
+from tablewright.extras import is_installed, lazy
 from tablewright.sources.read.characters import lines, one_line
 from tablewright.sources.read.reading import MAX_CHARS, Reading, Unreadable
+
+if TYPE_CHECKING:
+    import pypdfium2
+else:
+    pypdfium2 = lazy("pypdfium2", "documents")
 
 MAX_PAGES = 2_000
 _HYPHEN_AT_LINE_END = "\ufffe"
@@ -18,6 +23,8 @@ _one_at_a_time = threading.Lock()
 
 
 def read_pdf(body: bytes) -> Reading:
+    if not is_installed("documents"):
+        raise Unreadable("is a PDF, which only the extra 'documents' can read")
     with _one_at_a_time:
         return _read(body)
 

@@ -6,8 +6,10 @@ as `cls(argument, api_key, client)`. In "searxng:http://localhost:8888" the entr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import httpx2
 
@@ -17,6 +19,8 @@ from tablewright.sources.source import Hit, Query
 
 GROUP = "tablewright.search"
 
+SearchFunction: TypeAlias = "Callable[[str], Iterable[Hit] | Awaitable[Iterable[Hit]]]"
+
 
 class SearchProvider(Protocol):
     name: str
@@ -24,6 +28,20 @@ class SearchProvider(Protocol):
     async def search(self, query: Query) -> Sequence[Hit]:
         """One request. Raises SearchError, which says whether trying again may help; nothing found is empty."""
         ...
+
+
+class FunctionSearch:
+    """A plain function as a provider: it takes the words, and returns hits; it may be `async`."""
+
+    def __init__(self, function: SearchFunction) -> None:
+        self._function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    async def search(self, query: Query) -> Sequence[Hit]:
+        if inspect.iscoroutinefunction(self._function):
+            return list(await self._function(query.text))
+        found: Any = await asyncio.to_thread(self._function, query.text)
+        return list(await found if inspect.isawaitable(found) else found)
 
 
 class NoSearch:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.errors import BadFile
+from tablewright.extras import need
 from tablewright.table.files.grid import Batch, Grid, survey
 from tablewright.table.files.incoming import Incoming
 from tablewright.table.files.limits import BATCH_CELLS, MAX_COLUMNS
@@ -15,13 +16,10 @@ from tablewright.table.files.native_column import NativeColumn, header_text, is_
 
 def import_pyarrow() -> tuple[Any, Any]:
     """Imported when first needed: it is an extra, and takes 0.2 s."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise BadFile(
-            "Reading and writing Parquet needs pyarrow.", advice='Install it: pip install "tablewright[parquet]".'
-        ) from None
+    need("parquet", "Reading or writing Parquet")
+    import pyarrow
+    import pyarrow.parquet
+
     return pyarrow, pyarrow.parquet
 
 

@@ -1,0 +1,153 @@
+"""The core works with none of the extras installed, stays small, and names the extra that something takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tablewright.extras import MODULES
+from tests.patience import PATIENCE
+
+ROOT = Path(__file__).parents[1]
+MOST_PACKAGES = 60
+
+WITHOUT = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in BLOCKED or name in ("google.genai", "opentelemetry.sdk"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
+"""Before a program: nothing but the core can be imported."""
+
+PROGRAM = """
+import json
+import tablewright as tw
+
+for name in tw.__all__:
+    getattr(tw, name)
+
+
+def doubled(row):
+    return {"Twice": row["Word"] * 2}
+
+
+def problem(work):
+    try:
+        work()
+    except tw.MissingExtra as error:
+        return str(error)
+
+
+rows = [{"Word": "ab", "Price": 2, "Count": 3}]
+columns = {"Sum:number": "{Price} * {Count}"}
+told = {
+    "sum": tw.enrich(rows, columns, home="kept").column("Sum"),
+    "twice": tw.enrich(rows, {"Twice": "Say it twice."}, strategy=doubled).column("Twice"),
+    "page": problem(lambda: tw.enrich(rows, {"Maker": "Who makes {Word}?"}, search="sample")),
+    "documents": problem(lambda: tw.ask(".", "What is it?")),
+}
+for model in ("openai", "ollama", "anthropic", "google"):
+    told[model] = problem(lambda: tw.research("What is it?", model=f"{model}:name", model_api_key="k", search="sample"))
+print(json.dumps(told))
+"""
+
+
+@cache
+def core() -> frozenset[str]:
+    """The names of all packages that `pip install tablewright` brings, here."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found: set[str] = set()
+    waiting = [Requirement(line) for line in project["dependencies"]]
+    seen = set()
+    while waiting:
+        each = waiting.pop()
+        name = canonicalize_name(each.name)
+        if (name, *sorted(each.extras)) in seen:
+            continue
+        seen.add((name, *sorted(each.extras)))
+        try:
+            needed = [Requirement(line) for line in requires(name) or ()]
+        except PackageNotFoundError:
+            pytest.fail(f"{name} is a dependency, and not installed here.")
+        found.add(name)
+        extras = ["", *each.extras]
+        waiting += [
+            need for need in needed if need.marker is None or any(need.marker.evaluate({"extra": of}) for of in extras)
+        ]
+    return frozenset(found)
+
+
+def run_with_the_core(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    ours = {*core(), "tablewright", "pip", "setuptools"}
+    blocked = {
+        module
+        for module, owners in packages_distributions().items()
+        if not {canonicalize_name(owner) for owner in owners} & ours
+    }
+    start = f"BLOCKED = {sorted(blocked)!r}\n{WITHOUT}"
+    command = [sys.executable, "-c", start + program]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def test_the_core_has_few_packages() -> None:
+    assert len(core()) + 1 <= MOST_PACKAGES, sorted(core())
+    assert not core() & {"fastapi", "nicegui", "numpy", "openai", "anthropic", "google-genai", "pypdfium2"}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    done = run_with_the_core(PROGRAM, tmp_path_factory.mktemp("core"))
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_the_core_fills_a_table_by_a_formula_and_by_a_function(told: dict[str, Any]) -> None:
+    assert told["sum"] == [6]
+    assert told["twice"] == ["abab"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "extra"),
+    [
+        ("page", "documents"),
+        ("documents", "documents"),
+        ("openai", "openai"),
+        ("ollama", "openai"),
+        ("anthropic", "anthropic"),
+        ("google", "google"),
+    ],
+)
+def test_an_error_names_the_extra_and_its_command(told: dict[str, Any], asked: str, extra: str) -> None:
+    assert told[asked].endswith(
+        f"needs the extra '{extra}', which is not installed. Run `pip install 'tablewright[{extra}]'`."
+    )
+
+
+def test_serving_without_the_server_says_what_it_takes(tmp_path: Path) -> None:
+    program = "sys.argv = ['tablewright', 'serve', '--port', '0']\nfrom tablewright.doors.cli import main\nmain()"
+    done = run_with_the_core(program, tmp_path)
+    assert done.returncode == 2
+    assert "pip install 'tablewright[server]'" in " ".join(done.stderr.split())
+
+
+def test_every_extra_is_declared_and_a_part_of_all() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = project["optional-dependencies"]
+    assert declared.keys() - {"all", "dev"} == MODULES.keys()
+    (everything,) = map(Requirement, declared["all"])
+    assert everything.extras == MODULES.keys()
