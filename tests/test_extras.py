@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
-from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,12 @@ sys.meta_path.insert(0, Missing())
 """Before a program: nothing but the core can be imported."""
 
 PROGRAM = """
-import json
+import asyncio, json
+from pathlib import Path
+
 import tablewright as tw
+from tablewright.doors.cli.demo import judged
+from tablewright.sample.model import RecordedModel
 
 for name in tw.__all__:
     getattr(tw, name)
@@ -62,50 +66,60 @@ told = {
 }
 for model in ("openai", "ollama", "anthropic", "google"):
     told[model] = problem(lambda: tw.research("What is it?", model=f"{model}:name", model_api_key="k", search="sample"))
+
+for module in OPENAI:
+    BLOCKED.discard(module)
+with RecordedModel() as model:
+    report, cells = asyncio.run(judged(Path("judged"), model.url))
+told["judged"] = {name: cell.value for name, cell in cells.items()}
 print(json.dumps(told))
 """
 
 
 @cache
-def core() -> frozenset[str]:
-    """The names of all packages that `pip install tablewright` brings, here."""
+def installed(*extras: str) -> frozenset[str]:
+    """The names of all packages that `pip install tablewright` brings, here, with these extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *(line for of in extras for line in project["optional-dependencies"][of])]
+    waiting = [Requirement(line) for line in lines]
     found: set[str] = set()
-    waiting = [Requirement(line) for line in project["dependencies"]]
-    seen = set()
+    seen: set[tuple[str, ...]] = set()
     while waiting:
         each = waiting.pop()
         name = canonicalize_name(each.name)
+        found.add(name)
         if (name, *sorted(each.extras)) in seen:
             continue
         seen.add((name, *sorted(each.extras)))
-        try:
-            needed = [Requirement(line) for line in requires(name) or ()]
-        except PackageNotFoundError:
-            pytest.fail(f"{name} is a dependency, and not installed here.")
-        found.add(name)
-        extras = ["", *each.extras]
+        needed = [Requirement(line) for line in requires(name) or ()]
         waiting += [
-            need for need in needed if need.marker is None or any(need.marker.evaluate({"extra": of}) for of in extras)
+            need
+            for need in needed
+            if need.marker is None or any(need.marker.evaluate({"extra": of}) for of in ("", *each.extras))
         ]
     return frozenset(found)
 
 
-def run_with_the_core(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    ours = {*core(), "tablewright", "pip", "setuptools"}
-    blocked = {
+def modules_beside(packages: frozenset[str]) -> set[str]:
+    """What can be imported here and belongs to none of the packages."""
+    ours = {*packages, "tablewright", "pip", "setuptools"}
+    return {
         module
         for module, owners in packages_distributions().items()
         if not {canonicalize_name(owner) for owner in owners} & ours
     }
-    start = f"BLOCKED = {sorted(blocked)!r}\n{WITHOUT}"
-    command = [sys.executable, "-c", start + program]
+
+
+def run_with_the_core(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    blocked = modules_beside(installed())
+    names = f"BLOCKED = {blocked!r}\nOPENAI = {blocked - modules_beside(installed('openai'))!r}\n"
+    command = [sys.executable, "-c", names + WITHOUT + program]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def test_the_core_has_few_packages() -> None:
-    assert len(core()) + 1 <= MOST_PACKAGES, sorted(core())
-    assert not core() & {"fastapi", "nicegui", "numpy", "openai", "anthropic", "google-genai", "pypdfium2"}
+    assert len(installed()) + 1 <= MOST_PACKAGES, sorted(installed())
+    assert not installed() & {"fastapi", "nicegui", "numpy", "openai", "anthropic", "google-genai", "pypdfium2"}
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +133,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_the_core_fills_a_table_by_a_formula_and_by_a_function(told: dict[str, Any]) -> None:
     assert told["sum"] == [6]
     assert told["twice"] == ["abab"]
+
+
+def test_with_a_model_pages_are_read_without_any_other_extra(told: dict[str, Any]) -> None:
+    assert told["judged"]["Kestrelworks / Customers"] == "businesses"
 
 
 @pytest.mark.parametrize(

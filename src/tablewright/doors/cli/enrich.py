@@ -440,6 +440,6 @@ async def print_result(tablewright: Tablewright, head: ProposalHead) -> None:
     rows = await tablewright.page(table.id, limit=PREVIEW)
     count = await tablewright.count(table.id)
     asked = {field.name for field in head.fields}
-    output.print_rows(f"{table.name} ({count:,} rows)", table, rows, first=asked)
+    output.print_rows(f"{table.name} ({output.many(count, 'row')})", table, rows, first=asked)
     if count > len(rows):
         output.say(f"… {count - len(rows):,} more rows.")

@@ -28,7 +28,7 @@ def serve(
     On this machine alone no token is needed until there is one. Any other address, and any public name, needs
     TABLEWRIGHT_TOKEN or a user (`tablewright users add`).
     """
-    need("server", "The page and the REST API")
+    need("server", "Serving the page and the REST API")
     from tablewright.doors.server.run import serve as run
 
     log = logging.getLogger("tablewright.server")
