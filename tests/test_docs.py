@@ -53,17 +53,17 @@ def python_examples(page: str) -> list[str]:
 
 def test_the_library_examples_run(tmp_path: Path) -> None:
     (example,) = python_examples("README.md")
-    first, second = python_examples("docs/library.md")
+    first, function, second = python_examples("docs/library.md")
     assert first.split() == example.replace("print(", "\nprint(", 1).split()
     done = subprocess.run(
-        [sys.executable, "-c", f"{example}\n{second}"],
+        [sys.executable, "-c", "\n".join((example, function, second))],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
-    told = ["[1987, 2009]", "Founded: 1987; 39 years ago, in Whitlow", "37.5"]
+    told = ["[1987, 2009]", "Founded: 1987; 39 years ago, in Whitlow", "[7, None]", "37.5"]
     assert done.stdout.splitlines() == told, done.stderr
 
 

@@ -194,12 +194,12 @@ class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, A
         """`search` and `model` are objects in place of those that the settings name; `search` may be a function. `door`
         is how whoever acts has come in: it stands in the audit log beside their name."""
         settings = settings or load_settings()
-        if search is not None and not hasattr(search, "search"):
-            from tablewright.sources.search.provider import FunctionSearch
-
-            search = FunctionSearch(search)
+        provider: SearchProvider | None = None
         if search is not None:
-            settings = replace(settings, search=search.name)
+            from tablewright.sources.search.provider import as_provider
+
+            provider = as_provider(search)
+            settings = replace(settings, search=provider.name)
         if model is not None:
             settings = replace(settings, model=f"{model.system}:{model.model_name}")
         if not settings.database_url:
@@ -208,10 +208,10 @@ class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, A
             store.database.patience = PATIENCE
             store.database.acting = Acting(actor=actor or whoami(), door=door)
             tablewright = cls(settings, store, actor or whoami(), stack)
-            if search is not None or model is not None:
+            if provider is not None or model is not None:
                 from tablewright.assembly import Given
 
-                tablewright._given = Given(search=search, model=model)
+                tablewright._given = Given(search=provider, model=model)
             try:
                 yield tablewright
             finally:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from rich.console import Console
 
 from tablewright.doors.cli import output
+from tablewright.errors import RunError
 from tablewright.table.model import Field, Row, Table, given
 
 
@@ -21,3 +24,22 @@ def test_the_columns_of_this_run_are_shown_before_those_of_others(
     shown = capsys.readouterr().out
     assert "Pet of the CEO" in shown
     assert "Founded" not in shown
+
+
+def test_messages_in_a_terminal_break_between_words_and_elsewhere_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = RunError(
+        "The search failed five times in a row, and nothing that was asked for could be looked up anywhere.",
+        kept="What was found before is kept in the proposal pfryx3kzuc.",
+        advice="Go on with `tablewright runs resume r74sez5ycw`, or with the same command, when the network is back.",
+    )
+    for terminal in (True, False):
+        written = io.StringIO()
+        console = Console(file=written, width=80, force_terminal=terminal, color_system=None)
+        monkeypatch.setattr(output, "stderr", lambda console=console: console)
+        output.print_error(error)
+        output.warn([error.advice])
+        output.say(error.what)
+        lines = written.getvalue().splitlines()
+        assert all(len(line) <= 80 for line in lines) == terminal
+        assert " ".join(written.getvalue().split()) == f"Error: {error} Note: {error.advice} {error.what}"
+        assert len(lines) == (9 if terminal else 5)

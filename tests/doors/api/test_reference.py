@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import runpy
 from functools import cache
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from tablewright.doors.api.routes import router
+from tests.doors.api.using import Api
 
 ROOT = Path(__file__).parents[3]
 
@@ -65,3 +68,13 @@ def test_what_costs_money_can_be_asked_for_once() -> None:
         "/research/{research_id}/questions",
         "/shortlists/{shortlist_id}/turns",
     }
+
+
+def test_every_server_has_the_page_about_its_api(api: Api) -> None:
+    answer = api.client.get("/docs")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "script" not in answer.headers["content-security-policy"]
+    for path in openapi()["paths"]:
+        assert html.escape(path) in answer.text
+    targets = set(re.findall(r'id="([\w-]+)"', answer.text))
+    assert set(re.findall(r'href="#([\w-]+)"', answer.text)) <= targets

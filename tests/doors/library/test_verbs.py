@@ -69,6 +69,20 @@ def test_a_strategy_that_is_an_object_fills_rows_in_memory(scored: tw.TableResul
     assert scored.report["fields"][0]["name"] == "Score"
 
 
+def test_a_plain_function_is_a_strategy() -> None:
+    async def prices(row: dict[str, object]) -> object:
+        known = {"Pen": {"Net:": 1, "Net": "2.50 EUR"}, "Ink": [tw.Finding(field="Net", value=3, confidence=0.5)]}
+        return known.get(str(row["Item"]), "dear")
+
+    rows = [*SALES, {"Item": "Nib"}]
+    table = tw.enrich(rows, ["Net:number"], strategy=prices, attempts=1, progress=False)  # type: ignore[arg-type]
+    assert table.column("Net") == [2.5, 3, None]
+    assert table.cell(1, "Net").confidence == 0.5
+    refused = table.cell(2, "Net")
+    assert refused.reason == "error"
+    assert "prices returned str for a row" in (refused.error or "")
+
+
 def test_evidence_is_a_row_for_each_source_and_says_why_a_cell_is_empty(scored: tw.TableResult) -> None:
     pen, ink = scored.evidence()
     assert (pen["key"], pen["column"], pen["value"], pen["page"]) == ("Pen", "Score", 5, 2)

@@ -199,18 +199,27 @@ MEDIA = {
 }
 
 
+WARNING_HEADER = "Tablewright-Warning"
+
+
 async def file_answer(name: str, format: str, write: Callable[[Path], Awaitable[Any]]) -> FileResponse:
-    """A file that is written for this answer, sent piece by piece as a download, and then removed."""
+    """A file that is written for this answer, sent piece by piece as a download, and then removed. What should be known
+    of it (`warnings` of what `write` returns) is in a header."""
     folder = tempfile.TemporaryDirectory(prefix="tablewright-")
     path = Path(folder.name) / f"file.{format}"
     try:
-        await write(path)
+        written = await write(path)
     except BaseException:
         folder.cleanup()
         raise
     clean = "".join(each if each.isprintable() and each not in '/\\"' else "_" for each in name)[:100] or "table"
+    warnings = " ".join(getattr(written, "warnings", ()))
     return FileResponse(
-        path, media_type=MEDIA[format], filename=f"{clean}.{format}", background=BackgroundTask(folder.cleanup)
+        path,
+        media_type=MEDIA[format],
+        filename=f"{clean}.{format}",
+        headers={WARNING_HEADER: warnings} if warnings else None,
+        background=BackgroundTask(folder.cleanup),
     )
 
 

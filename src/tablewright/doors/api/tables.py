@@ -212,7 +212,8 @@ async def export_table(
     ] = False,
     cost: Annotated[bool, Query(description="Add what the cells of each asked column cost.")] = False,
 ) -> FileResponse:
-    """The whole table as a file. Texts that a spreadsheet would take for a formula are written so that it does not."""
+    """The whole table as a file. Texts that a spreadsheet would take for a formula are written so that it does not.
+    Where values in it are stale or flagged, the header `Tablewright-Warning` says so."""
     table = await seen_table(visit, table_id)
     return await file_answer(
         table.name,

@@ -86,24 +86,27 @@ def show_error(error: TablewrightError) -> None:
 def print_error(error: TablewrightError) -> None:
     console = stderr()
     start = Text("") if isinstance(error, Cancelled) else Text("Error: ", style="bold red")
-    console.print(start + plain(error.what, 2_000), highlight=False, soft_wrap=True)
+    print_sentences(console, start + plain(error.what, 2_000))
     for line in (error.kept, error.advice):
         if line:
-            console.print(plain(line, 2_000), highlight=False, soft_wrap=True)
+            print_sentences(console, plain(line, 2_000))
 
 
 def warn(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        stderr().print(Text("Note: ", style="yellow") + plain(sentence, 500), highlight=False, soft_wrap=True)
+        print_sentences(stderr(), Text("Note: ", style="yellow") + plain(sentence, 500))
 
 
 def say(text: str) -> None:
-    stderr().print(plain(text, 2_000), highlight=False, soft_wrap=True)
+    print_sentences(stderr(), plain(text, 2_000))
 
 
 def print_prose(text: str, limit: int, *, indent: int = 0, style: str = "") -> None:
-    """Sentences. In a terminal their lines break between words; elsewhere each stays one line, so that it is found."""
-    console, content = stdout(), plain(text, limit)
+    print_sentences(stdout(), plain(text, limit), indent=indent, style=style)
+
+
+def print_sentences(console: Console, content: Text, *, indent: int = 0, style: str = "") -> None:
+    """In a terminal their lines break between words; elsewhere each stays one line, so that it is found."""
     if console.is_terminal:
         console.print(Padding.indent(content, indent), style=style, highlight=False)
     else:

@@ -27,6 +27,9 @@ def recheck(
         list[int] | None, typer.Option("--row", min=1, help="Only the row of this number; repeatable.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Look, but flag nothing.")] = False,
+    search: Annotated[
+        str, typer.Option("--search", help="`sample` for pages of the sample world, instead of TABLEWRIGHT_SEARCH.")
+    ] = "",
     json: Json = False,
 ) -> None:
     """Ask for the cited pages again, and flag the cells whose quotes are gone.
@@ -52,7 +55,7 @@ def recheck(
             finally:
                 loop.remove_signal_handler(signal.SIGINT)
 
-    done = with_app(work)
+    done = with_app(work, {"search": search})
     if json:
         supported, changed = done.count("supported"), done.count("changed")
         output.print_json(

@@ -16,6 +16,7 @@ from starlette.routing import Route, compile_path
 from starlette.types import Receive, Scope, Send
 
 from tablewright.app import Tablewright
+from tablewright.doors.api.reference import router as reference
 from tablewright.doors.api.routes import router as api
 from tablewright.doors.server.entrance import Entrance
 from tablewright.doors.server.guard import Guard
@@ -87,6 +88,7 @@ def create_app(
     else:
         app.include_router(login_routes(entrance, limits))
     app.include_router(api, prefix="/api/v1")
+    app.include_router(reference)
     if pages:
         from tablewright.doors.web.pages import mount  # what the pages stand on takes seconds to import
 
@@ -117,7 +119,7 @@ class Nowhere:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         allowed = {method for path, methods in self._known if path.match(scope["path"]) for method in methods}
         if not allowed:
-            raise NotFound("The API has nothing there.", advice="/api/v1/openapi.json has all that it has.")
+            raise NotFound("The API has nothing there.", advice="/docs has all that it has.")
         listed = ", ".join(sorted(allowed))
         raise HTTPException(405, f"{scope['method']} cannot be done there, only {listed}.", {"Allow": listed})
 

@@ -28,7 +28,7 @@ PAGES = "; ".join(
     )
 )
 PLAIN = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-"""For what has no scripts: the login, and data that a browser might take for a page."""
+"""For what has no scripts: the login, the page about the API, and data that a browser might take for a page."""
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
@@ -48,7 +48,7 @@ API = "/api/"
 def protect(headers: MutableHeaders, path: str) -> None:
     for name, value in ALWAYS.items():
         headers[name] = value
-    plain = path.startswith(API) or path == "/login" or path.startswith("/login/")
+    plain = path.startswith((API, "/login/")) or path in ("/login", "/docs")
     headers["Content-Security-Policy"] = PLAIN if plain else PAGES
     if not is_library(path):
         headers["Cache-Control"] = "no-store"

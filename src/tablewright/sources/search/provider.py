@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import httpx2
 
@@ -22,6 +22,7 @@ GROUP = "tablewright.search"
 SearchFunction: TypeAlias = "Callable[[str], Iterable[Hit] | Awaitable[Iterable[Hit]]]"
 
 
+@runtime_checkable
 class SearchProvider(Protocol):
     name: str
 
@@ -42,6 +43,10 @@ class FunctionSearch:
             return list(await self._function(query.text))
         found: Any = await asyncio.to_thread(self._function, query.text)
         return list(await found if inspect.isawaitable(found) else found)
+
+
+def as_provider(given: SearchProvider | SearchFunction) -> SearchProvider:
+    return given if isinstance(given, SearchProvider) else FunctionSearch(given)
 
 
 class NoSearch:
