@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.decisions.figures import unproved, work_out, work_out_all
+from tablewright.decisions.figures import unproved, work_out
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,3 @@ def test_a_calculation_with_foreign_figures_or_code_is_refused(calculation: str)
 )
 def test_a_figure_may_be_written_in_another_form_but_not_added(said: str, text: str, strange: list[str]) -> None:
     assert unproved(said, (text,)) == strange
-
-
-def test_a_calculation_may_go_on_from_the_result_of_another() -> None:
-    results, problem = work_out_all(["120 * 12", "1440 - 1,200"], ["120 a month, 1,200 a year"])
-    assert (results, problem) == ([1440, 240], "")
-    assert work_out_all(["120 * 12", "1441 - 1200"], ["120 a month, 1,200 a year"])[1]

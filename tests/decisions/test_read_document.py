@@ -64,6 +64,20 @@ def test_what_is_stated_is_stated_whatever_was_calculated() -> None:
     assert found.basis == "stated"
 
 
+def due(value: str, calculation: str) -> RowReading:
+    bill = Retrieved(origin="d2", kind="document", title="Bill", text="Bill of 4 March 2026\nTerms: 30 days net\n")
+    reading = RowToRead(subject=Subject(name=""), fields=(parse_field("Due:date=When is it due?"),), sources=(bill,))
+    said = {"value": value, "basis": "computed", "quotes": bill.text.splitlines(), "calculation": calculation}
+    return ReadDocument().check(reading, ReadDocument().prompt(reading).reply.model_validate({"Due": [said]}))
+
+
+def test_a_date_is_computed_from_a_date_and_a_period() -> None:
+    (found,) = due("2026-04-03", "2026-03-04 + 30 days").found["Due"]
+    assert (found.basis, found.converted_by) == ("computed", "2026-03-04 + 30 days")
+    with pytest.raises(Unusable, match="gives 2026-04-03, not '2026-04-04'"):
+        due("2026-04-04", "2026-03-04 + 30 days")
+
+
 @pytest.mark.parametrize(
     ("value", "calculation", "quotes", "problem"),
     [

@@ -44,7 +44,14 @@ READING, COMPOSING, GROUPING = "You fill cells of a table", "You answer a questi
 
 def plan(question: str, **values: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"say": "", "path": "", "queries": [], "of": [], "columns": [], "conditions": []}
-    empty |= {"aggregate": "", "aggregate_column": "", "group_by": "", "order_by": "", "descending": False}
+    empty |= {
+        "aggregate": "",
+        "aggregate_column": "",
+        "group_by": "",
+        "period": "",
+        "order_by": "",
+        "descending": False,
+    }
     return {
         "question": question,
         "language": "en",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -138,11 +139,13 @@ async def test_a_sum_is_said_in_the_words_of_the_plan_and_a_made_up_figure_is_no
         reply = await asked_of(tablewright, wie_viel)
         plain = (await asked_of(tablewright, erfunden)).answer
     total = sum(80 + number for number in range(1, LATE + 1))
-    assert reply.answer == f"{LATE} Belege von 2024 kosteten zusammen {figure(f'{total:,}', 'de')} EUR."
+    said, undecided = reply.answer.splitlines()
+    assert said == f"{LATE} Belege von 2024 kosteten zusammen {figure(f'{total:,}', 'de')} EUR."
+    assert undecided == "Nicht entschieden: undated (Date ist nicht angegeben)."
     assert reply.ledger is not None
     assert reply.ledger.said(reply.language) == f"{LATE} von 61 passen (receipts); 1 nicht lesbar; 1 unentschieden"
     assert "1 von 60 ließen sich nicht entscheiden" in reply.reason
-    assert plain.startswith("The sum of")
+    assert plain.startswith("Die Summe von")
 
 
 async def test_kinds_that_a_question_names_are_searched_first_and_the_reply_says_that_it_went_on(
@@ -217,6 +220,15 @@ async def test_before_very_many_documents_are_sorted_the_person_is_asked(
         assert sum(CLASSIFYING in prompt for prompt in prompts(endpoint)) == 1
 
 
+async def test_two_questions_at_once_fill_one_table_of_a_kind(library: Library, endpoint: Endpoint) -> None:
+    endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, SPENT: SPENT_PLAN})
+    async with library.with_model(endpoint).open() as tablewright:
+        await asyncio.gather(asked_of(tablewright, RECEIPTS), asked_of(tablewright, SPENT))
+        (table,) = await tablewright.tables()
+        names = {field.name for field in (await tablewright.table(table.id)).fields}
+    assert names == {"Document", "Title", "Item", "Total", "Date"}
+
+
 async def test_before_many_documents_are_read_the_person_is_asked(library: Library, endpoint: Endpoint) -> None:
     endpoint.otherwise = reader({RECEIPTS: TIRES_PLAN, "yes, do": plan("yes, do", action="go on")})
     library = library.with_model(endpoint)
@@ -268,7 +280,7 @@ async def test_what_cannot_be_verified_is_left_out_and_said(library: Library, en
 async def test_a_figure_that_follows_by_arithmetic_is_proved(library: Library, endpoint: Endpoint) -> None:
     endpoint.otherwise = reader({}, stating("Twice the pressure is 12 bar.", "Pump pressure: 6 bar", "6 * 2"))
     reply = await library.with_model(endpoint).ask("What is twice the pump pressure?")
-    assert reply.answer == "Twice the pressure is 12 bar. [source 1]"
+    assert reply.answer == "Twice the pressure is 12 bar. (calculated: 6 * 2) [source 1]"
     assert reply.citations[0].quote == "Pump pressure: 6 bar"
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tablewright.corpus.found import Stated
-from tablewright.decisions.plan_question import QuestionPlan, texts_for
+from tablewright.decisions.plan_question import Group, QuestionPlan, texts_for, wrong_with
 from tablewright.journeys.ask.query import Scope, Spellings, answer
+from tablewright.journeys.ask.tables import not_reckoned
 from tablewright.journeys.ask.things import Member
 from tablewright.table.corpus import Document
 from tablewright.table.model import column_key
@@ -63,3 +67,59 @@ def test_of_the_first_few_nobody_knows_where_it_belongs() -> None:
     assert [thing.title for thing in found.matches] == ["3", "4"]
     assert [each.reason for each in found.undecided] == ["date is not stated"]
     assert found.completeness == "incomplete"
+
+
+def test_dates_are_grouped_by_month_quarter_or_year_in_their_order() -> None:
+    def groups(period: str) -> list[tuple[str, int]]:
+        asked = plan(columns=["date"], aggregate="count", group_by="date", period=period)
+        _, aggregated = answer(asked, ORDERS, Spellings())
+        assert aggregated is not None
+        return [(group.key, group.count) for group in aggregated.groups if group.key]
+
+    assert groups("month") == [("2024-01", 1), ("2024-02", 2), ("2024-03", 1)]
+    assert groups("quarter") == [("2024 Q1", 4)]
+    assert groups("year") == [("2024", 4)]
+
+
+def test_what_was_computed_is_not_stated() -> None:
+    computed = Stated(
+        asked="due", label="due", value=typed("2024-03-31"), start=0, end=0, calculation="2024-03-01 + 30"
+    )
+    scope = Scope(
+        members=[replace(member("6"), values={"due": (computed,)}), member("7", due="2024-04-02"), member("8")]
+    )
+    unknown = [{"column": "due", "operator": "unknown", "values": []}]
+    found, _ = answer(plan(columns=["due"], conditions=unknown), scope, Spellings())
+    assert [thing.title for thing in found.matches] == ["6", "8"]
+
+
+def test_figures_that_code_does_not_read_are_left_to_a_reader() -> None:
+    races = Scope(members=[member("1", time="3:12.6"), member("2", time="3:40.4"), member("3")])
+    asked = plan(columns=["time"], aggregate="min", aggregate_column="time")
+    assert not_reckoned(asked, races, Spellings()) == {("1", 0), ("2", 0)}
+    assert not not_reckoned(plan(columns=["date"], aggregate="min", aggregate_column="date"), ORDERS, Spellings())
+
+
+GROUPS = {
+    "lease": Group(name="lease", columns=("Rent",)),
+    "T1": Group(name="T1", columns=("Flat", "Water"), fixed=True),
+}
+
+
+@pytest.mark.parametrize(
+    ("of", "columns", "problem"),
+    [
+        (["T1", "lease"], {"Flat": "Which flat is let?", "Water": "", "Area": "How large is it?"}, ""),
+        (["T1", "lease"], {"Flat": "", "Rent": ""}, ""),
+        (["T1", "lease"], {"Flat": "", "Water": ""}, "no column is read from lease"),
+        (["T1"], {"Area": "How large is it?"}, "there is no column 'Area'; T1 has: Flat, Water"),
+        (["lease"], {"Area": ""}, "the column 'Area' needs a question"),
+    ],
+)
+def test_a_plan_may_join_tables_with_documents_where_each_column_can_be_found(
+    of: list[str], columns: dict[str, str], problem: str
+) -> None:
+    shown = [{"name": name, "type": "text", "question": asks, "unit": ""} for name, asks in columns.items()]
+    made = plan(columns=[]).model_dump() | {"of": of, "columns": shown, "compare": True}
+    said = wrong_with(QuestionPlan.model_validate(made), GROUPS)
+    assert said.startswith(problem) if problem else said == ""

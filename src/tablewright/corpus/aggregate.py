@@ -17,6 +17,7 @@ from tablewright.table.files.csv_writer import CsvWriter
 from tablewright.table.files.names import free_name
 from tablewright.table.files.sheet import ShownColumn
 from tablewright.table.measures import Measure, in_unit
+from tablewright.table.messages import message
 from tablewright.table.model import Noun, Row, given
 from tablewright.table.text import cell_text
 
@@ -48,7 +49,9 @@ class Aggregated(Noun, frozen=True):
     reason: str
 
 
-def annotations_aggregate(found: Found, aggregate: Aggregate, of: str = "", group_by: str = "") -> Aggregated:
+def annotations_aggregate(
+    found: Found, aggregate: Aggregate, of: str = "", group_by: str = "", *, language: str = ""
+) -> Aggregated:
     groups: dict[str, list[Thing]] = {} if group_by else {"": list(found.matches)}
     names: dict[str, str] = {"": ""}
     if group_by:
@@ -69,9 +72,9 @@ def annotations_aggregate(found: Found, aggregate: Aggregate, of: str = "", grou
     made.sort(key=lambda group: (-group.count, group.key))
     gaps = []
     if missing:
-        gaps.append(f"{len(missing)} of {len(found.matches)} matches do not state {of}")
+        gaps.append(message("matches silent", language, count=len(missing), total=len(found.matches), column=of))
     if ungrouped := len(groups.get("", ())) if group_by else 0:
-        gaps.append(f"{ungrouped} of {len(found.matches)} matches do not state {group_by}")
+        gaps.append(message("matches silent", language, count=ungrouped, total=len(found.matches), column=group_by))
     completeness = "incomplete" if gaps else found.completeness
     reason = "; ".join(filter(None, (*gaps, found.reason)))
     return Aggregated(

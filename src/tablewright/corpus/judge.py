@@ -17,6 +17,7 @@ from msgspec import structs
 
 from tablewright.corpus.vocabulary import holds, squeezed, text_stems
 from tablewright.table.corpus import Comparator, Condition, Truth, Typed
+from tablewright.table.messages import message
 
 
 class Verdict(NamedTuple):
@@ -28,8 +29,6 @@ class Verdict(NamedTuple):
 
 
 MATCH, NO_MATCH = Verdict("match"), Verdict("no match")
-UNMARKED = "the question gives no unit; numbers were compared as they are written"
-TWO_WAYS = "values that can be read in two ways were taken in the usual one"
 
 
 def unstated(reason: str) -> Verdict:
@@ -60,75 +59,77 @@ def either(verdicts: Iterable[Verdict]) -> Verdict:
     return result
 
 
-def judge(value: Typed, condition: Condition) -> Verdict:
+def judge(value: Typed, condition: Condition, language: str = "") -> Verdict:
     """A value that can be read in two ways is taken in the usual one; where the other would decide otherwise, that is a
-    guess."""
-    verdict = decided(value, condition)
+    guess. Reasons and guesses are told in the language."""
+    verdict = decided(value, condition, language)
     other = other_reading(value)
-    if other is not None and decided(other, condition).truth != verdict.truth:
-        return verdict._replace(guess=TWO_WAYS)
+    if other is not None and decided(other, condition, language).truth != verdict.truth:
+        return verdict._replace(guess=message("two readings", language))
     return verdict
 
 
-def decided(value: Typed, condition: Condition) -> Verdict:
+def decided(value: Typed, condition: Condition, language: str) -> Verdict:
     comparator, wanted = condition.comparator, condition.values
     if comparator == "between":
-        return _between(value, wanted)
+        return _between(value, wanted, language)
     if comparator == "!=":
-        verdict = either(_judge(value, "=", each) for each in wanted)
+        verdict = either(_judge(value, "=", each, language) for each in wanted)
         turned: dict[Truth, Truth] = {"match": "no match", "no match": "match"}
         return verdict._replace(truth=turned.get(verdict.truth, verdict.truth))
     if len(wanted) == 1:
-        return _judge(value, comparator, wanted[0])
-    return either(_judge(value, comparator, each) for each in wanted)
+        return _judge(value, comparator, wanted[0], language)
+    return either(_judge(value, comparator, each, language) for each in wanted)
 
 
-def _between(value: Typed, wanted: Sequence[Typed]) -> Verdict:
+def _between(value: Typed, wanted: Sequence[Typed], language: str) -> Verdict:
     if len(wanted) != 2:
-        return unstated("a range needs two ends")
-    return both((_judge(value, ">=", wanted[0]), _judge(value, "<=", wanted[1])))
+        return unstated(message("two ends", language))
+    return both((_judge(value, ">=", wanted[0], language), _judge(value, "<=", wanted[1], language)))
 
 
-def _judge(value: Typed, comparator: Comparator, wanted: Typed) -> Verdict:
+def _judge(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
     if comparator == "contains":
         return MATCH if holds(value.raw, wanted.raw) else NO_MATCH
     if wanted.date and value.date:
-        return _compare(_days(value.date), comparator, _days(wanted.date))
+        return _compare(_days(value.date), comparator, _days(wanted.date), language)
     if wanted.si is not None:
-        return _measure(value, comparator, wanted)
+        return _measure(value, comparator, wanted, language)
     if wanted.number is not None and value.number is not None:
-        return _number(value, comparator, wanted)
+        return _number(value, comparator, wanted, language)
     if wanted.truth is not None and value.truth is not None:
         return MATCH if wanted.truth == value.truth else NO_MATCH
     if comparator != "=":
-        return unstated(f'"{value.raw}" is not a {"date" if wanted.date else "number"}')
+        return unstated(message("no date" if wanted.date else "no number", language, value=value.raw))
     if wanted.date or wanted.number is not None:
-        return MATCH if same_text(value.raw, wanted.raw) else unstated(f'"{value.raw}" cannot be compared')
+        is_same = same_text(value.raw, wanted.raw)
+        return MATCH if is_same else unstated(message("not comparable", language, value=value.raw))
     return MATCH if same_text(value.raw, wanted.raw) else NO_MATCH
 
 
-def _measure(value: Typed, comparator: Comparator, wanted: Typed) -> Verdict:
+def _measure(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
     if not wanted.base and value.base == "%":  # 92 percent as the plain ratio 0.92
         wanted = structs.replace(wanted, si=(wanted.si or 0.0) * 100, base="%")
     if value.si is None:
-        return unstated(f'"{value.raw}" has no unit' if value.number is not None else f'"{value.raw}" is not a number')
+        return unstated(message("no number" if value.number is None else "no unit", language, value=value.raw))
     if value.base != wanted.base:
-        return unstated(f'"{value.raw}" is not in {wanted.base}')
-    return _compare(_stretch(value.si, value.si_high), comparator, _stretch(wanted.si or 0.0, wanted.si_high))
+        return unstated(message("other unit", language, value=value.raw, unit=wanted.base))
+    stretches = _stretch(value.si, value.si_high), _stretch(wanted.si or 0.0, wanted.si_high)
+    return _compare(stretches[0], comparator, stretches[1], language)
 
 
-def _number(value: Typed, comparator: Comparator, wanted: Typed) -> Verdict:
+def _number(value: Typed, comparator: Comparator, wanted: Typed, language: str) -> Verdict:
     if wanted.currency and value.currency and wanted.currency != value.currency:
-        return unstated(f"it is in {value.currency}, and nothing is converted")
+        return unstated(message("other currency", language, currency=value.currency))
     stretches = _stretch(value.number or 0.0, value.high), _stretch(wanted.number or 0.0, wanted.high)
-    verdict = _compare(stretches[0], comparator, stretches[1])
-    return verdict._replace(guess=UNMARKED) if value.unit else verdict
+    verdict = _compare(stretches[0], comparator, stretches[1], language)
+    return verdict._replace(guess=message("no unit asked", language)) if value.unit else verdict
 
 
 Stretch = tuple[float, float] | tuple[str, str]
 
 
-def _compare(value: Stretch, comparator: Comparator, wanted: Stretch) -> Verdict:
+def _compare(value: Stretch, comparator: Comparator, wanted: Stretch, language: str) -> Verdict:
     (low, high), (first, last) = value, wanted
     if comparator == "=":
         inside, outside = _up_to(first, low) and _up_to(high, last), _below(high, first) or _below(last, low)
@@ -142,7 +143,8 @@ def _compare(value: Stretch, comparator: Comparator, wanted: Stretch) -> Verdict
         inside, outside = _up_to(first, low), _below(high, first)
     if inside or outside:
         return MATCH if inside else NO_MATCH
-    return unstated(f"{low} to {high} may be either" if low != high else f"{low} may be either")
+    said = message("to", language, low=low, high=high) if low != high else low
+    return unstated(message("may be either", language, value=said))
 
 
 def _up_to(one: float | str, other: float | str) -> bool:

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import unproved, work_out_all
+from tablewright.decisions.figures import unproved
 from tablewright.table.evidence import locate
 from tablewright.table.model import Noun
 from tablewright.table.text import shortened
@@ -24,10 +25,12 @@ sentences. Begin with the answer itself: the figure, the name, yes or no, the re
 where that is asked for. Say who or which document a statement is about where several are.
 
 For each `statement`:
-- `quotes`: the passages' words that it stands on, each with the number of its passage, copied exactly and as short as \
-will still show it. All figures, dates and amounts of the statement stand in its quotes.
+- `quotes`: the passages' words that it stands on, each with the number of its passage, copied exactly and as short \
+as will still show it. All figures, dates and amounts of the statement stand in its quotes.
 - `calculations`: for each figure that follows by arithmetic, the expression with the figures of the quotes, such as \
-"(1577 - 1200) / 1200 * 100"; else none.
+"(1577 - 1200) / 1200 * 100"; for each date that follows from a date and a period, "2026-03-04 + 30 days" (days, \
+weeks, months, years; "+ 3 * 1 year" for a term that was renewed three times); for days between two dates, \
+"2026-04-03 - 2026-03-04"; else none.
 - `contradiction`: true where it says that passages contradict each other about what is asked: name both sides, which \
 document says which, and quote both. Do not choose between them. A newer version that replaces an older one is no \
 contradiction: say which holds now.
@@ -90,6 +93,7 @@ class Statement(Noun, frozen=True):
     text: str
     quotes: tuple[Quote, ...]
     contradiction: bool = False
+    calculations: tuple[str, ...] = ()
 
 
 class TextAnswer(Noun, frozen=True):
@@ -142,7 +146,7 @@ class Compose:
         found: list[Statement] = []
         problems, left_out = [], []
         for said in reply.statements[:MOST]:
-            statement, problem = verified(said, asked.passages, asked.question)
+            statement, problem = verified(said, asked)
             if statement is None:
                 problems.append(problem)
                 left_out.append(shortened(said.statement, LONGEST))
@@ -165,7 +169,8 @@ class Compose:
         return TextAnswer()
 
 
-def verified(said: Said, passages: tuple[Passage, ...], question: str) -> tuple[Statement | None, str]:
+def verified(said: Said, asked: ToCompose) -> tuple[Statement | None, str]:
+    passages = asked.passages
     text = " ".join(clean(said.statement).split())[:LONGEST]
     if not text or gives_orders(text):
         return None, f"{shortened(text, 80)!r} is no statement."
@@ -179,16 +184,18 @@ def verified(said: Said, passages: tuple[Passage, ...], question: str) -> tuple[
         return None, f"{shortened(text, 80)!r} has no quote."
     if said.contradiction and len({(passages[each.passage].document_id, each.start) for each in quotes}) < 2:
         return None, f"{shortened(text, 80)!r}: a contradiction needs quotes of both sides."
-    texts = [question, *(f"{passages[quote.passage].shown_as}\n{around(quote, passages)}" for quote in quotes)]
-    results, problem = work_out_all(said.calculations, texts)
+    cited = (f"{passages[quote.passage].shown_as}\n{around(quote, passages)}" for quote in quotes)
+    texts = [asked.question, asked.today, *cited]
+    results, dates, problem = work_out_all(said.calculations, texts)
     if problem:
         return None, f"{shortened(text, 80)!r}: {problem}"
-    if missing := unproved(text, texts, results):
+    if missing := unproved(text, [*texts, *dates], results):
         return None, (
             f"{shortened(text, 80)!r}: {', '.join(missing)} neither stands in the quotes nor follows from "
             "`calculations`."
         )
-    return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction), ""
+    calculations = tuple(" ".join(each.split()) for each in said.calculations if each.strip())
+    return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction, calculations=calculations), ""
 
 
 def found_quote(quoted: PassageQuote, passages: tuple[Passage, ...]) -> tuple[Quote | None, str]:

@@ -7,20 +7,21 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.decisions.compose import MOST, harmless
+from tablewright.decisions.date_figures import work_out_all
 from tablewright.decisions.decision import Prompt, Unusable
-from tablewright.decisions.figures import unproved, work_out_all
+from tablewright.decisions.figures import unproved
 from tablewright.table.model import Noun
 from tablewright.table.text import shortened
 from tablewright.table.untrusted import WARNING, block, clean, gives_orders, question_block
 
 INSTRUCTIONS = f"""\
-You answer a question from tables that were read from somebody's own documents: one numbered row for each document, or \
-for each row of a table inside one. Answer in the language of the question, in one to six plain sentences; begin with \
-the answer itself: the figure, the names, yes or no.
+You answer a question from tables that were read from somebody's own documents: one numbered row for each document, \
+or for each row of a table inside one. Answer in the language of the question, in one to six plain sentences; begin \
+with the answer itself: the figure, the names, yes or no.
 
 For each `statement`, `rows` are the numbers of the rows that it stands on, and `calculations` the arithmetic of each \
-figure that no row has, with the rows' own figures ("1200 + 350"), or none. How many rows something holds for needs no \
-calculation.
+figure that no row has, with the rows' own figures ("1200 + 350", or for dates "2026-03-04 + 30 days" and "2026-04-03 \
+- 2026-03-04", which gives days), or none. How many rows something holds for needs no calculation.
 
 `listed`: where the question asks which, the numbers of exactly the rows that are meant; else none. `unsure`: rows of \
 which the tables do not say whether they are. `missing`: what would have to be known to answer, or "".
@@ -48,6 +49,7 @@ class ToConclude(Noun, frozen=True, gc=True):
 class ConcludedStatement(Noun, frozen=True):
     text: str
     rows: tuple[int, ...]
+    calculations: tuple[str, ...] = ()
 
 
 class Conclusion(Noun, frozen=True):
@@ -133,9 +135,10 @@ def verified(said: SaidOfRows, asked: ToConclude) -> tuple[ConcludedStatement | 
     if not rows:
         return None, f"{shortened(text, 80)!r} names no row that it stands on."
     texts = [asked.rows[place].text for place in rows] + [asked.question, asked.today]
-    results, problem = work_out_all(said.calculations, texts)
+    results, dates, problem = work_out_all(said.calculations, texts)
     if problem:
         return None, f"{shortened(text, 80)!r}: {problem}"
-    if missing := unproved(text, texts, [*results, float(len(rows)), float(len(asked.rows))]):
+    if missing := unproved(text, [*texts, *dates], [*results, float(len(rows)), float(len(asked.rows))]):
         return None, f"{shortened(text, 80)!r}: {', '.join(missing)} stands in none of its rows and in no calculation."
-    return ConcludedStatement(text=text, rows=rows), ""
+    calculations = tuple(" ".join(each.split()) for each in said.calculations if each.strip())
+    return ConcludedStatement(text=text, rows=rows, calculations=calculations), ""

@@ -13,6 +13,7 @@ from tablewright.table.currencies import currency_of
 from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.evidence import rounds_to
 from tablewright.table.measures import in_unit, read_measures
+from tablewright.table.number_words import OTHER_LANGUAGES
 from tablewright.table.numbers import read_numbers
 from tablewright.table.units import parse_unit
 
@@ -21,6 +22,7 @@ _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?
 """1 052,60"""
 _RUN = re.compile(r"\d(?:[\d\s.,'’()/-]*\d)?")
 """Digits with what may stand between them."""
+_WORD = re.compile(r"[^\W\d_]+")
 _NUMBERING = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 _LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]++-?$")
 _LETTERS_AFTER = re.compile(r"[^\W\d_]+")
@@ -73,6 +75,7 @@ def values_in(text: str) -> set[float]:
         if value is not None
     }
     words = {float(number.value) for between in _FIGURE.split(text) for number in read_numbers(between[:PIECE])}
+    words |= {float(OTHER_LANGUAGES[word]) for word in _WORD.findall(text.casefold()) if word in OTHER_LANGUAGES}
     return read | words | {value for each in written for value in readings(each)}
 
 
@@ -155,18 +158,6 @@ def work_out(calculation: str, texts: Sequence[str], known: Sequence[float] = ()
         return _value(ast.parse(plain.strip(), mode="eval").body, held), ""
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as problem:
         return None, f"the calculation {calculation!r} cannot be used: {problem}"
-
-
-def work_out_all(calculations: Sequence[str], texts: Sequence[str]) -> tuple[list[float], str]:
-    """The results of all of them, one after the other; or what is wrong with the first that cannot be used."""
-    results: list[float] = []
-    for calculation in calculations:
-        if calculation.strip():
-            result, problem = work_out(calculation, texts, results)
-            if result is None:
-                return [], problem
-            results.append(result)
-    return results, ""
 
 
 def _value(node: ast.expr, held: set[float]) -> float:

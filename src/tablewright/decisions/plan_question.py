@@ -8,7 +8,7 @@ columns that must be known of each, and the conditions. Code fills the columns, 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -36,17 +36,17 @@ can be complete.
 - "text": what sentences answer: how, why, what does it say about, everything about one thing, a summary, a term of \
 one named document.
 - "rest", "export", "go on", "new topic": the user wants more rows of the last result, wants it as a file (`path`, if \
-named), agrees to the reading that the last answer asked about, or wants to start over. Any other follow-up is a whole \
-new plan.
+named), agrees to the reading that the last answer asked about, or wants to start over. Any other follow-up is a \
+whole new plan.
 - "ask back": only where the documents allow several readings that lead to different answers and nothing tells which \
 is meant, or where the question refers to something that was never named. `say` is your question to the user, naming \
 the readings.
 
 For "text", `queries`: 2 to 5 searches in words that the documents themselves would use, each for another part or \
-wording of the question; in the documents' language; short, and naming the section, statement or table that would \
-say it. `of`: the kinds to search where the question says so ("what do the manuals say"), or the names of the \
-documents that must say it, as where one report is of the firm that is asked about; else none. Give `queries` for \
-"table" too: they are used where the table leaves the question open.
+wording of the question; in the documents' language; short, and naming the section, statement or table that would say \
+it. `of`: the kinds to search where the question says so ("what do the manuals say"), or the names of the documents \
+that must say it, as where one report is of the firm that is asked about; else none. Give `queries` for "table" too: \
+they are used where the table leaves the question open.
 
 For "table":
 - `of`: the kinds, or the numbers of tables inside documents (T1), whose members are meant. Prefer a table inside \
@@ -54,31 +54,36 @@ documents where each of its rows is one of the things asked about.
 - `columns`: everything that must be known of each member for conditions, sums, sorting and showing. Take a known \
 column by its name where it means the same; else a short name, its type and a question that a reader of one single \
 document can answer without knowing the others ("What is the total amount due?"). "kind" is known of every document. \
-A property that no document states as a value is a yes/no column ("Is it still unpaid?"). What a document gives only \
-in parts, such as items without a total, or hours and a rate, is one column, too: its reader works it out. For tables \
-inside documents only their own columns.
+A property that no document states as a value is a yes/no column ("Is it about a repair?"). What documents only \
+mention where it is so, such as a payment or a cancellation, is a column of that fact ("When was it paid?"), with the \
+operator "known" or "unknown". What a document gives only in parts, such as items without a total, hours and a rate, \
+or a date and a period, is one column, too: its reader works it out. Of tables inside documents alone, only their own \
+columns.
 - `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
 user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
-"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. "known" and "unknown" ask whether a \
-document states it at all. No condition that only repeats the kind. Every restriction in the question must be one of \
-the conditions.
+"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. "known" and "unknown" ask whether \
+a document states it at all. No condition that only repeats the kind. Every restriction in the question must be one \
+of the conditions.
 - `aggregate` and `aggregate_column`: "" for a list; "count" for how many; or sum, average, min, max of a number, \
-amount or date. `group_by`: a column, for one figure a group. `order_by` (a column), `descending`, `limit`: for "the \
-three most expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which month \
-had the most" is a count by month, `descending`, `limit` 1.
+amount or date. `group_by`: a column, for one figure a group; of a date column `period` says whether by "year", \
+"quarter" or "month", and is "" otherwise. `order_by` (a column), `descending`, `limit`: for "the three most \
+expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which month had the \
+most" is a count by month, `descending`, `limit` 1.
 - `unit_column`: where the currency or unit of the figures stands in a column of its own, that column; else "".
 - `sentence`: the answer in one sentence of the user's language, which code completes: {{count}} stands for how many \
 match, {{figure}} for the sum, average or extreme, where there is no `group_by`; no other figure that is not in the \
 question. "{{count}} invoices of March are over 500 EUR." Code adds a line for each group, for each member of a short \
 list, and for who has the extreme.
 - `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows of a table \
-inside documents, that conditions and aggregates cannot express, such as matching payments with bills; a second \
-reader is then shown the rows that the conditions leave. A yes or no that a list or a count settles needs none.
+inside documents, that conditions and aggregates cannot express, such as matching payments with bills; `of` may then \
+name several kinds and tables, and each column is looked for where it can be found. A second reader is then shown the \
+rows that the conditions leave. A yes or no that a list or a count settles needs none.
 
 {WARNING}"""
 
 Action = Literal["table", "text", "rest", "export", "go on", "new topic", "ask back"]
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "contains", "in month", "known", "unknown"]
+Period = Literal["", "year", "quarter", "month"]
 KIND = "kind"
 """The column that every document has."""
 TURNS = 6
@@ -136,6 +141,7 @@ class QuestionPlan(BaseModel):
     aggregate: Aggregate
     aggregate_column: str
     group_by: str
+    period: Period
     order_by: str
     descending: bool
     limit: int
@@ -159,6 +165,7 @@ def texts_for(text: str, language: str = "") -> QuestionPlan:
         aggregate="",
         aggregate_column="",
         group_by="",
+        period="",
         order_by="",
         descending=False,
         limit=0,
@@ -169,8 +176,8 @@ def texts_for(text: str, language: str = "") -> QuestionPlan:
 
 
 def kept_plan(text: str) -> QuestionPlan:
-    """A plan of an earlier turn, which may be from before plans told the language."""
-    return QuestionPlan.model_validate({"language": "", **json.loads(text)})
+    """A plan of an earlier turn, which may be from before plans told the language or a period."""
+    return QuestionPlan.model_validate({"language": "", "period": "", **json.loads(text)})
 
 
 class PlanQuestion:
@@ -187,7 +194,7 @@ class PlanQuestion:
         if asked.last:
             parts.append(f"The last plan:\n{block(2, asked.last, 'plan')}")
         if asked.result:
-            parts.append(f"Its result:\n{block(3, asked.result, 'result')}")
+            parts.append(f"The last rows that were found:\n{block(3, asked.result, 'result')}")
         if asked.hits:
             parts.append(
                 f"Some passages in which its words stand, which may be beside the point:\n{block(4, asked.hits)}"
@@ -216,14 +223,11 @@ def wrong_with(plan: QuestionPlan, groups: Mapping[str, Group]) -> str:
         return f"`of` must name some of: {', '.join(groups)}."
     if plan.action != "table":
         return ""
-    columns = {column_key(column.name) for column in plan.columns}
-    for name in plan.of:
-        columns |= {column_key(column) for column in groups[name].columns}
-        columns |= set() if groups[name].fixed else {KIND}
-        if groups[name].fixed:
-            own = {column_key(column) for column in groups[name].columns}
-            if extra := [column.name for column in plan.columns if column_key(column.name) not in own]:
-                return f"{name} has no column {extra[0]!r}; it has: {', '.join(groups[name].columns)}."
+    if problem := wrong_columns(plan, [groups[name] for name in plan.of]):
+        return problem
+    columns = {column_key(column) for name in plan.of for column in groups[name].columns}
+    columns |= {column_key(column.name) for column in plan.columns}
+    columns |= set() if all(groups[name].fixed for name in plan.of) else {KIND}
     used = [condition.column for condition in plan.conditions]
     used += [name for name in (plan.aggregate_column, plan.group_by, plan.order_by, plan.unit_column) if name]
     if missing := [name for name in used if column_key(name) not in columns]:
@@ -234,6 +238,24 @@ def wrong_with(plan: QuestionPlan, groups: Mapping[str, Group]) -> str:
     for condition in plan.conditions:
         if problem := wrong_condition(condition, types.get(column_key(condition.column), "text")):
             return problem
+    return ""
+
+
+def wrong_columns(plan: QuestionPlan, groups: Sequence[Group]) -> str:
+    """A column is one that a table or a kind has, or its question is asked of each document of a kind."""
+    known = {KIND, *(column_key(column) for group in groups for column in group.columns)}
+    for column in plan.columns:
+        if column_key(column.name) in known or (column.question.strip() and not all(group.fixed for group in groups)):
+            continue
+        if not all(group.fixed for group in groups):
+            return f"the column {column.name!r} needs a question that a reader of one document can answer."
+        listed = "; ".join(f"{group.name} has: {', '.join(group.columns)}" for group in groups)
+        return f"there is no column {column.name!r}; {listed}."
+    asked = {column_key(column.name) for column in plan.columns if column.question.strip()}
+    for group in groups if len(groups) > 1 else ():
+        own = {column_key(column) for column in group.columns}
+        if not group.fixed and plan.columns and not asked and own.isdisjoint(column_key(c.name) for c in plan.columns):
+            return f"no column is read from {group.name}: give those that it tells a question."
     return ""
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
+from tablewright.decisions.date_figures import work_out_date
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.decisions.excerpt import fitted
 from tablewright.decisions.figures import unproved, work_out
@@ -39,7 +40,7 @@ SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9,
 UNCLEAR = 0.65
 """At most, where the text may be about something else than the row."""
 JUDGED_TYPES: frozenset[FieldType] = frozenset({"text", "select", "boolean", "list"})
-COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money"})
+COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money", "date"})
 ALIKE = 0.7
 """The share of a quote's words that a passage must have to be the one that was meant."""
 NEAR = 400
@@ -356,6 +357,10 @@ def first_of_each_source(proved: Sequence[tuple[Span, str]]) -> list[tuple[Span,
 
 def wrong_result(value: str, calculation: str, field: Field, quotes: Sequence[str]) -> str:
     """Why the value does not follow from figures of the quotes by the calculation, "" where it does."""
+    if field.type == "date":
+        day, problem = work_out_date(calculation, quotes)
+        is_other = day and coerce(value, field).value != day
+        return f"the calculation {calculation!r} gives {day}, not {value!r}." if is_other else problem
     result, problem = work_out(calculation, quotes)
     if result is None:
         return problem

@@ -39,11 +39,12 @@ column that asks for a description or a summary gets one or two plain sentences.
 - `quotes`: the passages that show it, copied exactly and as short as will still show it; one may run over several \
 lines.
 - `basis`: "stated" if a quote says it, be it in other words, units or formats; "computed" if the document states not \
-the figure but all its parts, such as items without a total, or hours and a rate; "judged" if you conclude it from the \
-quotes: a category, a yes or no, a summary. A name or a date is never judged; a number or an amount is stated or \
-computed.
-- `calculation`: for "computed", the arithmetic that gives the value, in plain numbers such as "3 * 1450.50 + 12"; \
-every figure of it stands in the quotes. Else "".
+the value but all its parts, such as items without a total, hours and a rate, or a date and a period; "judged" if you \
+conclude it from the quotes: a category, a yes or no, a summary. A name is never judged; a number, an amount or a \
+date is stated or computed.
+- `calculation`: for "computed", the arithmetic that gives the value, in plain numbers such as "3 * 1450.50 + 12", or \
+of a date such as "2026-03-04 + 30 days", in days, weeks, months or years; every figure of it stands in the quotes. \
+Else "".
 
 Better no answer than something nearby: another person's post, another year, a part instead of the whole. What the \
 document states goes before what you compute. Nothing from memory.

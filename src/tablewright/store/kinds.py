@@ -67,15 +67,23 @@ class Kinds:
 
         return await self._database.read(work)
 
-    async def keep_table(self, kind: str, table_id: str) -> None:
-        def work(connection: Connection) -> None:
-            no = head(connection, table_id).no
-            statement = upsert(connection, schema.kind_tables).values(
-                owner=owner_of(connection), kind=kind, table_no=no
-            )
-            connection.execute(statement.on_conflict_do_update(index_elements=["owner", "kind"], set_={"table_no": no}))
+    async def keep_table(self, kind: str, table_id: str) -> str:
+        """The table of the kind from now on; the id of another one, if somebody else has just kept it."""
 
-        await self._database.write(work, repeatable=True)
+        def work(connection: Connection) -> str:
+            kinds, tables = schema.kind_tables, schema.tables
+            mine = {"owner": owner_of(connection), "kind": kind}
+            values = {**mine, "table_no": head(connection, table_id).no}
+            is_gone = kinds.c.table_no.not_in(select(tables.c.no))
+            connection.execute(
+                upsert(connection, kinds)
+                .values(values)
+                .on_conflict_do_update(index_elements=list(mine), set_=values, where=is_gone)
+            )
+            kept = select(tables.c.id).join(kinds, tables.c.no == kinds.c.table_no).filter_by(**mine)
+            return str(connection.execute(kept).scalar_one())
+
+        return await self._database.write(work, repeatable=True)
 
     async def rows(self, table_id: str) -> dict[str, KindRow]:
         """By document."""

@@ -18,6 +18,19 @@ _TIMES: dict[str, int] = {
 }  # fmt: skip
 _WITHIN = ("dozen", "hundred")  # they multiply what stands right before them; the others close a group of thousands
 
+OTHER_LANGUAGES: dict[str, int] = {
+    word: value
+    for words in (
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "deux trois quatre cinq six sept huit neuf dix onze douze",
+        "dos tres cuatro cinco seis siete ocho nueve diez - doce",  # "once" is also English
+        "twee drie vier vijf zes zeven acht negen tien elf twaalf",
+    )
+    for value, word in enumerate(words.split(), start=2)
+    if word != "-"
+}
+"""Small numbers in German, French, Spanish and Dutch, as contracts write periods and shares."""
+
 _UNIT = "|".join(list(_VALUES)[1:10])
 _TEENS = "|".join(["zero", *list(_VALUES)[10:20]])
 _TENS = "|".join(list(_VALUES)[20:])

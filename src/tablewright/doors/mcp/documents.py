@@ -48,13 +48,22 @@ class DocumentTools:
 
     async def add_documents(
         self,
-        paths: Annotated[list[str], Key(min_length=1, max_length=100, description="Files or folders.")],
         call: Call,
+        paths: Annotated[list[str] | None, Key(max_length=100, description="Files or folders.")] = None,
         kind: Annotated[str, Key(max_length=60, description="What all of them are, e.g. receipt.")] = "",
+        documents: Annotated[
+            list[str] | None,
+            Key(max_length=100, description="Instead of paths: known documents, by id or name, whose kind is wrong."),
+        ] = None,
     ) -> Answer:
         """Read files of folders that the owner allows into the user's collection: PDF, DOCX, XLSX, CSV, HTML, text,
         e-mail. Only what is new or has changed is read."""
-        found = [await asyncio.to_thread(self._desk.folders.find, path) for path in paths]
+        if bool(paths) == bool(documents) or (documents and not kind.strip()):
+            raise UsageError("Give `paths` to add, or `documents` with their `kind`.")
+        if documents:
+            await self._tablewright.set_document_kind(documents, kind)
+            return {"documents": documents, "kind": kind}
+        found = [await asyncio.to_thread(self._desk.folders.find, path) for path in paths or ()]
         done = await self._desk.telling(
             call,
             lambda watch: self._tablewright.add_documents(

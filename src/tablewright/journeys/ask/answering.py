@@ -3,6 +3,7 @@ extremes, each with its source."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,7 +15,7 @@ from tablewright.decisions.figures import unproved
 from tablewright.store.results import ResultRow
 from tablewright.table.corpus import Question
 from tablewright.table.currencies import is_currency
-from tablewright.table.messages import figure
+from tablewright.table.messages import figure, message
 from tablewright.table.reply import Citation, Ledger, ReplyRow
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.text import plural
@@ -157,20 +158,18 @@ async def calculations(things: Sequence[Thing], sources: Sources) -> list[str]:
 async def told(
     found: Found, aggregated: Aggregated | None, sources: Sources, sentence: str = "", language: str = ""
 ) -> str:
-    """`sentence` is the answer in the user's own language, with places for the figures; code has its own in English."""
+    """`sentence` is the answer in the user's own words, with places for the figures; code has its own."""
     question = found.question
     if said := completed(sentence, found, aggregated, language):
         if aggregated is None or not (question.group_by or question.aggregate in EXTREMES):
             return said
         return f"{said}\n{await _by_group(aggregated, found, sources, language)}"
     if aggregated is not None and question.aggregate != "count":
-        return await _amounts(aggregated, found, sources)
-    things = question.things or "document"
+        return await _amounts(aggregated, found, sources, language)
     count = len(found.matches)
-    verb = "matches" if count == 1 else "match"
-    said = f"{count:,} {plural(things, count)} {verb}."
+    said = message("count", language, count=count, things=plural(question.things or "document", count))
     if aggregated is not None and question.group_by:
-        return f"{said} By {question.group_by}: {'; '.join(_counts(aggregated))}."
+        return "\n".join((said, *(f"- {line}" for line in _counts(aggregated, language))))
     return said
 
 
@@ -184,7 +183,8 @@ def completed(sentence: str, found: Found, aggregated: Aggregated | None, langua
         return ""
     if not total and "{figure}" in sentence:
         return ""
-    if "{" in sentence.replace("{count}", "").replace("{figure}", "") or unproved(sentence, [found.question.text]):
+    known = [found.question.text, *(condition.words for condition in found.question.conditions)]
+    if "{" in sentence.replace("{count}", "").replace("{figure}", "") or unproved(sentence, known):
         return ""
     count = figure(f"{len(found.matches):,}", language)
     return sentence.strip().replace("{count}", count).replace("{figure}", total)
@@ -193,17 +193,19 @@ def completed(sentence: str, found: Found, aggregated: Aggregated | None, langua
 async def _by_group(aggregated: Aggregated, found: Found, sources: Sources, language: str) -> str:
     """The lines below a sentence that is not code's own."""
     if found.question.aggregate == "count":
-        return "\n".join(f"- {line}" for line in _counts(aggregated))
+        return "\n".join(f"- {line}" for line in _counts(aggregated, language))
     lines = []
     for group in aggregated.groups:
         for amount in group.amounts:
-            named = await _holders(amount, found.question, sources) if found.question.aggregate in EXTREMES else ""
-            lines.append("- " + ": ".join(filter(None, (group.key, written(amount, language), named))))
+            is_extreme = found.question.aggregate in EXTREMES
+            holders = await _holders(amount, found.question, sources, language) if is_extreme else ""
+            lines.append("- " + ": ".join(filter(None, (group.key, written(amount, language), holders))))
     return "\n".join(lines)
 
 
-def _counts(aggregated: Aggregated) -> list[str]:
-    return [f"{group.key or 'not stated'}: {group.count:,}" for group in aggregated.groups]
+def _counts(aggregated: Aggregated, language: str) -> list[str]:
+    unnamed = message("no group", language)
+    return [f"{group.key or unnamed}: {figure(f'{group.count:,}', language)}" for group in aggregated.groups]
 
 
 def written(amount: Amount, language: str = "") -> str:
@@ -211,38 +213,37 @@ def written(amount: Amount, language: str = "") -> str:
     return f"{value} {amount.unit}".strip()
 
 
-async def _amounts(aggregated: Aggregated, found: Found, sources: Sources) -> str:
+async def _amounts(aggregated: Aggregated, found: Found, sources: Sources, language: str) -> str:
     question = found.question
-    of = spoken(question)
-    things = question.things or "document"
     lines = []
     for group in aggregated.groups:
-        head = f"{group.key or 'not stated'}: " if question.group_by else ""
+        head = f"{group.key or message('no group', language)}: " if question.group_by else ""
         if not group.amounts:
-            lines.append(f"{head}none of {group.count:,} {plural(things, group.count)} states {of}.")
+            things = plural(question.things or "document", group.count)
+            said = message("none states", language, count=group.count, things=things, column=spoken(question))
+            lines.append(f"{head}{said}")
         for amount in group.amounts:
-            lines.append(head + await _amount(amount, question, sources))
+            lines.append(head + await _amount(amount, question, sources, language))
     return "\n".join(lines)
 
 
-async def _amount(amount: Amount, question: Question, sources: Sources) -> str:
-    of = spoken(question)
+async def _amount(amount: Amount, question: Question, sources: Sources, language: str) -> str:
+    of, value = spoken(question), written(amount, language)
     if question.aggregate not in EXTREMES:
-        name = "sum" if question.aggregate == "sum" else "average"
-        count = f"{len(amount.things):,} {plural(question.things or 'document', len(amount.things))}"
-        return f"The {name} of {of} of {count} is {written(amount)}."
+        count = len(amount.things)
+        things = plural(question.things or "document", count)
+        return message(question.aggregate, language, column=of, count=count, things=things, figure=value)
     which = (DATES if isinstance(amount.value, str) else EXTREMES)[question.aggregate]
-    return f"The {which} {of} is {written(amount)}: {await _holders(amount, question, sources)}."
+    holders = await _holders(amount, question, sources, language)
+    return message(which, language, column=of, figure=value, named=holders)
 
 
-async def _holders(amount: Amount, question: Question, sources: Sources) -> str:
+async def _holders(amount: Amount, question: Question, sources: Sources, language: str) -> str:
     """Those that have the extreme, each with its source."""
-    named = [
-        f"{thing.title}{besides(thing, question)} [source {await sources.of_thing(thing)}]"
-        for thing in amount.things[:NAMED]
-    ]
-    more = f" and {len(amount.things) - NAMED:,} more" if len(amount.things) > NAMED else ""
-    return f"{', '.join(named)}{more}"
+    columns = [name for name in question.show if name != question.of]
+    holders = [f"{named(thing, columns)} [source {await sources.of_thing(thing)}]" for thing in amount.things[:NAMED]]
+    left = len(amount.things) - NAMED
+    return f"{'; '.join(holders)}{message('and more', language, count=left) if left > 0 else ''}"
 
 
 def spoken(question: Question) -> str:
@@ -251,12 +252,23 @@ def spoken(question: Question) -> str:
     return label.lower() if label.lower() in question.text else label
 
 
-def besides(thing: Thing, question: Question) -> str:
-    """What else the answer is to name: " (merchant: ACME)"."""
-    told = [
-        f"{name}: {value}" for name, value in zip(question.show, values_of(thing, question.show), strict=True) if value
-    ]
-    return f" ({', '.join(told)})" if told else ""
+def named(thing: Thing, columns: Sequence[str]) -> str:
+    """A thing with its values, in one line: "INV-7: Total 12.50 EUR, Supplier ACME"; a row is its own values."""
+    pairs = zip(columns, values_of(thing, columns), strict=True)
+    worked_out = {each.asked: f" (= {each.calculation})" for each in thing.values if each.calculation}
+    said = ", ".join(f"{name} {value}{worked_out.get(name, '')}" for name, value in pairs if value)
+    return said if thing.row and said else f"{thing.title}: {said}".rstrip(": ")
+
+
+def not_decided(found: Found, language: str) -> str:
+    """Those that may belong to the answer, and why nobody knows."""
+    if not found.undecided:
+        return ""
+    reason, _ = Counter(each.reason for each in found.undecided).most_common(1)[0]
+    names = list(dict.fromkeys(each.thing.title for each in found.undecided))
+    left = len(names) - NAMED
+    listed = ", ".join(names[:NAMED]) + (message("and more", language, count=left) if left > 0 else "")
+    return message("not decided", language, named=listed, why=reason)
 
 
 def shown(value: Decimal | str, *, is_money: bool = False) -> str:

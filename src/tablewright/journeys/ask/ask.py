@@ -178,6 +178,7 @@ class Asker:
     async def _plan(self, text: str, conversation: Conversation, things: Inventory) -> Outcome[QuestionPlan]:
         turns = since_new_topic(conversation.turns)
         last = next((turn for turn in reversed(turns) if turn.plan), None)
+        listed = next((turn for turn in reversed(turns) if turn.result_id), None)
         asked = QuestionToPlan(
             text=text,
             today=self._today().isoformat(),
@@ -185,7 +186,7 @@ class Asker:
             groups=things.groups,
             turns=tuple((turn.question, turn.answer) for turn in turns),
             last=last.plan if last else "",
-            result=await self._shown_result(last) if last else "",
+            result=await self._shown_result(listed) if listed else "",
             hits=await self._hits(text),
         )
         with concerning([each.id for members in things.kinds.values() for each in members]):
@@ -200,8 +201,6 @@ class Asker:
         )
 
     async def _shown_result(self, turn: Turn) -> str:
-        if not turn.result_id:
-            return ""
         kept = await self._store.results.page(turn.result_id, 0, SHOWN)
         lines = [" | ".join(kept.columns), *(" | ".join(row.values) for row in kept.rows)]
         more = kept.total - len(kept.rows)

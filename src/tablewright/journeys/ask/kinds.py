@@ -128,8 +128,9 @@ class KindTables:
                 actor=self._actor,
                 note=f"a row for each {kind or 'document'}",
             )
-            await self._store.kinds.keep_table(kind, table.id)
-            known = table.id
+            known = await self._store.kinds.keep_table(kind, table.id)
+            if known != table.id:  # another question made it at the same time
+                await self._store.tables.remove(table.id)
         else:
             await self._renew(known, documents, names)
         table = await self._store.tables.load(known)

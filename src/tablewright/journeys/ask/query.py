@@ -82,13 +82,14 @@ def is_text(value: Typed) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """What is looked at: the members, what one of them is called, how many documents could not be read, and in
-    `doubt` why the members may not be all of that kind."""
+    """What is looked at: the members, what one of them is called, and how many documents could not be read. Of
+    `unsorted` of all documents nobody has said what they are, so the members may not be all of that kind."""
 
     members: Sequence[Member]
     called: str = "document"
     unreadable: int = 0
-    doubt: str = ""
+    unsorted: int = 0
+    of: int = 0
 
 
 # ── deciding ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -125,9 +126,8 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
     doubts = [message("judged", language, count=doubted, total=len(members))] if doubted else []
     doubts += [f"{guess} ({count})" for guess, count in guesses.items()]
     doubts += [message("by spelling", language, column=column) for column in sorted(said.by_spelling)]
-    doubts += filter(
-        None, (scope.doubt, mixed(plan, ordered), counted_twice(plan, ordered), changed_since(plan, ordered))
-    )
+    unsorted = message("nobody sorted", language, count=scope.unsorted, total=scope.of) if scope.unsorted else ""
+    doubts += filter(None, (unsorted, mixed(plan, ordered), counted_twice(plan, ordered), changed_since(plan, ordered)))
     completeness, reason = how_complete(len(members), undecided, scope.unreadable, doubts, language)
     found = Found(
         question=question,
@@ -140,7 +140,10 @@ def answer(plan: QuestionPlan, scope: Scope, said: Spellings) -> tuple[Found, Ag
     )
     aggregated = None
     if plan.aggregate:
-        aggregated = annotations_aggregate(found, plan.aggregate, question.of, question.group_by)
+        aggregated = annotations_aggregate(found, plan.aggregate, question.of, question.group_by, language=language)
+        if plan.period:
+            in_time = tuple(sorted(aggregated.groups, key=lambda group: group.key))
+            aggregated = msgspec.structs.replace(aggregated, groups=in_time)
         if is_grouped and plan.limit > 0:
             aggregated = best_groups(aggregated, plan)
             found = of_groups(found, aggregated)
@@ -215,7 +218,7 @@ def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType])
         )
         for each in plan.conditions
     )
-    of, group_by = named(plan.aggregate_column), named(plan.group_by)
+    of, group_by = named(plan.aggregate_column), grouping(plan, named(plan.group_by))
     return Question(
         text=plan.question,
         things=things,
@@ -225,6 +228,20 @@ def question_of(plan: QuestionPlan, things: str, types: Mapping[str, FieldType])
         group_by=group_by,
         show=tuple(dict.fromkeys(filter(None, (*(each.of for each in conditions), of, group_by, *names.values())))),
     )
+
+
+def grouping(plan: QuestionPlan, column: str) -> str:
+    """What the groups are called: "Date (month)"."""
+    return f"{column} ({message(plan.period, plan.language)})" if plan.period and column else column
+
+
+def in_period(day: str, period: str) -> str:
+    """The year, the quarter or the month of a date; "" where it does not tell."""
+    if period == "year":
+        return day[:4]
+    if len(day) < len("2026-03"):
+        return ""
+    return day[:7] if period == "month" else f"{day[:4]} Q{(int(day[5:7]) + 2) // 3}"
 
 
 COMPARATORS: dict[str, Comparator] = {
@@ -247,18 +264,21 @@ def decided(
     if condition.operator in ("known", "unknown"):
         if reason in NOT_READ:
             return unstated(message("not read", language, column=column))
-        return MATCH if bool(stated) == (condition.operator == "known") else NO_MATCH
+        is_stated = any(not each.calculation for each in stated)
+        return MATCH if is_stated == (condition.operator == "known") else NO_MATCH
     if not stated:
         why = "changed" if reason == CHANGED else "not read" if reason in NOT_READ else "not stated"
         return unstated(message(why, language, column=column))
-    verdicts = [compared(each, condition, types.get(key, "text"), said) for each in stated]
+    verdicts = [compared(each, condition, types.get(key, "text"), said, language) for each in stated]
     return both(verdicts) if condition.operator == "!=" else either(verdicts)
 
 
-def compared(stated: Stated, condition: PlannedCondition, type: FieldType, said: Spellings) -> Verdict:
+def compared(
+    stated: Stated, condition: PlannedCondition, type: FieldType, said: Spellings, language: str = ""
+) -> Verdict:
     if condition.operator == "in month":
         if len(stated.value.date) < 7:
-            return unstated(f"“{stated.value.raw}” names no month")
+            return unstated(message("no month", language, value=stated.value.raw))
         return MATCH if int(stated.value.date[5:7]) in map(int, condition.values) else NO_MATCH
     if stated.value.currency and condition.operator in ("=", "!=") and CODES.issuperset(condition.values):
         return MATCH if (stated.value.currency in condition.values) == (condition.operator == "=") else NO_MATCH
@@ -275,7 +295,7 @@ def compared(stated: Stated, condition: PlannedCondition, type: FieldType, said:
     comparator = COMPARATORS[condition.operator]
     wanted = tuple(wanted_value(value, type) for value in condition.values)
     asked = Condition(of=condition.column, comparator=comparator, values=wanted)
-    return judge(stated.value, asked)
+    return judge(stated.value, asked, language)
 
 
 def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member], list[Member]]:
@@ -332,6 +352,9 @@ def thing_of(member: Member, plan: QuestionPlan, said: Spellings | None = None) 
             if name and key == column_key(plan.group_by):
                 stated = msgspec.structs.replace(stated, value=Typed(raw=name))
             values.append(msgspec.structs.replace(stated, asked=column.name))
+            if plan.period and key == column_key(plan.group_by) and (part := in_period(stated.value.date, plan.period)):
+                group = msgspec.structs.replace(stated, asked=grouping(plan, column.name), value=Typed(raw=part))
+                values.append(group)
     return Thing(
         document_id=member.document.id,
         title=member.title,

@@ -19,10 +19,11 @@ from tablewright.journeys.ask.answering import (
     kept_rows,
     ledger_of,
     listed,
+    named,
+    not_decided,
     shown_rows,
     spans_of,
     told,
-    values_of,
 )
 from tablewright.journeys.ask.kinds import KindTables, keys_of
 from tablewright.journeys.ask.query import Scope, Spellings, answer, decided, in_words, spellings
@@ -66,9 +67,23 @@ async def answer_from_tables(asking: Asking, things: Inventory) -> Reply | None:
         members=[each for _, each in members],
         called=called,
         unreadable=things.unreadable if kinds else 0,
-        doubt=things.doubt if kinds else "",
+        unsorted=things.unsorted if kinds else 0,
+        of=things.readable,
     )
+    if asking.desk.model is not None and (unreckoned := not_reckoned(plan, scope, said)):
+        return await concluded(
+            asking, [each for each in members if (each[1].document.id, each[1].row) in unreckoned], things
+        )
     return await reply_of(asking, scope, said)
+
+
+def not_reckoned(plan: QuestionPlan, scope: Scope, said: Spellings) -> set[tuple[str, int]]:
+    """The matching members, where a figure is asked for and code reads none in what they state, such as in a race's
+    3:12.6: then a reader must."""
+    found, aggregated = answer(plan, scope, said)
+    if plan.aggregate in ("", "count") or aggregated is None or any(group.amounts for group in aggregated.groups):
+        return set()
+    return {(each.document_id, each.row) for each in found.matches if each.all_of(found.question.of)}
 
 
 async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Member] | Reply:
@@ -99,7 +114,7 @@ async def read_columns(asking: Asking, kind: str, things: Inventory) -> list[Mem
     fields = [
         Field(name=each.name, type=each.type, question=each.question, unit=each.unit)
         for each in plan.columns
-        if column_key(each.name) != KIND
+        if column_key(each.name) != KIND and (each.question.strip() or table.field(each.name))
     ]
     table, filled = await tables.fill(table, documents, fields)
     if questions:
@@ -157,11 +172,13 @@ async def reply_of(asking: Asking, scope: Scope, said: Spellings) -> Reply | Non
     shown = listed(found, aggregated)
     rows = await shown_rows(columns, shown, sources)
     lines = [await told(found, aggregated, sources, plan.sentence, plan.language)]
-    if not plan.aggregate and 0 < len(shown) <= NAMED:
+    is_named = not plan.aggregate and 0 < len(shown) <= NAMED
+    if is_named:
+        in_order = [column.name for column in plan.columns]
         for thing, row in zip(shown, rows, strict=True):
-            pairs = [f"{name} {value}" for name, value in zip(columns, values_of(thing, columns), strict=True) if value]
-            lines.append(with_sources(f"- {thing.title}: {', '.join(pairs)}".rstrip(": "), [row.source]))
-    lines += await calculations(shown, sources)
+            lines.append(with_sources(f"- {named(thing, in_order if thing.row else columns)}", [row.source]))
+    worked_out = [] if is_named else await calculations(shown, sources)
+    lines += filter(None, (*worked_out, not_decided(found, plan.language)))
     result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(columns, shown))
     return await asking.remember(
         Reply(
@@ -248,7 +265,10 @@ async def concluded(asking: Asking, members: Sequence[tuple[str, Member]], thing
         return None
     sources = Sources(corpus=desk.corpus)
     lines = [
-        with_sources(each.text, [await cite(members[place][1], sources) for place in each.rows[:NAMED]])
+        with_sources(
+            asking.calculated(each.text, each.calculations),
+            [await cite(members[place][1], sources) for place in each.rows[:NAMED]],
+        )
         for each in conclusion.statements
     ]
     if conclusion.missing:

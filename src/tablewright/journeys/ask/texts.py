@@ -30,7 +30,7 @@ async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
     within = {each.id for name in meant for each in named[name]} or None
     searched: list[str] = []
     said, passages = TextAnswer(), list[Passage]()
-    documents: set[str] = set()
+    documents: dict[str, bool] = {}
     widened = ""
     for number in range(ROUNDS):
         searched += [query for query in queries if query not in searched]
@@ -38,7 +38,9 @@ async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
         quoted = [passages[place] for place in sorted(places)]
         passages, found = await find_passages(desk.corpus, searched, desk.model.text_room, within, kept=quoted)
         asking.segments += found
-        documents |= {each.document_id for each in passages}
+        documents |= {
+            each.document_id: is_whole(each, things) or documents.get(each.document_id, False) for each in passages
+        }
         where = f" in {', '.join(called)}" if within else ""
         asking.tried.append(
             Tried(
@@ -61,10 +63,22 @@ async def answer_from_texts(asking: Asking, things: Inventory) -> Reply:
             break
         if within and number + 1 < ROUNDS:
             widened, within = asking.message("widened", where=", ".join(called)), None
-    return await told(asking, said, passages, len(documents), widened)
+    scope = within or {each.id for members in things.kinds.values() for each in members}
+    looked = asking.message("read", passages=asking.message("passages", count=len(passages)), count=len(documents))
+    if all(documents.get(id) for id in scope):
+        looked = asking.message("read whole", count=len(scope))
+    elif said.statements:
+        looked = asking.message("best passages", read=looked)
+    return await told(asking, said, passages, looked, widened)
 
 
-async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], read: int, widened: str) -> Reply:
+def is_whole(passage: Passage, things: Inventory) -> bool:
+    """Whether it is all of its document."""
+    sizes = {each.id: each.characters for members in things.kinds.values() for each in members}
+    return passage.start == 0 and len(passage.text) >= sizes.get(passage.document_id, 0)
+
+
+async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], looked: str, widened: str) -> Reply:
     sources = Sources(corpus=asking.desk.corpus)
     lines = []
     for statement in said.statements:
@@ -73,21 +87,20 @@ async def told(asking: Asking, said: TextAnswer, passages: Sequence[Passage], re
             place = passages[quote.passage]
             span = (place.start + quote.start, place.start + quote.end)
             cited.append(await sources.cite(place.document_id, [span], whole_lines=False))
-        lines.append(with_sources(statement.text, cited))
+        lines.append(with_sources(asking.calculated(statement.text, statement.calculations), cited))
     if not lines:
         lines.append(asking.message("not said"))
     if said.missing and said.answered != "yes":
         lines.append(asking.message("missing", what=said.missing))
     if said.left_out:
         lines.append(asking.message("unverified", count=len(said.left_out)))
-    looked = asking.message("read", passages=asking.message("passages", count=len(passages)), count=read)
     return await asking.remember(
         Reply(
             question=asking.text,
             answer="\n".join(lines),
             citations=tuple(sources.citations),
             completeness="approximate" if said.statements else "incomplete",
-            reason=asking.message("best passages", read=looked) if said.statements else looked,
+            reason=looked,
             route="long-text",
             route_reason=asking.plan.question,
             relaxed=(widened,) if widened else (),

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from tablewright.corpus.found import Stated
 from tablewright.decisions.plan_question import KIND, Group
 from tablewright.store.kinds import KindRow
@@ -112,7 +114,11 @@ def typed_cell(text: str, column: Field) -> Typed:
         return Typed(raw="yes" if text == "true" else "no", truth=text == "true")
     if column.type in ("text", "select", "list", "url"):
         return Typed(raw=text)
-    return typed(text, "date" if column.type == "date" else "")
+    value = typed(text, "date" if column.type == "date" else "")
+    if column.unit and value.number is None and not value.date:  # a unit that nothing converts, such as EUR/m²
+        plain = typed(text.removesuffix(column.unit).strip())
+        return structs.replace(plain, raw=text, unit=column.unit, si=plain.number, base=column.unit)
+    return value
 
 
 # ── rows of tables inside documents ──────────────────────────────────────────────────────────────────────────────────
@@ -203,8 +209,10 @@ class Inventory:
     unreadable: int = 0
     unsorted: int = 0
     """Documents whose kind neither a model nor a person has said."""
-    doubt: str = ""
-    """Why the documents of a kind may not be all of them; "" where a model or a person has said what each is."""
+
+    @property
+    def readable(self) -> int:
+        return sum(len(members) for members in self.kinds.values())
 
 
 async def inventory(
@@ -236,16 +244,13 @@ async def inventory(
             continue
         lines += await asyncio.to_thread(described_table, table_)
         groups[table_.name] = Group(name=table_.name, columns=table_.labels, fixed=True)
-    unsorted = sum(not each.kind_by for each in documents)
-    doubt = f"nobody has said what {unsorted} of {len(documents)} documents are" if unsorted else ""
     return Inventory(
         kinds=kinds,
         tables={each.name: each for each in tables},
         text="\n".join(lines),
         groups=groups,
         unreadable=unreadable,
-        unsorted=unsorted,
-        doubt=doubt,
+        unsorted=sum(not each.kind_by for each in documents),
     )
 
 

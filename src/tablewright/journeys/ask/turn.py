@@ -61,6 +61,10 @@ class Asking:
         """Our own words in the language of the question."""
         return message(key, self.plan.language, **values)
 
+    def calculated(self, text: str, calculations: Sequence[str]) -> str:
+        """The sentence, and how code came to the figures in it that nothing states."""
+        return f"{text} ({self.message('calculated', how='; '.join(calculations))})" if calculations else text
+
     async def said(self, text: str, *, clarification: str = "", waits: bool = False) -> Reply:
         """A reply that says nothing of the documents; with `waits`, the plan stands until the person agrees."""
         reply = Reply(

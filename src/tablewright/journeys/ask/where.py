@@ -70,7 +70,8 @@ async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory)
         members=members,
         called=called,
         unreadable=0 if form.table else things.unreadable,
-        doubt=things.doubt if form.kind else "",
+        unsorted=things.unsorted if form.kind else 0,
+        of=things.readable,
     )
     return plan, scope
 
