@@ -20,6 +20,7 @@ from tablewright.application.advising import Advising
 from tablewright.application.documents import Documents
 from tablewright.application.filling import Filling
 from tablewright.application.finding import Finding
+from tablewright.application.notifying import Notifying
 from tablewright.application.researching import Researching
 from tablewright.application.reviewing import Reviewing
 from tablewright.application.tables import Tables
@@ -156,7 +157,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, Advising):
+class Tablewright(Tables, Filling, Reviewing, Documents, Finding, Researching, Advising, Notifying):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self._stack = stack

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 FILE = "settings.json"
 KEY_FILE = "settings.key"
-SECRET = frozenset({"model_api_key", "search_api_key", "embedder_api_key"})
+SECRET = frozenset({"model_api_key", "search_api_key", "embedder_api_key", "webhook_secret"})
 SAVED = SECRET | {
     "model",
     "model_base_url",
@@ -35,6 +35,7 @@ SAVED = SECRET | {
     "budget",
     "budget_tokens",
     "language",
+    "webhook_url",
 }
 """What can be saved. The rest belongs to whoever starts the process."""
 ENCRYPTED = "encrypted"

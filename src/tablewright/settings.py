@@ -30,7 +30,15 @@ LONGEST_DAYS = 36_500
 ROWS_AT_ONCE = 8
 """What most strategies do, unless told otherwise."""
 SECRET = frozenset(
-    {"database_url", "model_api_key", "search_api_key", "embedder_api_key", "token", "oidc_client_secret"}
+    {
+        "database_url",
+        "model_api_key",
+        "search_api_key",
+        "embedder_api_key",
+        "webhook_secret",
+        "token",
+        "oidc_client_secret",
+    }
 )
 """Settings that are never shown."""
 OIDC = frozenset(
@@ -39,7 +47,17 @@ OIDC = frozenset(
 OWN = (
     SECRET
     | OIDC
-    | {"home", "plugins", "trusted_hosts", "token_days", "log_format", "log_level", "telemetry", "language"}
+    | {
+        "home",
+        "plugins",
+        "trusted_hosts",
+        "token_days",
+        "log_format",
+        "log_level",
+        "telemetry",
+        "language",
+        "webhook_url",
+    }
 )
 """Settings of a process that it shares with no other."""
 SENT_TO = {
@@ -52,6 +70,7 @@ SENT_TO = {
 NOT_IN_A_FOLDER = {
     "trusted_hosts": "a folder cannot vouch for itself",
     "plugins": "a folder cannot have its own code run",
+    "webhook_url": "a folder cannot have your runs reported",
 }
 """Settings that the file of a folder cannot have, and why."""
 KEYS_OF = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
@@ -182,6 +201,10 @@ class Settings:
     )
     token: str = setting("", "The owner's token for the server; needed to bind to any address but this machine's own.")
     token_days: str = setting("90", "Days after which a new token of a user expires, unless asked otherwise; 0: never.")
+    webhook_url: str = setting(
+        "", "Where a server reports each run that has ended, as JSON. A private host has to be in fetch_allow."
+    )
+    webhook_secret: str = setting("", "With it these reports are signed (HMAC-SHA256).")
     language: str = setting("en", "The language of the page: en or de, as far as it is translated.")
     oidc_issuer: str = setting("", "The address of an OpenID Connect provider with which people sign in at the server.")
     oidc_client_id: str = setting("", "What the provider calls this server.")
@@ -344,6 +367,8 @@ def key_is_for(settings: Settings, key: str) -> tuple[str, str]:
     """The provider and the address that a key is sent to."""
     if key == "search_api_key":
         return settings.search, ""
+    if key == "webhook_secret":
+        return settings.webhook_url, ""
     of = key.removesuffix("_api_key")
     return getattr(settings, of).partition(":")[0], getattr(settings, f"{of}_base_url")
 

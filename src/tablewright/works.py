@@ -137,11 +137,11 @@ class Works:
         seen = await self._seen(run)
         table = await seen.tables.find(run.table_id)
         toolbox = await self._tools_for(table.id)
-        for way in await refresh.ways(seen, table):
+        for way in await refresh.ways(seen, table, run.spec["fields"]):
             how = self._how(doing, seen, toolbox)
             fill = await enrich.plan(seen, table.id, way.fields, way.strategy, params=way.params, **how)
             await self._fill(fill, run, doing)
-        for each in await refresh.rounds(seen, table.id):
+        for each in await refresh.rounds(seen, table.id, run.spec["fields"]):
             again = await refresh.plan(seen, table.id, each, **self._how(doing, seen, toolbox))
             if again is not None:
                 await self._fill(again, run, doing)

@@ -10,7 +10,7 @@ from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict
 from tablewright.policies import terms_of
 from tablewright.table.model import Step
-from tablewright.table.shortlist import ChatReply, ShortlistState
+from tablewright.table.shortlist import ChatReply, Ranking, ShortlistState
 from tablewright.table.wording import within_bounds
 
 
@@ -61,6 +61,17 @@ class Advising(Application):
 
     async def shortlist(self, shortlist_id: str) -> ShortlistState:
         return await self._store.shortlists.get(shortlist_id)
+
+    async def shortlist_ranking(self, shortlist_id: str) -> Ranking:
+        """The candidates in the order in which they meet what is wanted, and those that are excluded, by the cells as
+        they are now."""
+        from tablewright.journeys.shortlist.ranking import rank
+        from tablewright.policies import rates_of
+
+        state = await self.shortlist(shortlist_id)
+        if not state.table_id:
+            return Ranking()
+        return rank(await self._store.tables.load(state.table_id), state.requirements, rates_of(self.settings))
 
     async def shortlists(self) -> list[ShortlistState]:
         """The newest first."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import AnyPath, Application
-from tablewright.errors import UsageError
+from tablewright.errors import NotFound, UsageError
 from tablewright.journeys.files import Imported
 from tablewright.policies import documents_unasked, terms_of
 from tablewright.store.conversations import Conversation
@@ -150,6 +151,15 @@ class Documents(Application):
     async def document_text(self, name: str) -> str:
         """The whole text of a document, as it was read; evidence points into it."""
         return (await self._store.documents.retrieved((await self._store.documents.get(name)).id)).text
+
+    async def document_page(self, name: str, number: int, quote: str = "") -> bytes:
+        """A page of a PDF as a PNG picture, with the quote marked on it. The file has to be where it was read."""
+        from tablewright.corpus.page_image import page_image
+
+        document = await self._store.documents.get(name)
+        if document.media != "pdf" or not await asyncio.to_thread(Path(document.path).is_file):
+            raise NotFound(f"There is no picture of the pages of {document.name}.")
+        return await page_image(Path(document.path), number, quote)
 
     @property
     def retrieval(self) -> Retrieval:

@@ -18,7 +18,7 @@ from tablewright.store.staleness import StaleCell
 from tablewright.strategies.function import FunctionStrategy, RowFunction
 from tablewright.strategies.strategy import Strategy
 from tablewright.table.feed import Routine
-from tablewright.table.model import Field, RowId
+from tablewright.table.model import Field, RowId, Table
 from tablewright.table.wording import within_bounds
 from tablewright.works import recheck_spec
 
@@ -80,6 +80,11 @@ class Filling(Application):
             tools = await self._open_tools(["model"])
             return await enrich.plan_columns(self._store, table_id, within_bounds(request), tools.model)
 
+    def formula_problem(self, table: Table, question: str, others: Sequence[str] = ()) -> str:
+        """Why a question that has the form of a formula can never be computed; empty where it can be, and for other
+        questions. `others` are columns that are asked for together with it."""
+        return enrich.formula_problem(table, question, others)
+
     async def stale(self, table_id: str) -> list[StaleCell]:
         """The cells of which an input has changed since they were filled."""
         return await self._store.log.stale(table_id)
@@ -132,12 +137,14 @@ class Filling(Application):
         spec = recheck_spec(self._actor, fields, row_ids=row_ids, dry_run=dry_run)
         return await self.jobs.begin("recheck", table.id, spec)
 
-    async def schedule(self, table_id: str, routine: Routine, every: str, *, apply: bool = False) -> Schedule:
-        """Does it every hour, day or week, or by a cron expression, as long as a worker is up. What a refresh finds is
-        a proposal, unless `apply`."""
+    async def schedule(
+        self, table_id: str, routine: Routine, every: str, *, fields: Sequence[str] = (), apply: bool = False
+    ) -> Schedule:
+        """Does it every hour, day or week, or by a cron expression, as long as a worker is up; for all columns, or for
+        these. What a refresh finds is a proposal, unless `apply`."""
         table_id = (await self.table(table_id)).id
         person = self._store.database.acting.person
-        spec = recheck_spec(self._actor) | {"apply": apply, PERSON: person.id if person else ""}
+        spec = recheck_spec(self._actor, fields) | {"apply": apply, PERSON: person.id if person else ""}
         schedule = await self.jobs.schedule(table_id, routine, every, spec)
         await self._store.tables.note_schedule(table_id)
         return schedule

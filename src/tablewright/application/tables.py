@@ -7,10 +7,11 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tablewright.application.base import AnyPath, Application
-from tablewright.errors import BadField, NotFound
+from tablewright.errors import BadField, NotFound, UsageError
 from tablewright.journeys import enrich
 from tablewright.journeys.files import (
     Exported,
@@ -32,7 +33,7 @@ from tablewright.settings import SAMPLE_WEB
 from tablewright.store.imports import SAMPLE
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.tables import TableSummary
-from tablewright.table.access import Shareable, Shared
+from tablewright.table.access import Person, Shareable, Shared
 from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell, Field, Row, RowId, Table
 from tablewright.table.text import plural
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 DEFAULT_OPTIONS = FileOptions()
 WINDOW = 1_000
 """Rows that are read at once."""
+MOST_TAGS, LONGEST_TAG = 12, 40
 
 
 class Tables(Application):
@@ -115,10 +117,14 @@ class Tables(Application):
         *,
         evidence: bool = False,
         cost: bool = False,
+        row_ids: Sequence[RowId] | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Exported:
+        """All rows, or those of `row_ids`, in their order."""
         table, path = await self.table(table_id), Path(path)
-        written = await export_file(self._store, table.id, path, evidence=evidence, cost=cost, progress=progress)
+        written = await export_file(
+            self._store, table.id, path, evidence=evidence, cost=cost, row_ids=row_ids, progress=progress
+        )
         count = written.rows
         await self._store.audit.note(
             "export", f"table {table.id}", f"{count:,} {plural('row', count)} as {path.suffix or 'text'}"
@@ -179,6 +185,15 @@ class Tables(Application):
         """Its id stays."""
         await self._store.tables.rename(table_id, name)
 
+    async def tag_table(self, table_id: str, tags: Iterable[str]) -> tuple[str, ...]:
+        """In place of those it had: words under which people find it. Returns them as they are kept."""
+        kept = dict.fromkeys(" ".join(tag.split()) for tag in tags)
+        wanted = tuple(tag for tag in kept if tag)
+        if len(wanted) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in wanted):
+            raise UsageError(f"A table has at most {MOST_TAGS} tags of {LONGEST_TAG} characters.")
+        await self._store.tables.set_tags((await self.table(table_id)).id, wanted)
+        return wanted
+
     async def remove_table(self, table_id: str) -> None:
         """For good, with its runs and schedules and the researches and shortlists that are about it."""
         table = await self.table(table_id)
@@ -198,6 +213,15 @@ class Tables(Application):
         a research or a shortlist is shared with it."""
         id = await self._id_of(kind, name_or_id)
         return await self._store.sharing.share(kind, id, people, everyone=everyone, only=only)
+
+    async def viewer_link(self, kind: Shareable, name_or_id: str) -> tuple[Person, str]:
+        """Somebody new who may look at this and nothing else, and the token by which whoever has it is let in. It ends
+        like other tokens, and with its user."""
+        shared = await self.shared(kind, name_or_id)
+        name = f"link-{shared.id[:30]}-{token_hex(3)}"
+        person, token = await self._store.users.add(name, "viewer", expires_at=self.settings.token_expiry())
+        await self.share(kind, shared.id, [person.name])
+        return person, token
 
     async def unshare(self, kind: Shareable, name_or_id: str, people: Sequence[str]) -> Shared:
         return await self._store.sharing.unshare(kind, await self._id_of(kind, name_or_id), people)

@@ -210,6 +210,13 @@ def is_formula(question: str) -> bool:
     return bool(_OPERATION.search(bare) and not _WORDS.search(bare))
 
 
+def formula_problem(table: Table, question: str, others: Sequence[str] = ()) -> str:
+    """Why what has the form of a formula cannot be computed; `others` are columns that are asked for beside it."""
+    if not is_formula(question):
+        return ""
+    return Formula(question, (*table.fields, *(Field(name=name) for name in others if name))).error
+
+
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 

@@ -28,11 +28,13 @@ from tablewright.table.edits import AddRow
 from tablewright.table.files import Incoming, open_writer, read_table, target_format
 from tablewright.table.files.objects import as_imported, from_mappings
 from tablewright.table.files.spool import from_spool, is_plain_text, read_to_spool
-from tablewright.table.model import Cell, Field, Noun, Row, Table, column_key, given
+from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
 from tablewright.table.rowkey import row_key
 from tablewright.table.text import cell_text, plural
 
 IMPORT_LIMITS = Limits(seconds=600)
+WINDOW = 1_000
+"""Rows that are read at once."""
 
 
 class Imported(Noun, frozen=True):
@@ -332,8 +334,10 @@ async def export_file(
     *,
     evidence: bool = False,
     cost: bool = False,
+    row_ids: Sequence[RowId] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Exported:
+    """All rows, or those of `row_ids`, in their order."""
     table = await store.tables.find(table_id)
     format = target_format(path)
     count = stale = flagged = 0
@@ -350,7 +354,14 @@ async def export_file(
             if progress:
                 progress(count)
 
-        await store.tables.stream(table_id, take)
+        if row_ids is None:
+            await store.tables.stream(table_id, take)
+        else:
+            for start in range(0, len(row_ids), WINDOW):
+                found = (await store.tables.rows(table_id, row_ids[start : start + WINDOW])).rows
+                by_id = {row.id: row for row in found}
+                rows = [by_id[row_id] for row_id in row_ids[start : start + WINDOW] if row_id in by_id]
+                await asyncio.to_thread(take, rows)
         await asyncio.to_thread(writer.close)
     return Exported(rows=count, stale=stale, flagged=flagged)
 

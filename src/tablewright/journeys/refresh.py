@@ -83,8 +83,9 @@ class Way(Noun, frozen=True, gc=True):
     fields: tuple[Field, ...]
 
 
-async def ways(store: Store, table: Table) -> list[Way]:
-    """The asked columns, each in the way it was filled last; a column that no run has filled, as its question tells."""
+async def ways(store: Store, table: Table, names: Collection[str] = ()) -> list[Way]:
+    """The asked columns, or those of them in `names`, each in the way it was filled last; a column that no run has
+    filled, as its question tells."""
     last: dict[str, tuple[str, bytes]] = {}
     for run in await store.runs.all(table.id):
         if run.kind == "enrich" and run.status != "failed":
@@ -92,7 +93,7 @@ async def ways(store: Store, table: Table) -> list[Way]:
                 last.setdefault(name, way_in(run.spec))
     groups: dict[tuple[str, bytes], list[Field]] = {}
     for field in table.fields:
-        if field.is_asked:
+        if field.is_asked and (not names or field.name in names):
             strategy, params = last.get(field.name, ("", b"{}"))
             groups.setdefault((strategy or enrich.natural_strategy([field]), params), []).append(field)
     return [

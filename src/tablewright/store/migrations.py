@@ -303,6 +303,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (table_no, name, person)
         )""",
     ),
+    ("ALTER TABLE tables ADD COLUMN tags TEXT NOT NULL DEFAULT '[]'",),
 )
 
 

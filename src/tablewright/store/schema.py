@@ -26,6 +26,7 @@ tables = Table(
     Column("last_field", Integer, nullable=False),
     Column("last_change", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),
+    Column("tags", Text, nullable=False, server_default="[]"),
 )
 
 imports = Table(

@@ -45,6 +45,7 @@ class TableSummary(Noun, frozen=True):
     fields: int
     created_at: str
     changed_at: str
+    tags: tuple[str, ...] = ()
 
 
 class Head(Noun, frozen=True):
@@ -193,6 +194,13 @@ class Tables:
         def work(connection: Connection) -> None:
             no = head(connection, table_id, lock=True).no
             connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(name=printable(name)))
+
+        await self._database.write(work, repeatable=True)
+
+    async def set_tags(self, table_id: str, tags: Sequence[str]) -> None:
+        def work(connection: Connection) -> None:
+            no = head(connection, table_id, lock=True).no
+            connection.execute(update(schema.tables).where(schema.tables.c.no == no).values(tags=to_text(list(tags))))
 
         await self._database.write(work, repeatable=True)
 
@@ -382,11 +390,19 @@ def summaries(connection: Connection) -> list[TableSummary]:
     rows_of = select(func.count()).where(rows.c.table_no == tables.c.no, ~rows.c.removed).scalar_subquery()
     fields_of = select(func.count()).where(fields.c.table_no == tables.c.no, ~fields.c.removed).scalar_subquery()
     changed = select(func.max(changes.c.at)).where(changes.c.table_no == tables.c.no).scalar_subquery()
-    query = select(tables.c.id, tables.c.name, rows_of, fields_of, tables.c.created_at, changed)
+    query = select(tables.c.id, tables.c.name, rows_of, fields_of, tables.c.created_at, changed, tables.c.tags)
     query = query.where(visible(connection, "table")).order_by(tables.c.no)
     return [
-        TableSummary(id=id_, name=name, rows=row_count, fields=field_count, created_at=created, changed_at=at)
-        for id_, name, row_count, field_count, created, at in connection.execute(query)
+        TableSummary(
+            id=id_,
+            name=name,
+            rows=row_count,
+            fields=field_count,
+            created_at=created,
+            changed_at=at,
+            tags=msgspec.json.decode(tags, type=tuple[str, ...]),
+        )
+        for id_, name, row_count, field_count, created, at, tags in connection.execute(query)
     ]
 
 

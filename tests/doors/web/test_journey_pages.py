@@ -227,8 +227,8 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
         await page.get_by_role("button", name="Begin").click()
         await page.wait_for_url("**/shortlist/h*")
         await expect(page.get_by_text("quiet: cannot be checked from specifications").first).to_be_visible()
-        await page.get_by_role("button", name="Take out quiet").click()
-        await expect(page.get_by_role("button", name="Take out quiet")).to_have_count(0)
+        await page.get_by_role("button", name="Remove quiet").click()
+        await expect(page.get_by_role("button", name="Remove quiet")).to_have_count(0)
         await page.get_by_role("button", name="Confirm Requirements").click()
         await page.get_by_role("button", name="Enrich Now").click(timeout=60_000)
         cards = page.get_by_role("article")
@@ -266,10 +266,10 @@ async def test_a_run_is_watched_and_stopped_and_what_it_found_is_kept(place: Sit
         run = await tablewright.jobs.start(fill)
         async with browser(*PHONE) as page:
             await go(page, f"{place.url}/runs/{run}")
-            await expect(page.get_by_role("list", name="Feed of the run")).to_contain_text("Done:")
+            await expect(page.get_by_role("list", name="Log of the run")).to_contain_text("Done:")
             await page.get_by_role("button", name="Stop").click()
             await expect(page.get_by_text("cancelled", exact=True)).to_be_visible()
-            await expect(page.get_by_role("button", name="Go on")).to_be_visible()
+            await expect(page.get_by_role("button", name="Resume")).to_be_visible()
             assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
             await go(page, f"{place.url}/runs")
             await expect(page.get_by_role("link", name="Companies to stop").first).to_be_visible()

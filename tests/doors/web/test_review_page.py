@@ -115,7 +115,7 @@ async def test_on_a_phone_every_decision_has_a_button_and_the_focus_stays(
         await expect(proposed).to_be_focused()
         await page.locator(".tw-line").first.click()
         await expect(acts).to_contain_text("Brightwater")
-        await acts.get_by_role("button", name="Undecide").click()
+        await acts.get_by_role("button", name="Clear decision").click()
         await expect(status).to_have_text("1 to edit, 3 open")
 
         told = await proposed.get_attribute("aria-activedescendant")

@@ -61,6 +61,7 @@ async def test_several_columns_are_tried_on_five_rows_continued_and_asked_for_an
         await page.keyboard.press("Control+a")
         await page.keyboard.type("100")
         await page.keyboard.press("Enter")
+        await expect(cell(page, 1, "Double")).to_have_text("100")
         await page.get_by_role("button", name="Menu of Double").click()
         await page.get_by_role("menuitem", name="Edit question and run again…").click()
         await page.get_by_label("Question or formula").fill("{Price} * 3")

@@ -56,8 +56,10 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         stop = asyncio.Event()
         working = asyncio.create_task(work(tablewright, stop)) if works else None
+        notifying = asyncio.create_task(tablewright.notify(stop))
         yield
         stop.set()
+        await notifying
         if working:
             await working
 

@@ -43,14 +43,20 @@ a.button {{ display: block; box-sizing: border-box; text-align: center; text-dec
 <h1>Tablewright</h1>
 <p>Tables whose every cell says where its value came from.</p>
 {wrong}{provider}<form method="post" action="{action}">
-<label for="token">Your token</label>
-<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
-<button type="submit">Log in</button>
+{ask}
 </form>
 </main>
 </body>
 </html>
 """
+
+ASK = """<label for="token">Your token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<button type="submit">Log in</button>"""
+INVITED = """<p>You were sent a link to look at something that is kept here.</p>
+<input name="token" type="hidden" value="{token}">
+<button type="submit" autofocus>Open it</button>"""
+"""For a link that carries a token: its holder presses a button, so that no page of another site can log them in."""
 
 
 def login_routes(entrance: Entrance, limits: Limits, provider: str = "") -> APIRouter:
@@ -58,8 +64,8 @@ def login_routes(entrance: Entrance, limits: Limits, provider: str = "") -> APIR
     router = APIRouter(include_in_schema=False)
 
     @router.get(LOGIN)
-    async def form(next: str = "/") -> Response:
-        return page(next, provider=provider)
+    async def form(next: str = "/", token: str = "") -> Response:
+        return page(next, provider=provider if not token else "", token=token)
 
     @router.post(LOGIN)
     async def log_in(request: Request, next: str = "/") -> Response:
@@ -90,12 +96,13 @@ def login_routes(entrance: Entrance, limits: Limits, provider: str = "") -> APIR
     return router
 
 
-def page(next: str, *, said: str = "", provider: str = "", status: int = 200) -> HTMLResponse:
+def page(next: str, *, said: str = "", provider: str = "", token: str = "", status: int = 200) -> HTMLResponse:
     wanted = urlencode({"next": local(next)})
     wrong = f'<p class="wrong" role="alert">{escape(said)}</p>\n' if said else ""
     there = escape(f"{LOGIN}/oidc?{wanted}")
     link = f'<a class="button" href="{there}">Sign in with {escape(provider)}</a>\n' if provider else ""
-    return HTMLResponse(PAGE.format(action=escape(f"{LOGIN}?{wanted}"), wrong=wrong, provider=link), status)
+    ask = INVITED.format(token=escape(token)) if token else ASK
+    return HTMLResponse(PAGE.format(action=escape(f"{LOGIN}?{wanted}"), wrong=wrong, provider=link, ask=ask), status)
 
 
 def set_cookie(response: Response, request: Request, value: str, seconds: int) -> None:

@@ -9,6 +9,7 @@ from nicegui import ui
 
 from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.plain import Shown, bar, grid, inline, outside, quiet, row, safe, said, when
+from tablewright.doors.web.words import t
 from tablewright.table.shortlist import Card, CellRef, ChatReply, Listing, Said
 
 MOST_CELLS = 6
@@ -20,22 +21,24 @@ def show_reply(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None) 
     if reply.rows:
         rows: list[list[Shown]] = [list(line) for line in reply.rows]
         if reply.cards:
-            with ui.expansion("Side by side").props("dense"):
-                grid(reply.columns, rows, "Comparison")
+            with ui.expansion(t("Side by side")).props("dense"):
+                grid(reply.columns, rows, t("Comparison"))
         else:
-            grid(reply.columns, rows, "Comparison")
+            grid(reply.columns, rows, t("Comparison"))
     for each in reply.said:
         show_said(each, table_id)
     if reply.listings:
         grid(
-            ["Product", "Shop", "Price", "In stock", "Seen"],
+            [t("Product"), t("Shop"), t("Price"), t("In stock"), t("Seen")],
             [listing_line(each) for each in reply.listings],
-            "Where to buy",
+            t("Where to buy"),
         )
     if file is not None:
         name, content = file
         ui.button(
-            f"Download {safe(name, 80)}", icon="download", on_click=lambda: ui.download.content(content, name)
+            t("Download {name}", name=safe(name, 80)),
+            icon="download",
+            on_click=lambda: ui.download.content(content, name),
         ).props("outline").style("align-self: flex-start")
 
 
@@ -45,7 +48,7 @@ def show_said(each: Said, table_id: str) -> None:
         inline(each.text)
         for cell in list({cell.field: cell for cell in reversed(each.cells)}.values())[::-1][:MOST_CELLS]:
             button = inline(cell.field, "button").classes("tw-cite").props("type=button")
-            button.props["aria-label"] = f"Show the source of {safe(cell.field, 60)}"
+            button.props["aria-label"] = t("Show the source of {field}", field=safe(cell.field, 60))
             button.on("click", partial(open_ref, table_id, cell))
 
 
@@ -61,12 +64,12 @@ def show_card(best: Card, table_id: str) -> None:
             with ui.element("div").classes("tw-grow"):
                 outside(best.name, best.official_url).classes("tw-h2")
                 if best.best_for:
-                    quiet(f"Best for {safe(best.best_for, 80)}")
+                    quiet(t("Best for {best_for}", best_for=safe(best.best_for, 80)))
             inline(f"{best.score:.2f}").classes("tw-chip").props["aria-label"] = f"Score {best.score:.2f} of 1"
         for each in best.said:
             show_said(each, table_id)
         if best.parts:
-            with ui.expansion("What the score is made of").props("dense"):
+            with ui.expansion(t("What the score is made of")).props("dense"):
                 show_parts(best)
 
 
@@ -74,7 +77,15 @@ def show_parts(best: Card) -> None:
     with ui.element("div").classes("tw-parts"):
         for part in best.parts:
             said(f"{part.field}: {part.why}" if part.why else part.field)
-            bar(part.score, f"{safe(part.field, 60)}: {part.score:.2f} of 1, weight {part.weight:.2f}")
+            bar(
+                part.score,
+                t(
+                    "{field}: {score} of 1, weight {weight}",
+                    field=safe(part.field, 60),
+                    score=f"{part.score:.2f}",
+                    weight=f"{part.weight:.2f}",
+                ),
+            )
 
 
 def listing_line(offer: Listing) -> Sequence[Shown]:
@@ -84,5 +95,5 @@ def listing_line(offer: Listing) -> Sequence[Shown]:
             quiet(f"“{' '.join(offer.evidence.quote.split())[:160]}”")
 
     state = "" if offer.offered_as == "new" else f" ({offer.offered_as})"
-    price = str(offer.price) if offer.price else "not said"
-    return [offer.product, shop, f"{price}{state}", offer.stock or "not said", when(offer.at)]
+    price = str(offer.price) if offer.price else t("not said")
+    return [offer.product, shop, f"{price}{state}", offer.stock or t("not said"), when(offer.at)]

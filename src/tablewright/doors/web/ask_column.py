@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,10 @@ from tablewright.app import Fill
 from tablewright.doors.web.frame import tell, text
 from tablewright.doors.web.table_columns import TYPES, detail_input, with_detail
 from tablewright.doors.web.table_edit import sure, visit_to_write
+from tablewright.doors.web.words import many, t
 from tablewright.errors import BadField, TablewrightError, UsageError
-from tablewright.table.model import Field, Noun, RowId, Table
-from tablewright.table.text import plural, shortened
+from tablewright.table.model import Field, Noun, RowId, Table, column_key
+from tablewright.table.text import shortened
 
 if TYPE_CHECKING:
     from tablewright.app import Estimate
@@ -34,13 +36,13 @@ class Scope(Noun, frozen=True):
 
     @property
     def choices(self) -> dict[str, str]:
-        found = {"all": f"All {self.rows:,} {plural('row', self.rows)}"}
+        found = {"all": t("{count} row|All {count} rows", count=self.rows)}
         if self.rows > FEW:
-            found["first"] = f"The first {FEW} rows, then continue"
+            found["first"] = t("The first {few} rows, then continue", few=FEW)
         if self.shown:
-            found["shown"] = f"The {len(self.shown):,} {plural('row', len(self.shown))} shown"
+            found["shown"] = t("The {count} row shown|The {count} rows shown", count=len(self.shown))
         if self.selected:
-            found["selected"] = f"The {len(self.selected):,} selected {plural('row', len(self.selected))}"
+            found["selected"] = t("The {count} selected row|The {count} selected rows", count=len(self.selected))
         return found
 
     def row_ids(self, choice: str) -> tuple[RowId, ...] | None:
@@ -48,11 +50,18 @@ class Scope(Noun, frozen=True):
 
 
 async def dialog(
-    visit: Visit, table: Table, field: Field | None, scope: Scope, *, anew: bool = False, single: bool = False
+    visit: Visit,
+    table: Table,
+    field: Field | None,
+    scope: Scope,
+    *,
+    proposed: Sequence[str] = (),
+    anew: bool = False,
+    single: bool = False,
 ) -> str:
     """The id of the run that was started, or nothing. With `field` that column is filled on, or `anew`; with `single`
-    what was not found is looked for again, without further questions."""
-    asking = Asking(visit, table, field, scope, anew=anew, single=single)
+    what was not found is looked for again, without further questions. `proposed` are columns that wait for review."""
+    asking = Asking(visit, table, field, scope, proposed=proposed, anew=anew, single=single)
     with ui.dialog().props("persistent") as window, ui.card().classes("tw-dialog tw-dialog-wide tw-asking") as card:
         asking.build(window)
     card.on("leave", asking.leave, args=[])  # by Escape: see grid.js
@@ -66,18 +75,24 @@ class AskedColumn:
 
     def __init__(self, asking: Asking, given: Field | None, *, fixed: bool) -> None:
         self._given = given if fixed else None
+        self._asking = asking
         known = given or Field(name="")
         with ui.element("div").classes("tw-form") as self.box:
-            self.name = ui.input("Name of the column", value=known.name).props("outlined dense autofocus maxlength=300")
-            self._type = ui.select(TYPES, value=known.type, label="Type").props("outlined dense")
-            self.question = ui.textarea("Question or formula", value=known.question, placeholder=asking.example)
-            self.question.props("outlined autogrow dense").classes("tw-whole")
+            self.name = ui.input(t("Name of the column"), value=known.name).props(
+                "outlined dense autofocus maxlength=300"
+            )
+            self._type = ui.select(TYPES, value=known.type, label=t("Type")).props("outlined dense")
+            self.question = ui.textarea(t("Question or formula"), value=known.question, placeholder=asking.example)
+            self.question.props("outlined autogrow dense debounce=300").classes("tw-whole")
+            self._problem = text("", "tw-whole tw-small tw-problem").props("role=status")
+            self._problem.set_visibility(False)
             self._detail = detail_input(self._type, ", ".join(known.options) or known.unit)
             with ui.element("div").classes("tw-row tw-whole"):
-                with ui.button("Insert a column", icon="data_object").props("flat dense no-caps size=sm"), ui.menu():
+                with ui.button(t("Insert a column"), icon="data_object").props("flat dense no-caps size=sm"), ui.menu():
                     for name in asking.columns:
                         ui.menu_item(shortened(name, 60), on_click=partial(self._insert, name))
-                self.remove = ui.button("Remove", icon="close").props("flat dense no-caps size=sm")
+                self.remove = ui.button(t("Remove"), icon="close").props("flat dense no-caps size=sm")
+        self.question.on_value_change(self._check_formula)
         self.question.on("keydown.enter.exact.prevent", asking.run)
         self.name.on("keydown.enter", asking.run)
         if fixed:
@@ -88,32 +103,50 @@ class AskedColumn:
     def is_empty(self) -> bool:
         return not ((self.name.value or "").strip() or (self.question.value or "").strip())
 
+    def _check_formula(self) -> None:
+        """A mistake in a formula is said while it is typed."""
+        problem = self._asking.formula_problem(self.question.value or "")
+        self._problem.set_text(problem)
+        self._problem.set_visibility(bool(problem))
+
     def _insert(self, name: str) -> None:
         self.question.set_value(f"{self.question.value or ''}{{{name}}}")
 
     def field(self, example: str) -> Field:
         question = (self.question.value or "").strip()
         if not question:
-            raise BadField("The column needs a question, or a formula.", advice=f"For example: {example}")
+            raise BadField(
+                t("The column needs a question, or a formula."), advice=t("For example: {example}", example=example)
+            )
         if self._given is not None:
             return msgspec.structs.replace(self._given, question=question)
         name = (self.name.value or "").strip()
         if not name:
-            raise BadField("The column needs a name.")
+            raise BadField(t("The column needs a name."))
         if "{" in name or "}" in name:
-            raise BadField("A name has neither { nor }.")
+            raise BadField(t("A column name must not contain { or }."))
+        self._asking.refuse_taken(name)
         field = with_detail(Field(name=name, type=self._type.value, question=question), self._detail.value or "")
         if field.type == "select" and not field.options:
-            raise BadField("A select needs its options.", advice="Write them with commas between: S, M, L.")
+            raise BadField(t("A select needs its options."), advice=t("Write them with commas between: S, M, L."))
         return field
 
 
 class Asking:
     def __init__(
-        self, visit: Visit, table: Table, field: Field | None, scope: Scope, *, anew: bool, single: bool
+        self,
+        visit: Visit,
+        table: Table,
+        field: Field | None,
+        scope: Scope,
+        *,
+        proposed: Sequence[str],
+        anew: bool,
+        single: bool,
     ) -> None:
         self._visit = visit
         self._table = table
+        self._proposed = proposed
         self._given = field
         self._scope = scope
         self._anew = anew
@@ -121,52 +154,56 @@ class Asking:
         self._asked: list[AskedColumn] = []
         self._is_leaving = False
         self.columns = [each.name for each in table.shown_fields]
-        self.example = f"What year was {{{table.key_field or 'Name'}}} founded?"
+        self.example = t("What year was {column} founded?", column=f"{{{table.key_field or 'Name'}}}")
 
     def build(self, window: ui.dialog) -> None:
         self._window = window
         given = self._given
-        title = "Ask for columns" if given is None else f"{'Run again' if self._anew else 'Fill'}: {given.name}"
+        title = t("Ask for columns")
+        if given is not None:
+            again = t("Run again: {column}", column=given.name)
+            title = again if self._anew else t("Fill: {column}", column=given.name)
         text(shortened(title, 80), "tw-h2")
         if given is None and self._visit.tablewright.settings.model != NO_MODEL:
             self._build_description()
         self._list = ui.element("div").classes("tw-column")
         self._add(given, fixed=given is not None)
         if given is None:
-            more = ui.button("Add another column", icon="add", on_click=lambda: self._add(None, fixed=False))
+            more = ui.button(t("Add another column"), icon="add", on_click=lambda: self._add(None, fixed=False))
             more.props("flat dense no-caps").style("align-self: flex-start")
         with ui.element("div").classes("tw-form"):
             self._build_how()
         self._outlook = ui.element("div").classes("tw-outlook").props("role=status")
         self._outlook.set_visibility(False)
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=self.leave).props("flat")
-            ui.button("Estimate", icon="calculate", on_click=self._estimate).props("outline")
-            self._start = ui.button("Start", icon="play_arrow", on_click=self.run).props("unelevated")
+            ui.button(t("Cancel"), on_click=self.leave).props("flat")
+            ui.button(t("Estimate"), icon="calculate", on_click=self._estimate).props("outline")
+            self._start = ui.button(t("Start"), icon="play_arrow", on_click=self.run).props("unelevated")
 
     def _build_description(self) -> None:
         """With a model: columns described in a sentence, which it makes names, types and questions of."""
         with ui.element("div").classes("tw-row"):
             self._words = ui.input(
-                "Describe what you want to know", placeholder="founding year, chief executive and whom they sell to"
+                t("Describe what you want to know"),
+                placeholder=t("founding year, chief executive and whom they sell to"),
             ).props("outlined dense autofocus maxlength=2000")
             self._words.classes("tw-grow").on("keydown.enter", self._suggest)
-            self._suggesting = ui.button("Suggest columns", icon="auto_awesome", on_click=self._suggest)
+            self._suggesting = ui.button(t("Suggest columns"), icon="auto_awesome", on_click=self._suggest)
             self._suggesting.props("outline")
 
     def _build_how(self) -> None:
-        self._strategy = ui.select(self._strategies({}), value="", label="How").props("outlined dense")
+        self._strategy = ui.select(self._strategies({}), value="", label=t("How")).props("outlined dense")
         self._strategy.on("popup-show", self._price_each).classes("tw-whole")
         choices = self._scope.choices
         usual = "selected" if self._scope.selected else "all"
-        self._rows = ui.select(choices, value=usual, label="Rows").props("outlined dense")
+        self._rows = ui.select(choices, value=usual, label=t("Rows")).props("outlined dense")
         self._params: dict[str, ui.select | ui.input] = {}
         self._settable = ui.element("div").classes("tw-form tw-whole")
         self._strategy.on_value_change(self._show_parameters)
-        self._again = ui.checkbox("Look again for what was not found", value=self._single)
+        self._again = ui.checkbox(t("Look again for what was not found"), value=self._single)
         self._again.classes("tw-whole").set_visibility(self._given is not None and not (self._single or self._anew))
         own = self._visit.tablewright.settings.evidence
-        self._strict = ui.checkbox("Only values that sources state, none that a model judged", value=own == "strict")
+        self._strict = ui.checkbox(t("Only values that sources state, none that a model judged"), value=own == "strict")
         self._strict.classes("tw-whole")
 
     # ── the columns ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -178,6 +215,23 @@ class Asking:
         column.remove.on_click(partial(self._remove, column))
         for each in self._asked:
             each.remove.set_visibility(len(self._asked) > 1)
+
+    def refuse_taken(self, name: str) -> None:
+        """A new column does not silently become one that is there."""
+        if known := self._table.field(name):
+            raise BadField(
+                t("The table already has a column {name}.", name=known.name),
+                advice=t("Choose another name, or fill {name} from the menu of that column.", name=known.name),
+            )
+        if column_key(name) in map(column_key, self._proposed):
+            raise BadField(
+                t("A column {name} is proposed already and waits for your decision.", name=name),
+                advice=t("Accept or discard it first, or choose another name."),
+            )
+
+    def formula_problem(self, question: str) -> str:
+        others = [column.name.value or "" for column in self._asked]
+        return self._visit.tablewright.formula_problem(self._table, question, others)
 
     def _remove(self, column: AskedColumn) -> None:
         self._asked.remove(column)
@@ -210,7 +264,7 @@ class Asking:
             return
         self._is_leaving = True
         is_new = self._given is None and any(not each.is_empty for each in self._asked)
-        if not is_new or await sure("Close without asking? What you typed is lost.", "Close"):
+        if not is_new or await sure(t("Close without asking? What you typed is lost."), t("Close")):
             self._window.submit("")
         self._is_leaving = False
 
@@ -218,7 +272,7 @@ class Asking:
 
     def _strategies(self, prices: dict[str, str]) -> dict[str, str]:
         """Each with what it does in a line, and what it is likely to cost where that is known."""
-        lines = {"": "Automatic: formulas are computed, questions are looked up"}
+        lines = {"": t("Automatic: formulas are computed, questions are looked up")}
         for name, strategy in self._visit.tablewright.strategies().items():
             if not isinstance(strategy, UsageError):
                 lines[name] = (
@@ -293,26 +347,29 @@ class Asking:
 
 
 def price(likely: Estimate) -> str:
-    return "price not known" if likely.cost_usd is None else f"about ${likely.cost_usd.likely:,.2f}"
+    if likely.cost_usd is None:
+        return t("price not known")
+    return t("about {cost}", cost=f"${likely.cost_usd.likely:,.2f}")
 
 
 def outlook(likely: Estimate) -> list[tuple[str, str]]:
     """What a run is likely to take, a figure a line."""
-    lines = [
-        ("To fill", f"{likely.cells:,} {plural('cell', likely.cells)} in {likely.rows:,} {plural('row', likely.rows)}")
-    ]
+    lines = [(t("To fill"), t("{cells} in {rows}", cells=many(likely.cells, "cell"), rows=many(likely.rows, "row")))]
     if likely.model:
-        lines.append(("Model", f"{likely.model}, about {likely.calls.likely:,.0f} {plural('call', 2)}"))
-    lines += [("Searches", f"{likely.searches:,}"), ("Pages", f"{likely.pages:,}")]
+        lines.append(
+            (t("Model"), t("{model}, about {calls} calls", model=likely.model, calls=round(likely.calls.likely)))
+        )
+    lines += [(t("Searches"), f"{likely.searches:,}"), (t("Pages"), f"{likely.pages:,}")]
     if likely.cost_usd is None:
-        lines.append(("Cost", "price not known"))
+        lines.append((t("Cost"), t("price not known")))
     else:
         cost = likely.cost_usd
-        bounds = f" (${cost.low:,.2f} to ${cost.high:,.2f})" if cost.high else ""
-        lines.append(("Cost", f"${cost.likely:,.2f}{bounds}"))
-    lines.append(("Time", lasting(likely.seconds)))
+        low, high = f"${cost.low:,.2f}", f"${cost.high:,.2f}"
+        bounds = f" ({t('{low} to {high}', low=low, high=high)})" if cost.high else ""
+        lines.append((t("Cost"), f"${cost.likely:,.2f}{bounds}"))
+    lines.append((t("Time"), lasting(likely.seconds)))
     rows = likely.from_rows
-    lines.append(("From experience", f"{rows:,} {plural('row', rows)} of earlier runs" if rows else "a first guess"))
+    lines.append((t("Based on"), t("{rows} of earlier runs", rows=many(rows, "row")) if rows else t("a first guess")))
     return lines
 
 

@@ -15,6 +15,7 @@ from tablewright.doors.web.live import Undertaking, download, to_the_line, to_th
 from tablewright.doors.web.plain import Shown, card, chip, grid, journey, many, quiet, row, safe, said, saying, when
 from tablewright.doors.web.remembered import Remembered
 from tablewright.doors.web.sharing import may_share, share_button
+from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.messages import message
 from tablewright.table.reply import Reply, ReplyRow
@@ -63,8 +64,8 @@ def talk_of(seen: Visit, conversation: str) -> Talk:
 
 
 def tabs(here: str) -> None:
-    with ui.element("nav").classes("tw-tabs").props('aria-label="Documents and questions"'):
-        for name, path in (("All documents", "/documents"), ("Look up", "/lookup"), ("Ask", "/ask")):
+    with ui.element("nav").classes("tw-tabs").props(f'aria-label="{t("Documents and questions")}"'):
+        for name, path in ((t("All documents"), "/documents"), (t("Look up"), "/lookup"), (t("Ask"), "/ask")):
             tab = ui.link(name, path).classes("tw-tab" + (" tw-here" if path == here else ""))
             if path == here:
                 tab.props("aria-current=page")
@@ -79,15 +80,15 @@ async def ask_page(conversation: str = "") -> None:
         talk = talk_of(seen, conversation)
         if not (talk.replies or talk.earlier or talk.is_busy):
             talk.earlier = tuple((turn.question, turn.answer) for turn in told.turns)
-    with journey("Ask your documents", here="/documents"):
+    with journey(t("Ask your documents"), here="/documents"):
         tabs("/ask")
         if not await seen.tablewright.documents(readable=True):
-            with empty_state("There is nothing to ask yet", "question_answer"):
-                ui.label("Add documents first; then ask what stands in them.")
-                ui.link("Add documents", "/documents")
+            with empty_state(t("There is nothing to ask yet"), "question_answer"):
+                ui.label(t("Add documents first; then ask what stands in them."))
+                ui.link(t("Add documents"), "/documents")
             return
         if not seen.person.may_change:
-            quiet("You may look, but not ask: answers can cost money. Ask an admin for the role of an editor.")
+            quiet(t("You may look, but not ask: answers can cost money. Ask an admin for the role of an editor."))
             return
         if conversation and await may_share():
             share_button("conversation", conversation)
@@ -99,8 +100,8 @@ async def ask_page(conversation: str = "") -> None:
 async def earlier_conversations(seen: Visit) -> None:
     found = [each for each in await seen.tablewright.conversations() if each.title][:LISTED]
     if found:
-        with card("Earlier conversations"):
-            heading("Earlier conversations")
+        with card(t("Earlier conversations")):
+            heading(t("Earlier conversations"))
             for each in found:
                 with row():
                     ui.link(safe(shortened(each.title, 120)), f"/ask?conversation={each.id}")
@@ -117,12 +118,12 @@ class Conversation:
 
     def show(self) -> None:
         self.turns = ui.refreshable(self.show_turns)
-        with ui.element("div").classes("tw-talk").props('role=log aria-live=polite aria-label="Conversation"'):
+        with ui.element("div").classes("tw-talk").props(f'role=log aria-live=polite aria-label="{t("Conversation")}"'):
             self.turns()
         with ui.element("div") as self.line:
-            saying("Your question", "Ask", self.ask)
+            saying(t("Your question"), t("Ask"), self.ask)
         with row():
-            ui.link("New conversation", "/ask")
+            ui.link(t("New conversation"), "/ask")
         self.settle()
         ui.timer(0.5, self.look)
 
@@ -130,35 +131,35 @@ class Conversation:
         talk = self.talk
         for question, answer in talk.earlier:
             said(question, "tw-mine")
-            with card("Earlier answer").classes("tw-theirs"):
+            with card(t("Earlier answer")).classes("tw-theirs"):
                 said(answer)
         if not (self.id or talk.replies or talk.asked):
             with row():
-                quiet("For example:")
-                for example in TRY:
+                quiet(t("For example:"))
+                for example in map(t, TRY):
                     ui.button(example, on_click=lambda words=example: self.ask(words)).props("outline dense no-caps")
         for reply in talk.replies:
             said(reply.question, "tw-mine")
-            with card("Answer").classes("tw-theirs"):
+            with card(t("Answer")).classes("tw-theirs"):
                 show_reply(reply, self.more if reply is talk.replies[-1] else None)
         if talk.asked:
             said(talk.asked, "tw-mine")
         if talk.is_busy:
             with row():
                 ui.spinner("dots", size="2em").props('aria-hidden="true"')
-                quiet("Looking through the documents …")
+                quiet(t("Looking through the documents …"))
         elif talk.problem:
-            with card("Problem"):
-                chip("That did not work", "failed")
+            with card(t("Problem")):
+                chip(t("That did not work"), "failed")
                 said(talk.problem)
-                ui.button("Ask it again", on_click=lambda: self.ask(talk.asked)).props("outline")
+                ui.button(t("Ask it again"), on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
         await self.begin(words, lambda now, conversation: now.tablewright.ask(words, conversation=conversation))
 
     async def more(self) -> None:
         """The next rows of the last list; no model is asked."""
-        await self.begin("Show more", lambda now, conversation: now.tablewright.more_rows(conversation))
+        await self.begin(t("Show more"), lambda now, conversation: now.tablewright.more_rows(conversation))
 
     async def begin(self, words: str, work: Callable[[Visit, str], Awaitable[Reply]]) -> None:
         """The answer comes even if nobody waits for it any more."""
@@ -166,8 +167,8 @@ class Conversation:
         talk, conversation = self.talk, self.id
         if talk.is_busy:
             raise UsageError(
-                f"“{shortened(words, 80)}” was not asked: the last question is still being answered.",
-                advice="Ask it when the answer is there.",
+                t("“{words}” was not asked: the last question is still being answered.", words=shortened(words, 80)),
+                advice=t("Ask it when the answer is there."),
             )
 
         async def answer(_: Undertaking) -> None:
@@ -224,14 +225,15 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
             quiet(note)
     if reply.form is not None:
         with row():
-            quiet(f"{'Understood so far' if reply.not_understood else 'Looked up'}: {reply.form}.")
-            ui.link("Change the conditions", f"/lookup?where={quote(reply.form.where)}")
+            part = t("Understood so far: {form}.", form=reply.form)
+            quiet(part if reply.not_understood else t("Looked up: {form}.", form=reply.form))
+            ui.link(t("Change the conditions"), f"/lookup?where={quote(reply.form.where)}")
     if reply.rows:
         paged = any(each.page for each in reply.rows)
         grid(
-            ["Source", "Document", *(["Page"] if paged else []), *reply.columns],
+            [t("Source"), t("Document"), *([t("Page")] if paged else []), *reply.columns],
             [reply_line(each, open_number, paged=paged) for each in reply.rows],
-            "What matches",
+            t("What matches"),
         ).classes("tw-tall")
     else:
         for cited in reply.citations:
@@ -241,11 +243,11 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
                 said(f"{cited.title}{page}: “{' '.join(cited.quote.split())[:300]}”", "tw-small")
     with row():
         if reply.more and more is not None:
-            ui.button(f"Show {reply.more:,} more", on_click=more).props("flat dense")
+            ui.button(t("Show {more} more", more=reply.more), on_click=more).props("flat dense")
         if reply.result_id:
-            ui.button("Export as CSV", icon="download", on_click=lambda: export(reply)).props("flat dense")
+            ui.button(t("Export as CSV"), icon="download", on_click=lambda: export(reply)).props("flat dense")
     if reply.attempts or (reply.ledger and reply.ledger.undecided):
-        with ui.expansion("How it was found").props("dense"):
+        with ui.expansion(t("How it was found")).props("dense"):
             how(reply)
 
 
@@ -264,7 +266,7 @@ def how(reply: Reply) -> None:
         note = f"; {tried.note}" if tried.note else ""
         quiet(f"{tried.tool}({tried.asked}): {many(tried.matches, 'match')}{bound}{note}")
     for thing, why in reply.ledger.undecided if reply.ledger else ():
-        quiet(f"Undecided: {thing}: {why}")
+        quiet(t("Undecided: {thing}: {why}", thing=thing, why=why))
 
 
 async def export(reply: Reply) -> None:

@@ -11,6 +11,7 @@ from nicegui import ui
 
 from tablewright.app import Run
 from tablewright.doors.web.plain import dollars, many, quiet, safe
+from tablewright.doors.web.words import t
 from tablewright.table.model import Cell, Noun, Row, Table
 
 MOST_ROWS = 2_000
@@ -62,7 +63,7 @@ def coverage_chart(figures: Figures) -> None:
     names = list(figures.columns)[::-1]
     series = [
         {
-            "name": label,
+            "name": t(label),
             "type": "bar",
             "stack": "cells",
             "barMaxWidth": 22,
@@ -73,7 +74,11 @@ def coverage_chart(figures: Figures) -> None:
         if any(counts.get(kind) for counts in figures.columns.values())
     ]
     chart(
-        f"Coverage and confidence of {many(len(names), 'column')} in {many(figures.rows, 'row')}",
+        t(
+            "Coverage and confidence of {value} in {rows}",
+            value=many(len(names), "column"),
+            rows=many(figures.rows, "row"),
+        ),
         {
             "legend": {"type": "scroll", "top": 0, "textStyle": {"color": INK}},
             "grid": {"left": 8, "right": 16, "top": 36, "bottom": 8, "containLabel": True},
@@ -88,7 +93,7 @@ def coverage_chart(figures: Figures) -> None:
 def domains_chart(figures: Figures) -> None:
     found = figures.domains[::-1]
     chart(
-        "Cells by the domain of their sources",
+        t("Cells by the domain of their sources"),
         {
             "grid": {"left": 8, "right": 32, "top": 8, "bottom": 8, "containLabel": True},
             "xAxis": {"type": "value", "minInterval": 1, **axis()},
@@ -112,11 +117,11 @@ def cost_chart(runs: Sequence[Run]) -> None:
     """What all these runs have cost together, as time went by."""
     inorder = sorted(runs, key=lambda run: run.started_at)
     spent = list(accumulate(run.usage.cost_usd for run in inorder))
-    quiet(f"{dollars(spent[-1])} in the last {many(len(runs), 'run')}.")
+    quiet(t("{value} in the last {value2}.", value=dollars(spent[-1]), value2=many(len(runs), "run")))
     if not spent[-1]:
         return
     chart(
-        "Cost over time, in dollars",
+        t("Cost over time, in dollars"),
         {
             "grid": {"left": 8, "right": 16, "top": 16, "bottom": 8, "containLabel": True},
             "xAxis": {"type": "time", **axis()},

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from urllib.parse import quote as quote_url
+from urllib.parse import urlencode
 
 from nicegui import ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.plain import chip, icon_button, inline, outside, quiet, row, safe, said, when
+from tablewright.doors.web.words import confidence_text, reason_text, t
 from tablewright.errors import NotFound
 from tablewright.table.corpus import Document
 from tablewright.table.model import Evidence
@@ -23,6 +26,8 @@ AROUND = 900
 """Characters before and after a quote, where a text has no pages."""
 MOST = 20_000
 """Characters of a text that are shown at once."""
+LONGEST_QUOTE = 600
+"""Characters of a quote that are looked for on the picture of a page."""
 _NUMBER = re.compile(r"\[(?:source )?(\d{1,4})\]")
 
 
@@ -41,7 +46,7 @@ def with_numbers(text: str, numbers: Sequence[int], open_number: Callable[[int],
 
 def number_button(number: int, open_number: Callable[[int], object]) -> None:
     button = inline(str(number), "button").classes("tw-cite").props("type=button")
-    button.props["aria-label"] = f"Show source {number}"
+    button.props["aria-label"] = t("Show source {number}", number=number)
     button.on("click", lambda: open_number(number))
 
 
@@ -60,7 +65,7 @@ async def open_document(visit: Visit, document: Document, start: int, end: int, 
     with dialog(safe(document.title or document.name, 200)):
         ui.link(safe(document.name, 200), f"/documents/{document.id}")
         if text is None:
-            said("Its text is not kept any more.")
+            said(t("Its text is not kept any more."))
         else:
             pages_of(document, text, start, end)
 
@@ -77,10 +82,14 @@ def pages_of(document: Document, text: str, start: int = 0, end: int = 0) -> Non
         last = starts[number + 1] if number + 1 < len(starts) else len(text)
         if len(starts) > 1:
             with row():
-                icon_button("chevron_left", "Page before", lambda: turn(-1)).set_enabled(number > 0)
-                ui.label(f"Page {number + 1} of {len(starts)}").props("aria-live=polite")
-                icon_button("chevron_right", "Next page", lambda: turn(1)).set_enabled(number + 1 < len(starts))
-        marked(text, first, last, start, end)
+                icon_button("chevron_left", t("Previous page"), lambda: turn(-1)).set_enabled(number > 0)
+                ui.label(t("Page {value} of {starts}", value=number + 1, starts=len(starts))).props("aria-live=polite")
+                icon_button("chevron_right", t("Next page"), lambda: turn(1)).set_enabled(number + 1 < len(starts))
+        with ui.element("div").classes("tw-beside"):
+            if document.media == "pdf":
+                page_picture(document, number + 1, text[start:end] if first <= start < last else "")
+            with ui.element("div"):
+                marked(text, first, last, start, end)
 
     def turn(by: int) -> None:
         shown["page"] = min(max(0, shown["page"] + by), len(starts) - 1)
@@ -89,13 +98,22 @@ def pages_of(document: Document, text: str, start: int = 0, end: int = 0) -> Non
     page()
 
 
+def page_picture(document: Document, number: int, quote: str) -> None:
+    """The page as it looks in the file; nothing where the file is not there any more."""
+    address = f"/page-data/documents/{quote_url(document.id, safe='')}/pages/{number}"
+    address += f"?{urlencode({'quote': ' '.join(quote.split())[:LONGEST_QUOTE]})}" if quote else ""
+    picture = ui.element("img").classes("tw-page-picture").props(f'src="{address}" loading=lazy')
+    picture.props["alt"] = f"Page {number} of {safe(document.name, 120)}"
+    picture.on("error", js_handler="(event) => event.target.remove()")
+
+
 def marked(text: str, first: int, last: int, start: int, end: int) -> None:
     """`text[first:last]` with `start:end` marked, as far as it stands in there; of a long text the part around it."""
     if last - first > MOST:
         first = max(first, start - MOST // 2)
         last = min(last, first + MOST)
     start, end = max(first, start), min(last, end)
-    with ui.element("div").classes("tw-stored").props('tabindex=0 role=region aria-label="Stored text"'):
+    with ui.element("div").classes("tw-stored").props(f'tabindex=0 role=region aria-label="{t("Stored text")}"'):
         if start >= end:
             inline(text[first:last])
             return
@@ -112,11 +130,11 @@ async def open_reference(reference: Reference) -> None:
     """What a report cites, with the quotes as they stand in the stored text."""
     with dialog(safe(reference.title or reference.url, 200)):
         if is_document(reference.url):
-            ui.link("Open the document", f"/documents/{reference.url}")
+            ui.link(t("Open the document"), f"/documents/{reference.url}")
         else:
             outside(reference.url, reference.url)
         if reference.retrieved_at:
-            quiet(f"Retrieved {when(reference.retrieved_at)}")
+            quiet(t("Retrieved {retrieved_at}", retrieved_at=when(reference.retrieved_at)))
         text = await (await visit_now()).tablewright.stored_text(reference.content_hash) or ""
         for quote in reference.quotes:
             show_quote(text, quote)
@@ -136,27 +154,33 @@ async def open_cell(table_id: str, row_id: int, field: str) -> None:
     table = await visit.table(table_id)
     known = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id)
     if known is None:
-        raise NotFound("That row is not there any more.")
+        raise NotFound(t("That row is not there any more."))
     cell = known.cell(field)
     with dialog(f"{cell_text(known.cell(table.key_field))}: {field}"):
         with row():
             said(cell_text(cell) or "empty", "tw-h2")
             if cell.status != "FAILED":
-                chip(f"{cell.confidence_label} confidence", cell.confidence_label)
+                chip(confidence_text(cell.confidence_label), cell.confidence_label)
             if cell.basis == "judged":
-                chip("judged")
+                chip(t("judged"))
         if cell.status == "FAILED":
-            said(f"Looked for, and {(cell.reason or 'failed').replace('_', ' ')}. {cell.error or ''}")
+            said(
+                t(
+                    "Looked for, and {value}. {value2}",
+                    value=reason_text(cell.reason),
+                    value2=cell.error or "",
+                )
+            )
         if basis := basis_text(cell):
             quiet(f"{basis}.")
         for each in cell.evidence:
             show_evidence(each)
         for other in cell.conflict:
-            heading("Others say", level=3)
+            heading(t("Other sources say"), level=3)
             said(cell_text(type(cell)(value=other.value)))
             for each in other.evidence:
                 show_evidence(each)
-        ui.link("Open the table", f"/tables/{table.id}")
+        ui.link(t("Open the table"), f"/tables/{table.id}")
 
 
 def show_evidence(evidence: Evidence) -> None:
@@ -175,6 +199,6 @@ def dialog(title: str) -> ui.card:
         content.props["aria-label"] = title
         with row().classes("no-wrap"):
             heading(safe(title, 200)).classes("tw-grow")
-            icon_button("close", "Close", window.close)
+            icon_button("close", t("Close"), window.close)
     window.on("hide", window.delete)
     return content

@@ -30,8 +30,8 @@ from tablewright.doors.web.plain import (
 )
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.uploads import file_drop, reading_key, receive
+from tablewright.doors.web.words import t
 from tablewright.table.corpus import Document
-from tablewright.table.text import plural
 
 if TYPE_CHECKING:
     from tablewright.app import DocumentReport, Ingested
@@ -40,12 +40,13 @@ AT_ONCE = 50
 LARGEST = 150 * 1024 * 1024
 KINDS = ".pdf,.docx,.xlsx,.csv,.html,.htm,.md,.txt,.eml,.png,.jpg,.jpeg"
 UNREAD = "not read"
+CAME_TO = ("{count} added", "{count} read again", "{count} already there", "{count} duplicates", "{count} not read")
 
 
 @ui.page("/documents", title="Documents · Tablewright")
 async def documents_page() -> None:
     listed = ui.refreshable(collection)
-    with journey("Documents", here="/documents"):
+    with journey(t("Documents"), here="/documents"):
         tabs("/documents")
         settled = upload() if visit().person.may_change else None
 
@@ -74,18 +75,20 @@ def upload() -> Callable[[], None]:
 
     def refused() -> None:
         say(
-            "That file is too large, or of a kind that cannot be read: PDF, Word, Excel, CSV, HTML, Markdown, "
-            "text, e-mail and images can.",
+            t(
+                "That file is too large, or of a kind that cannot be read: PDF, Word, Excel, CSV, "
+                "HTML, Markdown, text, e-mail and images can."
+            ),
             good=False,
         )
 
-    hint = "Leave it empty, and a model says what each file is; without a model nobody does."
-    kind = ui.input("Kind of the files you add, such as receipt").props(f'dense outlined maxlength=40 hint="{hint}"')
+    hint = t("Leave it empty, and a model says what each file is; without a model nobody does.")
+    kind = ui.input(t("Kind of the files you add, such as receipt")).props(f'dense outlined maxlength=40 hint="{hint}"')
     kind.classes("w-full")
-    label = "Drop files here, or click to choose them"
+    label = t("Drop files here, or click to choose them")
     uploader = file_drop(label, KINDS, largest=LARGEST, several=True, take=received, refuse=refused)
     uploader.classes("tw-drop")
-    quiet("PDF, Word, Excel, CSV, HTML, Markdown, text, e-mail; images too where OCR is installed.")
+    quiet(t("PDF, Word, Excel, CSV, HTML, Markdown, text, e-mail; images too where OCR is installed."))
     return settled
 
 
@@ -99,10 +102,14 @@ def reading(then: Callable[[], Awaitable[None]]) -> None:
         known = under_way.get(key)
         if known is None:
             return
-        with card("What was handed in").props("aria-live=polite"):
+        with card(t("Added files")).props("aria-live=polite"):
             if not known.ended:
-                said(f"{known.said}: {known.done:,} of {many(known.total, 'file')}" if known.total else known.said)
-                bar(known.fraction, "Files read")
+                said(
+                    t("{said}: {done} of {total}", said=known.said, done=known.done, total=many(known.total, "file"))
+                    if known.total
+                    else known.said
+                )
+                bar(known.fraction, t("Files read"))
             elif known.problem:
                 said(known.problem)
             else:
@@ -122,20 +129,17 @@ def reading(then: Callable[[], Awaitable[None]]) -> None:
 
 
 def came_to(results: Sequence[Ingested]) -> None:
-    counts = [
-        f"{count:,} {what}"
-        for count, what in (
-            (sum(each.added for each in results), "added"),
-            (sum(each.changed for each in results), "read again"),
-            (sum(each.unchanged for each in results), "there already"),
-            (sum(len(each.same) for each in results), "the same as others"),
-            (sum(len(each.unreadable) for each in results), UNREAD),
-        )
-        if count
-    ]
+    amounts = (
+        sum(each.added for each in results),
+        sum(each.changed for each in results),
+        sum(each.unchanged for each in results),
+        sum(len(each.same) for each in results),
+        sum(len(each.unreadable) for each in results),
+    )
+    counts = [t(what, count=count) for what, count in zip(CAME_TO, amounts, strict=True) if count]
     facts = sum(each.facts for each in results)
     pages = sum(each.pages for each in results)
-    said(f"{', '.join(counts) or 'Nothing new'}: {many(pages, 'page')}, {many(facts, 'fact')}.")
+    said(f"{', '.join(counts) or t('Nothing new')}: {many(pages, 'page')}, {many(facts, 'fact')}.")
     for result in results:
         for path, problem in result.unreadable:
             name = path.rpartition("/")[2]
@@ -150,8 +154,10 @@ async def collection() -> None:
     documents = sorted(await tablewright.documents(), key=lambda each: each.name.casefold())
     facts = await tablewright.document_facts()
     if not documents:
-        with empty_state("No documents yet", "description"):
-            ui.label("Drop receipts, contracts, data sheets or manuals above. Each fact in them can then be asked for.")
+        with empty_state(t("No documents yet"), "description"):
+            ui.label(
+                t("Drop receipts, contracts, data sheets or manuals above. Each fact in them can then be asked for.")
+            )
         return
     wanted = {"words": "", "kind": ""}
     shown_at_once = {"count": AT_ONCE}
@@ -176,29 +182,32 @@ async def collection() -> None:
     def listed() -> None:
         found = matching()
         shown = found[: shown_at_once["count"]]
-        quiet(many(len(found), "document") + (f", {len(shown)} shown" if len(shown) < len(found) else ""))
-        columns = ["Document", "Kind", "Categories", "Pages", "Facts", "Added"]
-        grid(columns, [line(each, facts.get(each.id, 0)) for each in shown], "Documents")
+        count = many(len(found), "document")
+        quiet(t("{count}, {shown} shown", count=count, shown=len(shown)) if len(shown) < len(found) else count)
+        columns = [t(name) for name in ("Document", "Kind", "Categories", "Pages", "Facts", "Added")]
+        grid(columns, [line(each, facts.get(each.id, 0)) for each in shown], t("Documents"))
         if len(shown) < len(found):
-            ui.button(f"Show {min(AT_ONCE, len(found) - len(shown))} more", on_click=more).props("flat")
+            ui.button(t("Show {at_once} more", at_once=min(AT_ONCE, len(found) - len(shown))), on_click=more).props(
+                "flat"
+            )
 
-    with card("Collection"):
+    with card(t("Collection")):
         with row():
-            ui.input("Find by name or title", on_change=lambda event: choose("words", event.value)).props(
+            ui.input(t("Find by name or title"), on_change=lambda event: choose("words", event.value)).props(
                 "dense outlined clearable debounce=300"
             ).classes("tw-grow")
             kinds = sorted({kind_of(each) for each in documents})
             ui.select(
-                {"": "All kinds", **{kind: safe(kind, 40) for kind in kinds}},
+                {"": t("All kinds"), **{kind: safe(kind, 40) for kind in kinds}},
                 value="",
-                label="Kind",
+                label=t("Kind"),
                 on_change=lambda event: choose("kind", event.value),
             ).props("dense outlined options-dense").style("min-width: 150px")
         listed()
 
 
 def kind_of(document: Document) -> str:
-    return UNREAD if document.problem else document.kind or document.media
+    return t(UNREAD) if document.problem else document.kind or document.media
 
 
 def line(document: Document, facts: int) -> list[Shown]:
@@ -233,27 +242,34 @@ async def document_page(document_id: str) -> None:
     document = report.document
     with journey(document.title or document.name, here="/documents"):
         with row():
-            ui.link("← All documents", "/documents")
+            ui.link(t("← All documents"), "/documents")
             ui.space()
             if await may_share():
                 share_button("document", document.id)
             if seen.person.may_change:
-                ui.button("Remove", icon="delete_outline", on_click=lambda: ask_to_remove(document)).props(
+                ui.button(t("Remove"), icon="delete_outline", on_click=lambda: ask_to_remove(document)).props(
                     "flat color=negative"
                 )
         if document.problem:
-            with card("Why it was not read"):
-                chip(UNREAD, "failed")
+            with card(t("Why it was not read")):
+                chip(t(UNREAD), "failed")
                 said(document.problem)
             return
         about = [document.kind, *document.categories, document.media, many(document.pages, "page")]
-        quiet(f"{document.name}: {', '.join(filter(None, about))}; {document.characters:,} characters")
+        quiet(
+            t(
+                "{name}: {value}; {characters} characters",
+                name=document.name,
+                value=", ".join(filter(None, about)),
+                characters=document.characters,
+            )
+        )
         if seen.person.may_change:
             kind_line(document)
         show_facts(report)
         text = await seen.tablewright.stored_text(document.text_hash)
-        with card("Text"):
-            heading("Text")
+        with card(t("Text")):
+            heading(t("Text"))
             pages_of(document, text or "")
 
 
@@ -263,11 +279,11 @@ def kind_line(document: Document) -> None:
     async def save() -> None:
         now = await visit_to_change()
         await now.tablewright.set_document_kind([document.id], str(kind.value or ""))
-        say(f"{safe(document.name, 80)} is now of the kind “{safe(str(kind.value), 60)}”.")
+        say(t("{name} is now of the kind “{value}”.", name=safe(document.name, 80), value=safe(str(kind.value), 60)))
 
     with row():
-        kind = ui.input("Kind", value=safe(document.kind, 60)).props("dense outlined maxlength=60")
-        ui.button("Save kind", on_click=save).props("flat")
+        kind = ui.input(t("Kind"), value=safe(document.kind, 60)).props("dense outlined maxlength=60")
+        ui.button(t("Save kind"), on_click=save).props("flat")
 
 
 def show_facts(report: DocumentReport) -> None:
@@ -278,18 +294,18 @@ def show_facts(report: DocumentReport) -> None:
     @ui.refreshable
     def listed() -> None:
         lines = [fact_line(report, number) for number in range(min(len(facts), shown["count"]))]
-        grid(["What", "Value", "Page", "Where it stands"], lines, "Facts")
+        grid([t("What"), t("Value"), t("Page"), t("Source")], lines, t("Facts"))
         if shown["count"] < len(facts):
-            ui.button(f"Show all {len(facts):,}", on_click=all_of_them).props("flat")
+            ui.button(t("Show all {facts}", facts=len(facts)), on_click=all_of_them).props("flat")
 
     def all_of_them() -> None:
         shown["count"] = len(facts)
         listed.refresh()
 
-    with card("Facts"):
+    with card(t("Facts")):
         heading(many(len(facts), "fact"))
         if not facts:
-            quiet("The rules found no labelled values in it. It can still be asked about.")
+            quiet(t("The rules found no labelled values in it. It can still be asked about."))
             return
         listed()
 
@@ -299,7 +315,7 @@ def fact_line(report: DocumentReport, number: int) -> list[Shown]:
 
     def place() -> None:
         with row().classes("no-wrap"):
-            icon_button("find_in_page", f"Show {safe(fact.label, 60)} in the text", show)
+            icon_button("find_in_page", t("Show {label} in the text", label=safe(fact.label, 60)), show)
             inline(fact.quote).classes("tw-small")
 
     async def show() -> None:
@@ -339,10 +355,10 @@ def ask_to_remove(document: Document) -> None:
         ui.navigate.to("/documents")
 
     with ui.dialog(value=True) as window, ui.card().classes("tw-window"):
-        heading("Remove this document?")
+        heading(t("Remove this document?"))
         said(document.name)
-        said("Its text, its facts, and what was answered from it are forgotten. This cannot be undone.")
+        said(t("Its text, its facts, and what was answered from it are forgotten. This cannot be undone."))
         with row():
             ui.space()
-            ui.button("Keep it", on_click=window.close).props("flat autofocus")
-            ui.button(f"Remove the {plural('document', 1)}", on_click=remove).props("color=negative unelevated")
+            ui.button(t("Keep it"), on_click=window.close).props("flat autofocus")
+            ui.button(t("Remove the document"), on_click=remove).props("color=negative unelevated")

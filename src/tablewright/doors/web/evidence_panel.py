@@ -10,9 +10,10 @@ from nicegui import ui
 from tablewright.app import Tablewright
 from tablewright.doors.web.frame import heading, outside_link, text
 from tablewright.doors.web.grid_rows import is_disputed, is_own
+from tablewright.doors.web.words import confidence_text, reason_text, t
 from tablewright.table.edits import flag_note
 from tablewright.table.model import Cell, Evidence, Field, Noun, Step
-from tablewright.table.text import basis_text, cell_text, plural, shortened, show
+from tablewright.table.text import basis_text, cell_text, shortened, show
 
 AROUND = 320
 """Characters of the stored text before and after a quote."""
@@ -78,7 +79,9 @@ def show_evidence(
         with ui.element("div").classes("tw-grow"):
             text(name, "tw-muted tw-small")
             top = heading(field.name).props("tabindex=-1")
-        ui.button(icon="close", on_click=acts.close).props('flat round dense aria-label="Close the evidence panel"')
+        ui.button(icon="close", on_click=acts.close).props(
+            f'flat round dense aria-label="{t("Close the evidence panel")}"'
+        )
     with ui.element("div").classes("tw-panel-body"):
         show_value(cell, proposed=before is not None)
         if before is not None:
@@ -86,21 +89,21 @@ def show_evidence(
         show_acts(acts)
         show_identity(steps)
         if cell.evidence:
-            heading(f"{plural('Source', len(cell.evidence))} ({len(cell.evidence)})", level=3)
+            heading(t("Source|Sources ({count})", count=len(cell.evidence)), level=3)
             for source in cell.evidence:
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         for number, other in enumerate(cell.conflict):
-            heading("Other sources say", level=3)
+            heading(t("Other sources say"), level=3)
             with ui.element("div").classes("tw-row"):
                 text(show(other.value), "tw-other")
                 if acts.use:
-                    ui.button("Use this value", icon="swap_horiz", on_click=acts.use(number)).props(
+                    ui.button(t("Use this value"), icon="swap_horiz", on_click=acts.use(number)).props(
                         f"outline dense padding='2px 10px' aria-label=\"Use {quoted(show(other.value))}\""
                     )
             for source in other.evidence:
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         if field.question:
-            heading("Question", level=3)
+            heading(t("Question"), level=3)
             text(field.question, "tw-small")
         show_trace(steps)
     ui.run_javascript("tablewright.showQuotes()")
@@ -111,19 +114,19 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
     with ui.element("div").classes("tw-row"):
         show_chip(cell)
         if proposed:
-            ui.label("Proposed, not in the table yet").classes("tw-chip")
+            ui.label(t("Proposed, not in the table yet")).classes("tw-chip")
         if cell.imported:
-            ui.label("Imported with its sources, not checked here").classes("tw-chip")
+            ui.label(t("Imported with its sources, not checked here")).classes("tw-chip")
         if cell.stale:
-            ui.label("↻ Stale: an input changed since").classes("tw-chip tw-medium")
+            ui.label(t("↻ Stale: an input changed since")).classes("tw-chip tw-medium")
         if is_disputed(cell):
-            ui.label("≠ Sources disagree").classes("tw-chip tw-low")
+            ui.label(t("≠ Sources disagree")).classes("tw-chip tw-low")
     if cell.value is not None:
         text(cell_text(cell), "tw-big")
         if cell.raw_value is not None and cell.raw_value != cell_text(cell):
-            text(f"As found: “{cell.raw_value}”", "tw-muted tw-small")
+            text(t("As found: “{raw_value}”", raw_value=cell.raw_value), "tw-muted tw-small")
     else:
-        ui.label("No value").classes("tw-big tw-muted")
+        ui.label(t("No value")).classes("tw-big tw-muted")
     for line in why(cell):
         text(line, "tw-small tw-muted")
 
@@ -137,12 +140,12 @@ def show_before(before: Cell) -> None:
     """What a proposed cell would replace, so that a correction shows what it changed."""
     if before.value is not None:
         said = f", flagged: {flag_note(before)}" if before.status == "FLAGGED" and flag_note(before) else ""
-        text(f"In the table now: {cell_text(before)}{said}", "tw-before")
+        text(t("In the table now: {before}{said}", before=cell_text(before), said=said), "tw-before")
 
 
 def row_verdicts(steps: Sequence[Step]) -> dict[str, str]:
     """By page that something was read from: whether it was taken to be about the row."""
-    said = {"same": "About this row", "unclear": "May be about something else"}
+    said = {"same": t("About this row"), "unclear": t("May be about something else")}
     return {
         str(step.data["url"]): said[verdict] + (f": {step.data['doubt']}" if step.data.get("doubt") else "")
         for step in steps
@@ -154,65 +157,75 @@ def show_identity(steps: Sequence[Step]) -> None:
     """Pages that were taken for another's: what they say is not in the value."""
     told = [step.detail for step in steps if step.data.get("same_row") == "other"]
     if told:
-        heading("Is it about this row?", level=3)
+        heading(t("Is it about this row?"), level=3)
         for line in dict.fromkeys(told):
             text(line, "tw-small")
 
 
 def show_chip(cell: Cell) -> None:
     label, kind = {
-        "FLAGGED": ("⚑ Flagged", "tw-flagged"),
-        "FAILED": ("✗ " + (cell.reason or "error").replace("_", " ").capitalize(), "tw-failed"),
-        "PENDING": ("Empty, not looked for yet", ""),
+        "FLAGGED": (t("⚑ Flagged"), "tw-flagged"),
+        "FAILED": (f"✗ {first_upper(reason_text(cell.reason))}", "tw-failed"),
+        "PENDING": (t("Empty, not looked for yet"), ""),
     }.get(cell.status, ("", ""))
     if cell.status == "ENRICHED" and is_own(cell):
-        label, kind = "Given" if cell.is_given else "Chosen by a person" if cell.evidence else "Typed in", ""
+        label = t("Chosen by a person") if cell.evidence else t("Typed in")
+        label, kind = t("Given") if cell.is_given else label, ""
     elif cell.status == "ENRICHED":
         sign, kind = {"high": ("✓", "tw-high"), "medium": ("◐", "tw-medium")}.get(
             cell.confidence_label, ("?", "tw-low")
         )
-        label = f"{sign} {cell.confidence_label.capitalize()} confidence, {cell.confidence or 0:.2f}"
+        label = f"{sign} {first_upper(confidence_text(cell.confidence_label))}, {cell.confidence or 0:.2f}"
     ui.label(label).classes(f"tw-chip {kind}")
     if cell.basis == "judged":
-        ui.label("Judged").classes("tw-chip")
+        ui.label(t("Judged")).classes("tw-chip")
+
+
+def first_upper(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def why(cell: Cell) -> list[str]:
     """The reasons for the confidence, or for there being no value, in sentences."""
     lines: list[str] = []
     if cell.status == "FAILED":
-        lines.append(REASONS[cell.reason or "error"])
+        lines.append(t(REASONS[cell.reason or "error"]))
     elif cell.value is not None and cell.is_given:
-        lines.append("It came with the table and is taken as true.")
+        lines.append(t("It came with the table and is taken as true."))
     elif cell.value is not None:
         lines += [f"{basis}." for basis in [basis_text(cell)] if basis]
         domains = {source.domain for source in cell.evidence if source.stance == "supports" and source.domain}
         if len(domains) > 1 and cell.basis != "judged":
-            lines.append(f"{len(domains)} independent sources agree, and each quote was found in what was retrieved.")
+            lines.append(
+                t(
+                    "{sources} independent sources agree, and each quote was found in what was retrieved.",
+                    sources=len(domains),
+                )
+            )
         elif domains:
-            quotes = "Each quote" if len(cell.evidence) > 1 else "The quote"
-            lines.append(f"{quotes} was found in what was retrieved.")
+            one = t("The quote was found in what was retrieved.")
+            lines.append(t("Each quote was found in what was retrieved.") if len(cell.evidence) > 1 else one)
         if is_disputed(cell):
-            lines.append("Another source says something else, which makes it less sure.")
+            lines.append(t("Another source says something else, which makes it less sure."))
     if cell.error:
-        lines.append(cell.error[:1].upper() + cell.error[1:] + ("" if cell.error.endswith((".", "!", "?")) else "."))
+        lines.append(first_upper(cell.error) + ("" if cell.error.endswith((".", "!", "?")) else "."))
     return lines
 
 
 def show_acts(acts: Acts) -> None:
     with ui.element("div").classes("tw-row"):
         if acts.accept:
-            ui.button("Accept", icon="check", on_click=acts.accept).props("unelevated dense padding='4px 12px'")
+            ui.button(t("Accept"), icon="check", on_click=acts.accept).props("unelevated dense padding='4px 12px'")
         if acts.refuse:
-            ui.button("Refuse", icon="close", on_click=acts.refuse).props("outline dense padding='4px 12px'")
+            ui.button(t("Refuse"), icon="close", on_click=acts.refuse).props("outline dense padding='4px 12px'")
         if acts.fill:
-            ui.button("Look for it", icon="search", on_click=acts.fill).props("outline dense padding='4px 12px'")
+            ui.button(t("Look for it"), icon="search", on_click=acts.fill).props("outline dense padding='4px 12px'")
         if acts.edit:
-            ui.button("Edit", icon="edit", on_click=acts.edit).props("outline dense padding='4px 12px'")
+            ui.button(t("Edit"), icon="edit", on_click=acts.edit).props("outline dense padding='4px 12px'")
         if acts.recheck:
-            ui.button("Recheck", icon="sync", on_click=acts.recheck).props("outline dense padding='4px 12px'")
+            ui.button(t("Recheck"), icon="sync", on_click=acts.recheck).props("outline dense padding='4px 12px'")
         if acts.flag:
-            ui.button("This is wrong", icon="flag", on_click=acts.flag).props("outline dense padding='4px 12px'")
+            ui.button(t("This is wrong"), icon="flag", on_click=acts.flag).props("outline dense padding='4px 12px'")
 
 
 def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "") -> None:
@@ -221,7 +234,7 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
         with ui.element("div").classes("tw-row"):
             outside_link(source.origin, source.title or source.domain or source.origin)
             if source.page:
-                ui.label(f"page {source.page}").classes("tw-chip")
+                ui.label(t("page {page}", page=source.page)).classes("tw-chip")
             if source.stance != "supports":
                 ui.label(source.stance).classes("tw-chip tw-medium")
         where = source.domain or source.origin
@@ -255,11 +268,11 @@ async def passage(tablewright: Tablewright, source: Evidence) -> tuple[str, str,
 def show_trace(steps: Sequence[Step]) -> None:
     if not steps:
         return
-    heading("How it was found", level=3)
+    heading(t("How it was found"), level=3)
     with ui.element("ol").classes("tw-trace"):
         for step in steps[:MOST_STEPS]:
             with ui.element("li").classes(f"tw-step-{step.type}"):
                 ui.icon(ICONS[step.type]).props(f'aria-label="{step.type}" role=img')
                 text(step.detail)
     if len(steps) > MOST_STEPS:
-        ui.label(f"… {len(steps) - MOST_STEPS} more steps").classes("tw-muted tw-small")
+        ui.label(t("… {value} more steps", value=len(steps) - MOST_STEPS)).classes("tw-muted tw-small")

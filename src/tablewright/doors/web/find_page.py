@@ -8,12 +8,12 @@ from tablewright.app import Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import about, heading, or_missing, say, visit, visit_now, visit_to_run
 from tablewright.doors.web.live import with_page
-from tablewright.doors.web.plain import bar, card, chip, grid, journey, outside, quiet, row, said
+from tablewright.doors.web.plain import bar, card, chip, count_input, count_of, grid, journey, outside, quiet, row, said
+from tablewright.doors.web.words import many, t
 from tablewright.errors import UsageError
 from tablewright.table.fieldspec import parse_field, split_columns
 from tablewright.table.form import parse_where
 from tablewright.table.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
-from tablewright.table.text import plural
 
 LONGEST = 2_000
 SHOWN = 100
@@ -31,7 +31,7 @@ STATUS: dict[ListingStatus, tuple[str, str]] = {
 @ui.page("/find", title="Find rows · Tablewright")
 async def find_page() -> None:
     seen = visit()
-    with journey("Find rows", here="/"):
+    with journey(t("Find rows"), here="/"):
         if seen.person.may_change:
             find_form(seen)
 
@@ -48,7 +48,7 @@ def find_form(seen: Visit) -> None:
             fields = [parse_field(text) for text in split_columns(columns.value or "")]
             conditions = parse_where(where.value)[2] if (where.value or "").strip() else ()
             listing = await now.tablewright.begin_find(
-                words[:LONGEST], fields=fields, conditions=conditions, rows=int(rows.value or DEFAULT_ROWS)
+                words[:LONGEST], fields=fields, conditions=conditions, rows=count_of(rows) or DEFAULT_ROWS
             )
             await now.tablewright.start_find(listing.table_id, fill=bool(fill.value))
         except UsageError as error:
@@ -58,28 +58,31 @@ def find_form(seen: Visit) -> None:
             button.enable()
         ui.navigate.to(f"/tables/{listing.table_id}/found")
 
-    with card("What to find"), ui.element("form").classes("tw-column").on("submit.prevent", begin):
+    with card(t("What to find")), ui.element("form").classes("tw-column").on("submit.prevent", begin):
         question = ui.textarea(
-            "What do you want a table of?",
-            placeholder="Nordic fintechs with more than 100 staff",
-            validation={"Say what to find.": lambda value: bool(value and value.strip())},
+            t("What do you want a table of?"),
+            placeholder=t("Nordic fintechs with more than 100 staff"),
+            validation={t("Say what to find."): lambda value: bool(value and value.strip())},
         ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
         question.without_auto_validation()
-        columns = ui.input("Columns, the name first", placeholder="Name, Country, Staff:number, CEO").props("outlined")
-        where = ui.input("Conditions that every row must meet", placeholder="Staff > 100").props("outlined")
+        columns = ui.input(t("Columns, the name first"), placeholder=t("Name, Country, Staff:number, CEO")).props(
+            "outlined"
+        )
+        where = ui.input(t("Conditions that every row must meet"), placeholder=t("Staff > 100")).props("outlined")
         with row():
-            rows = ui.number("Rows at most", value=DEFAULT_ROWS, min=1, max=MOST_ROWS, precision=0)
-            rows.props("outlined dense").style("width: 150px")
-            fill = ui.checkbox("Look for cells that no list states", value=True)
+            rows = count_input(t("Rows at most"), value=DEFAULT_ROWS, most=MOST_ROWS)
+            fill = ui.checkbox(t("Look for cells that no list states"), value=True)
             ui.space()
-            button = ui.button("Find rows", icon="manage_search").props("type=submit unelevated")
+            button = ui.button(t("Find rows"), icon="manage_search").props("type=submit unelevated")
         if seen.tablewright.settings.model == "builtin":
             quiet(
-                "Without a model, tables are taken whose headers are named as your columns; nobody judges whether they "
-                "are what you describe."
+                t(
+                    "Without a model, tables are taken whose headers are named as your columns; nobody "
+                    "judges whether they are what you describe."
+                )
             )
         if seen.tablewright.settings.budget:
-            quiet(f"It may spend at most {seen.tablewright.settings.budget} dollars.")
+            quiet(t("It may spend at most {budget} dollars.", budget=seen.tablewright.settings.budget))
 
 
 # ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,7 +111,7 @@ class OpenSearch:
         self.head = ui.refreshable(self.show_head)
         self.state = ui.refreshable(self.show_state)
         self.account = ui.refreshable(self.show_account)
-        with card("Search"):
+        with card(t("Search")):
             self.head()
             self.state()
         self.account()
@@ -137,14 +140,15 @@ class OpenSearch:
     def show_head(self) -> None:
         found = self.found
         with row():
-            chip(*STATUS["running" if self.is_running else found.status])
-            quiet(f"{found.rows:,} {plural('row', found.rows)} of {found.things}")
+            label, look = STATUS["running" if self.is_running else found.status]
+            chip(t(label), look)
+            quiet(t("{rows} of {things}", rows=many(found.rows, "row"), things=found.things))
             ui.space()
-            ui.link("Open table", f"/tables/{found.table_id}")
+            ui.link(t("Open table"), f"/tables/{found.table_id}")
             if self.run is not None:
-                ui.link("Open run", f"/runs/{self.run.id}")
+                ui.link(t("Open run"), f"/runs/{self.run.id}")
             if not self.is_running and self.seen.person.may_change:
-                ui.button("Find more", icon="manage_search", on_click=self.find_more).props("outline")
+                ui.button(t("Find more"), icon="manage_search", on_click=self.find_more).props("outline")
 
     async def find_more(self) -> None:
         now = await visit_to_run()
@@ -154,45 +158,49 @@ class OpenSearch:
 
     def show_state(self) -> None:
         if self.is_running:
-            bar(self.fraction, "Progress of the search")
+            bar(self.fraction, t("Progress of the search"))
             said(self.doing).props("aria-live=polite")
 
     def show_account(self) -> None:
         found = self.found
-        with card("How complete it is"):
-            heading("How complete it is")
+        with card(t("How complete it is")):
+            heading(t("How complete it is"))
             said(found.completeness)
             if found.problem:
-                said(f"Ended early: {found.problem}")
+                said(t("Ended early: {problem}", problem=found.problem))
             if not found.by_model:
-                said("No model judged these rows: their tables have headers that are named as your columns.")
+                said(t("No model judged these rows: their tables have headers that are named as your columns."))
             if found.said:
                 said(found.said)
             if found.conditions:
-                quiet(f"Every row must meet: {'; '.join(found.conditions)}")
+                quiet(t("Every row must meet: {conditions}", conditions="; ".join(found.conditions)))
             for assumption in found.assumed:
                 quiet(assumption)
             if found.left_over:
-                said(f"{found.left_over:,} more were found and are in no row.")
+                said(t("{left_over} more were found and are in no row.", left_over=found.left_over))
         if found.undecided:
-            with card("Not decided"):
-                heading("Not decided")
-                grid(["Row", "Why"], [[each.name, each.reason] for each in found.undecided[:SHOWN]], "Not decided")
+            with card(t("Not decided")):
+                heading(t("Not decided"))
+                grid(
+                    [t("Row"), t("Why")],
+                    [[each.name, each.reason] for each in found.undecided[:SHOWN]],
+                    t("Not decided"),
+                )
         if found.aside:
-            with card("Set aside"):
-                heading("Set aside")
-                grid(["Thing", "Why"], [[each.name, each.reason] for each in found.aside[:SHOWN]], "Set aside")
+            with card(t("Set aside")):
+                heading(t("Set aside"))
+                grid([t("Thing"), t("Why")], [[each.name, each.reason] for each in found.aside[:SHOWN]], t("Set aside"))
         self.show_sources()
 
     def show_sources(self) -> None:
         found = self.found
-        with card("What was read"):
-            heading("What was read")
+        with card(t("What was read")):
+            heading(t("What was read"))
             for query in found.queries:
-                quiet(f"Searched “{query}”")
+                quiet(t("Searched “{query}”", query=query))
             for query, why in found.failed_queries.items():
-                said(f"Search “{query}” failed: {why}")
+                said(t("Search “{query}” failed: {why}", query=query, why=why))
             for origin in found.read[:SHOWN]:
                 outside(origin, origin)
             for origin, why in list(found.unreached.items())[:SHOWN]:
-                said(f"Not reached: {origin} ({why})")
+                said(t("Not reached: {origin} ({why})", origin=origin, why=why))

@@ -11,6 +11,7 @@ Texts that came from outside are shown with `ui.label` or `text(...)`, never as 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -26,7 +27,7 @@ from nicegui import app as pages
 from tablewright.doors.server.context import Visit
 from tablewright.doors.server.errors import public_words
 from tablewright.doors.server.paths import hider
-from tablewright.doors.web.words import t
+from tablewright.doors.web.words import language, script_words, t
 from tablewright.errors import NotFound, TablewrightError
 
 P = ParamSpec("P")
@@ -65,7 +66,7 @@ async def visit_now() -> Visit:
         return seen
     known = {person.id: person for person in await seen.tablewright.users.all()}
     if seen.person.id not in known:
-        raise NotFound("You are no longer a user of this server.", advice="Ask an admin for a new token.")
+        raise NotFound(t("You are no longer a user of this server."), advice=t("Ask an admin for a new token."))
     by_now = replace(known[seen.person.id], scopes=seen.person.scopes, expires_at=seen.person.expires_at)
     return Visit(by_now, pages.state.server.state.tablewright, "page")
 
@@ -120,22 +121,26 @@ def frame(title: str, *, here: str, wide: bool = False, tells: bool = True) -> I
     `wide` page uses the whole window and no heading; one that `tells` shows a notice of what goes wrong later."""
     ui.colors(primary="#0f6b62", secondary="#4a5a6a", accent="#8a5a00", positive="#1d7a3a", negative="#b3261e")
     ui.add_head_html('<link rel="stylesheet" href="/page-files/tablewright.css">')
+    ui.add_head_html(
+        f"<script>(window.tablewright ??= {{}}).words = {script_words()}; "
+        f"document.documentElement.lang = {json.dumps(language())};</script>"
+    )
     ui.add_head_html('<script src="/page-files/frame.js"></script>')
     if tells:
         ui.on_exception(tell)
     ui.link(t("Skip to the content"), "#content").classes("tw-skip")
     drawer = ui.left_drawer(value=False, bordered=True).props("overlay behavior=mobile width=240")
-    with drawer, ui.element("nav").props('aria-label="Places, menu"').classes("tw-menu"):
+    with drawer, ui.element("nav").props(f'aria-label="{t("Places, menu")}"').classes("tw-menu"):
         for name, path, icon in PLACES:
             place(name, path, icon, is_here=path == here)
     with ui.header(elevated=False).classes("tw-header"):
         ui.button(icon="menu", on_click=drawer.toggle).props(
             f'flat round dense aria-label="{t("Open the menu")}"'
         ).classes("tw-menu-button")
-        with ui.link(target="/").classes("tw-brand").props('aria-label="Tablewright, all tables"'):
+        with ui.link(target="/").classes("tw-brand").props(f'aria-label="{t("Tablewright, all tables")}"'):
             ui.html(BRAND, sanitize=False)
-            ui.label("Tablewright")
-        with ui.element("nav").props('aria-label="Places"').classes("tw-nav"):
+            ui.label(t("Tablewright"))
+        with ui.element("nav").props(f'aria-label="{t("Places")}"').classes("tw-nav"):
             for name, path, icon in PLACES:
                 place(name, path, icon, is_here=path == here)
         ui.space()
@@ -221,7 +226,7 @@ def show_page_error(error: Exception) -> None:
             for line in what_next(error):
                 ui.label(line)
         else:
-            ui.label("Something went wrong on the server. The log says what.").classes("tw-h2")
+            ui.label(t("Something went wrong on the server. The log says what.")).classes("tw-h2")
         ui.link(t("All tables"), "/")
 
 

@@ -11,10 +11,11 @@ from typing import Any, Literal, TypeAlias, get_args
 import msgspec
 
 from tablewright.app import Operation, Selection, Tablewright
+from tablewright.doors.web.words import confidence_text, reason_text, t
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.form import Where
 from tablewright.table.model import Cell, Field, Noun, Row, RowId, Table, Value
-from tablewright.table.text import basis_text, cell_text, plural, shortened
+from tablewright.table.text import basis_text, cell_text, shortened
 from tablewright.table.views import filter_on, ordered
 
 Only: TypeAlias = Literal["", "high", "medium", "low", "failed", "empty", "flagged", "stale", "disputed", "proposed"]
@@ -70,7 +71,7 @@ def wanted_of(table_id: str, query: Mapping[str, Any]) -> Wanted:
             view=str(query.get("view", ""))[:60],
         )
     except msgspec.MsgspecError as error:
-        raise UsageError(f"These rows cannot be looked for: {error}.") from None
+        raise UsageError(t("These rows cannot be looked for: {error}.", error=error)) from None
 
 
 class RowOrders:
@@ -301,7 +302,7 @@ def shown(cell: Cell, *, proposed: bool = False) -> dict[str, Any]:
     if is_disputed(cell):
         view["disputed"] = True
     if cell.value is None and cell.status == "FAILED":
-        view["why"] = (cell.reason or "error").replace("_", " ")
+        view["why"] = reason_text(cell.reason)
     if view["text"] != content:
         # A very long text does not travel with its row: it is read, and edited in a window, when it is asked for.
         view |= {"whole": content} if len(content) <= LONGEST_IN_PLACE else {"cut": True}
@@ -329,26 +330,26 @@ def is_disputed(cell: Cell) -> bool:
 
 
 def note(cell: Cell, proposed: bool = False) -> str:
-    parts = ["proposed, not in the table yet"] if proposed else []
+    parts = [t("Proposed, not in the table yet")] if proposed else []
     if cell.status == "FLAGGED":
-        parts.append(cell.error or "flagged")
+        parts.append(cell.error or t("flagged"))
     elif cell.status == "FAILED":
-        reason = (cell.reason or "error").replace("_", " ")
-        parts.append(f"empty: {reason}" + (f" ({shortened(cell.error, 160)})" if cell.error else ""))
+        reason = reason_text(cell.reason)
+        parts.append(t("empty: {reason}", reason=reason) + (f" ({shortened(cell.error, 160)})" if cell.error else ""))
     elif cell.value is not None and not is_own(cell):
         count = len(cell.evidence)
-        of = f", {count} {plural('source', count)}" if count else ""
-        parts.append(f"{cell.confidence_label} confidence, {cell.confidence or 0:.2f}{of}")
+        of = f", {t('{count} source|{count} sources', count=count)}" if count else ""
+        parts.append(f"{confidence_text(cell.confidence_label)}, {cell.confidence or 0:.2f}{of}")
         if basis := basis_text(cell):
             parts.append(basis[:1].lower() + basis[1:])
     elif cell.value is not None:
-        parts.append(cell.error or "given")
+        parts.append(cell.error or t("Given"))
     if cell.imported:
-        parts.append("imported with its sources, not checked here")
+        parts.append(t("Imported with its sources, not checked here"))
     if cell.conflict:
-        parts.append("sources disagree")
+        parts.append(t("≠ Sources disagree"))
     if cell.stale:
-        parts.append("stale: an input changed since")
+        parts.append(t("↻ Stale: an input changed since"))
     return "; ".join(parts)
 
 

@@ -14,6 +14,7 @@ from tablewright.app import doctor
 from tablewright.doors.server.paths import hider_for
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.plain import Shown, card, chip, grid, journey, quiet, row, safe, said, when
+from tablewright.doors.web.words import t
 from tablewright.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,21 +47,21 @@ async def health_page() -> None:
         await workers.refresh()
         await schedules.refresh(looked=True)
 
-    with journey("Health", here=PATH):
-        with card("Checks"):
+    with journey(t("Health"), here=PATH):
+        with card(t("Checks")):
             with row():
-                heading("What is configured and what works").classes("tw-grow")
-                button = ui.button("Test now", icon="bolt", on_click=partial(look, ask=True)).props("flat")
+                heading(t("What is configured and what works")).classes("tw-grow")
+                button = ui.button(t("Test now"), icon="bolt", on_click=partial(look, ask=True)).props("flat")
                 button.set_visibility(seen.person.may_administer)
             if seen.person.may_administer:
                 checks(found)
             else:
-                quiet("Only an admin sees what is configured and reachable.")
-        with card("Workers"):
-            heading("Workers")
+                quiet(t("Only an admin sees what is configured and reachable."))
+        with card(t("Workers")):
+            heading(t("Workers"))
             await workers()
-        with card("Schedules"):
-            heading("Schedules")
+        with card(t("Schedules")):
+            heading(t("Schedules"))
             await schedules(looked=False)
         if seen.person.may_administer:
             show_settings(seen.tablewright.settings, hider_for(seen.person, seen.tablewright.settings))
@@ -71,12 +72,12 @@ def show_checks(found: Sequence[Check]) -> None:
     if not found:
         with row():
             ui.spinner(size="1.5em").props('aria-hidden="true"')
-            quiet("Looking …")
+            quiet(t("Looking …"))
         return
     with ui.element("div").classes("tw-column").props("aria-live=polite"):
         for check in found:
             with row().classes("no-wrap items-start"):
-                chip("ok" if check.ok else "problem", "high" if check.ok else "failed")
+                chip(t("ok") if check.ok else t("problem"), "high" if check.ok else "failed")
                 with ui.element("div").classes("tw-grow"):
                     said(f"{check.name}: {check.detail}")
                     if check.advice:
@@ -86,31 +87,35 @@ def show_checks(found: Sequence[Check]) -> None:
 async def show_workers() -> None:
     workers = await (await visit_now()).tablewright.jobs.workers()
     if not workers:
-        quiet("No process is at work. The server works on runs by itself, or start `tablewright worker`.")
+        quiet(t("No process is at work. The server works on runs by itself, or start `tablewright worker`."))
         return
     lines: list[list[Shown]] = [[each.kind, each.host, str(each.pid), when(each.started_at)] for each in workers]
-    grid(["Kind", "Machine", "Process", "Since"], lines, "Processes at work")
+    grid([t("Kind"), t("Machine"), t("Process"), t("Since")], lines, t("Processes at work"))
 
 
 async def show_schedules(*, looked: bool) -> None:
     """After the checks: the queue's database, which has them, is slow to open."""
     if not looked:
-        quiet("Looking …")
+        quiet(t("Looking …"))
         return
     now = await visit_now()
     names = {each.id: each.name for each in await now.tablewright.tables()}
     schedules = [each for each in await now.tablewright.jobs.schedules() if now.person.sees(each.table_id)]
     if not schedules:
-        quiet("Nothing is scheduled. A table can be rechecked or refreshed every hour, day or week.")
+        quiet(t("Nothing is scheduled. A table can be rechecked or refreshed every hour, day or week."))
         return
-    grid(["Table", "What", "When", "Last"], [schedule_line(each, names) for each in schedules], "Schedules")
+    grid(
+        [t("Table"), t("What"), t("When"), t("Last")],
+        [schedule_line(each, names) for each in schedules],
+        t("Schedules"),
+    )
 
 
 def schedule_line(schedule: Schedule, names: dict[str, str]) -> list[Shown]:
     def table() -> None:
         ui.link(safe(names.get(schedule.table_id, schedule.table_id), 80), f"/tables/{schedule.table_id}")
 
-    return [table, schedule.routine, f"{schedule.cron} (UTC)", when(schedule.last_at) or "not yet"]
+    return [table, schedule.routine, f"{schedule.cron} (UTC)", when(schedule.last_at) or t("not yet")]
 
 
 def show_settings(settings: Settings, hide: Callable[[str], str]) -> None:
@@ -119,7 +124,7 @@ def show_settings(settings: Settings, hide: Callable[[str], str]) -> None:
     shown = settings.shown
     for each in sorted(fields(settings), key=lambda each: getattr(settings, each.name) == each.default):
         lines.append([each.name, hide(shown[each.name]) or "—", each.metadata["help"]])
-    with card("Settings"):
-        heading("Settings")
-        with ui.expansion("All settings").props("dense"):
-            grid(["Setting", "Value", "What it does"], lines, "Settings")
+    with card(t("Settings")):
+        heading(t("Settings"))
+        with ui.expansion(t("All settings")).props("dense"):
+            grid([t("Setting"), t("Value"), t("What it does")], lines, t("Settings"))

@@ -9,9 +9,12 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from tablewright.doors.web.citations import open_cell
 from tablewright.doors.web.frame import heading, visit, visit_now
+from tablewright.doors.web.grid_rows import sort_key
 from tablewright.doors.web.live import download
-from tablewright.doors.web.plain import icon_button, inline, many, quiet, row, safe, said
-from tablewright.table.model import Cell, Row, RowId, Table
+from tablewright.doors.web.plain import chip, icon_button, inline, quiet, row, safe, said
+from tablewright.doors.web.words import reason_text, t
+from tablewright.table.model import Cell, Field, Row, RowId, Table
+from tablewright.table.shortlist import Ranking
 from tablewright.table.text import cell_text, shortened
 
 MOST_ROWS = 60
@@ -19,10 +22,14 @@ LOOKS = ("tw-high", "tw-medium", "tw-low", "tw-failed", "tw-flagged")
 
 
 class LivingTable:
-    """`id` is empty as long as there is none."""
+    """`id` is empty as long as there is none. With a `ranking` the rows are in its order, until somebody sorts them by
+    a column."""
 
     def __init__(self, id: str) -> None:
         self.id = id
+        self.ranking = Ranking()
+        self._sort = ""
+        self._descending = False
         self._shape: tuple[object, ...] = ()
         self._cells: dict[tuple[RowId, str], TextElement] = {}
         self._shown: dict[tuple[RowId, str], Cell] = {}
@@ -30,8 +37,8 @@ class LivingTable:
     async def show(self) -> None:
         self._box = ui.element("div").classes("tw-column")
         with self._box:
-            heading("The table", level=2)
-            quiet("Candidates appear here as soon as they are found, each value with its source.")
+            heading(t("The table"), level=2)
+            quiet(t("Candidates appear here as soon as they are found, each value with its source."))
         await self.update()
 
     async def update(self) -> None:
@@ -39,38 +46,81 @@ class LivingTable:
             return
         tablewright = visit().tablewright
         table = await tablewright.table(self.id)
-        rows = await tablewright.page(table.id, limit=MOST_ROWS)
-        shape = (table.fields, tuple(each.id for each in rows))
+        rows = self._ordered(list(await tablewright.page(table.id, limit=MOST_ROWS)))
+        shape = (table.fields, tuple(each.id for each in rows), self._sort, self._descending, self.ranking)
         if shape != self._shape:
             count = await tablewright.count(table.id)
             self._shape = shape
             self._box.clear()
             with self._box:
-                self._build(table, list(rows), count)
+                self._build(table, rows, count)
         for each in rows:
             for field in table.shown_fields:
                 self._fill(each.id, field.name, each.cell(field.name))
+
+    def _ordered(self, rows: list[Row]) -> list[Row]:
+        places = {each.row_id: place for place, each in enumerate(self.ranking.ranked)}
+        rows.sort(key=lambda row: places.get(row.id, len(places)))
+        if self._sort:
+            filled = [row for row in rows if row.cell(self._sort).value is not None]
+            filled.sort(key=lambda row: sort_key(row.cell(self._sort)), reverse=self._descending)
+            rows = [*filled, *(row for row in rows if row.cell(self._sort).value is None)]
+        return rows
+
+    async def _sort_by(self, name: str) -> None:
+        """Up, down, and back to the order of the ranking."""
+        if self._sort != name:
+            self._sort, self._descending = name, False
+        elif not self._descending:
+            self._descending = True
+        else:
+            self._sort, self._descending = "", False
+        await self.update()
 
     def _build(self, table: Table, rows: list[Row], count: int) -> None:
         self._cells, self._shown = {}, {}
         fields = sorted(table.shown_fields, key=lambda field: (field.name != table.key_field, field.type == "url"))
         with row():
             heading(safe(table.name, 80)).classes("tw-grow")
-            quiet(many(count, "row"))
-            ui.link("Open the table", f"/tables/{table.id}")
-            icon_button("download", "Download all as CSV", partial(save, table.id))
-        box = ui.element("div").classes("tw-scroll tw-living").props('tabindex=0 role=region aria-label="Candidates"')
+            quiet(t("{count} row|{count} rows", count=count))
+            ui.link(t("Open the table"), f"/tables/{table.id}")
+            icon_button("download", t("Download all as CSV"), partial(save, table.id))
+        box = ui.element("div").classes("tw-scroll tw-living").props("tabindex=0 role=region")
+        box.props["aria-label"] = t("Candidates")
         with box, ui.element("table").classes("tw-grid"):
             with ui.element("thead"), ui.element("tr"):
+                if self.ranking.ranked:
+                    inline(t("Rank"), "th").props("scope=col")
                 for field in fields:
-                    inline(f"{field.name} ({field.unit})" if field.unit else field.name, "th").props("scope=col")
+                    self._head(field)
             with ui.element("tbody"):
                 for each in rows:
                     with ui.element("tr"):
+                        if self.ranking.ranked:
+                            self._rank(each.id)
                         for field in fields:
                             self._place(table.id, each.id, field.name)
         if count > len(rows):
-            said(f"The first {len(rows)} of {count:,}.")
+            said(t("The first {shown} of {count}.", shown=len(rows), count=count))
+
+    def _head(self, field: Field) -> None:
+        order = ("descending" if self._descending else "ascending") if self._sort == field.name else "none"
+        sign = {"ascending": " ↑", "descending": " ↓"}.get(order, "")
+        with ui.element("th").props(f"scope=col aria-sort={order}"):
+            name = f"{field.name} ({field.unit})" if field.unit else field.name
+            button = inline(f"{name}{sign}", "button").classes("tw-sorter").props("type=button")
+            button.on("click", partial(self._sort_by, field.name))
+
+    def _rank(self, row_id: RowId) -> None:
+        """Its place, or that it is excluded and why."""
+        place = next((at for at, each in enumerate(self.ranking.ranked, 1) if each.row_id == row_id), None)
+        excluded = next((each for each in self.ranking.excluded if each.row_id == row_id), None)
+        with ui.element("td"):
+            if place is not None:
+                inline(str(place)).classes("tw-strong")
+            elif excluded is not None:
+                chip(t("out"), "failed").props["title"] = safe(excluded.reason, 200)
+                quiet(shortened(excluded.reason, 80))
 
     def _place(self, table_id: str, row_id: RowId, field: str) -> None:
         with ui.element("td"):
@@ -97,7 +147,7 @@ def text_of(cell: Cell) -> str:
     if cell.status == "PENDING":
         return "…"
     if cell.status == "FAILED":
-        return (cell.reason or "failed").replace("_", " ")
+        return reason_text(cell.reason)
     return cell_text(cell)
 
 

@@ -13,6 +13,7 @@ from tablewright.doors.web.ask_page import show_reply, tabs
 from tablewright.doors.web.frame import empty_state, heading, or_missing, visit, visit_to_run
 from tablewright.doors.web.live import download
 from tablewright.doors.web.plain import Shown, card, grid, icon_button, journey, many, quiet, row, safe
+from tablewright.doors.web.words import t, translated
 from tablewright.table.corpus import Aggregate
 from tablewright.table.form import TEXT, Form, KnownGroup, Where, parse_where
 from tablewright.table.model import column_key
@@ -107,11 +108,11 @@ def filled_with(groups: list[KnownGroup], where: str) -> Filled:
 @or_missing
 async def lookup_page(where: str = "") -> None:
     seen = visit()
-    with journey("Look up documents", here="/documents"):
+    with journey(t("Look up documents"), here="/documents"):
         tabs("/lookup")
         if not await seen.tablewright.documents(readable=True):
-            with empty_state("There is nothing to look up yet", "search"):
-                ui.link("Add documents", "/documents")
+            with empty_state(t("There is nothing to look up yet"), "search"):
+                ui.link(t("Add documents"), "/documents")
             return
         groups = await seen.tablewright.known_of_documents()
         if seen.person.may_change:
@@ -125,13 +126,13 @@ class LookUp:
         self.replies: list[Reply] = []
 
     def show(self) -> None:
-        quiet("Every condition is applied as it stands, to all documents of the kind. No model is asked.")
+        quiet(t("Every condition is applied as it stands, to all documents of the kind. No model is asked."))
         self.fields = ui.refreshable(self.show_fields)
         self.answer = ui.refreshable(self.show_answer)
-        with card("Conditions"):
+        with card(t("Conditions")):
             self.fields()
             with row():
-                ui.button("Look up", icon="search", on_click=self.look_up).props("unelevated")
+                ui.button(t("Look up"), icon="search", on_click=self.look_up).props("unelevated")
         with ui.element("div").props("aria-live=polite"):
             self.answer()
 
@@ -139,40 +140,40 @@ class LookUp:
         filled = self.filled
         with row():
             self.choice(
-                "Kind", {"": "All documents", **{each.name: group_name(each) for each in filled.groups}}, "group"
+                t("Kind"), {"": t("All documents"), **{each.name: group_name(each) for each in filled.groups}}, "group"
             )
         for line in filled.lines:
             self.show_line(line)
         with row():
-            ui.button("Add a condition", icon="add", on_click=self.add_line).props("flat dense")
+            ui.button(t("Add a condition"), icon="add", on_click=self.add_line).props("flat dense")
         with row():
-            self.choice("What is wanted", FIGURES, "figure")
+            self.choice(t("What is wanted"), translated(FIGURES), "figure")
             if filled.figure not in ("", "count"):
-                self.column("Of the column", "of")
+                self.column(t("Of the column"), "of")
             if filled.figure:
-                self.column("For each value of", "by", none="None")
+                self.column(t("For each value of"), "by", none=t("None"))
             else:
-                self.column("Sorted by", "sort", none="As they come")
-                ui.checkbox("Largest first").bind_value(filled, "descending")
+                self.column(t("Sorted by"), "sort", none=t("As they come"))
+                ui.checkbox(t("Largest first")).bind_value(filled, "descending")
                 shown = ui.select(
-                    {name: safe(name, 60) for name in filled.columns}, label="Further columns", multiple=True
+                    {name: safe(name, 60) for name in filled.columns}, label=t("Further columns"), multiple=True
                 )
                 shown.props("dense outlined options-dense use-chips").classes("tw-grow").bind_value(filled, "show")
 
     def show_line(self, line: Line) -> None:
-        columns = {"": "", TEXT: "The whole text", **{name: safe(name, 60) for name in self.filled.columns}}
+        columns = {"": "", TEXT: t("The whole text"), **{name: safe(name, 60) for name in self.filled.columns}}
         named = {column_key(name): name for name in columns}
         line.column = named.get(column_key(line.column), "")
         with row().classes("no-wrap") as shown:
             shown.props["aria-label"] = "Condition"
-            ui.select(columns, label="Column").props("dense outlined options-dense").classes("tw-grow").bind_value(
+            ui.select(columns, label=t("Column")).props("dense outlined options-dense").classes("tw-grow").bind_value(
                 line, "column"
             )
-            ui.select(OPERATORS, label="Comparison").props("dense outlined options-dense").style(
+            ui.select(translated(OPERATORS), label=t("Comparison")).props("dense outlined options-dense").style(
                 "min-width: 150px"
             ).bind_value(line, "operator")
-            ui.input("Value").props("dense outlined").classes("tw-grow").bind_value(line, "value")
-            icon_button("close", "Remove the condition", lambda: self.remove_line(line))
+            ui.input(t("Value")).props("dense outlined").classes("tw-grow").bind_value(line, "value")
+            icon_button("close", t("Remove the condition"), lambda: self.remove_line(line))
 
     def choice(self, label: str, options: Mapping[Any, str], name: str) -> None:
         """One that other fields depend on."""
@@ -223,7 +224,7 @@ class LookUp:
 
     def show_answer(self) -> None:
         for number, reply in enumerate(self.replies, start=1):
-            with card("Result"):
+            with card(t("Result")):
                 show_reply(reply, self.more if number == len(self.replies) else None)
 
 
@@ -231,21 +232,27 @@ class LookUp:
 
 
 def kinds(groups: list[KnownGroup]) -> None:
-    with card("Kinds and tables"):
-        heading("Kinds and tables")
+    with card(t("Kinds and tables")):
+        heading(t("Kinds and tables"))
         quiet(
-            "The table of a kind holds what was read from its documents for questions. A wrong kind is corrected on "
-            "the page of the document."
+            t(
+                "The table of a kind holds what was read from its documents for questions. A wrong "
+                "kind is corrected on the page of the document."
+            )
         )
-        grid(["What", "How many", "Columns", "Table"], [kind_line(each) for each in groups], "Kinds and tables")
+        grid(
+            [t("What"), t("How many"), t("Columns"), t("Table")],
+            [kind_line(each) for each in groups],
+            t("Kinds and tables"),
+        )
 
 
 def kind_line(group: KnownGroup) -> list[Shown]:
     def open_or_export() -> None:
         with row():
             if group.table_id:
-                ui.link("Open table", f"/tables/{group.table_id}")
-            ui.button("Export", icon="download", on_click=export_of(group)).props("flat dense")
+                ui.link(t("Open table"), f"/tables/{group.table_id}")
+            ui.button(t("Export"), icon="download", on_click=export_of(group)).props("flat dense")
 
     listed = ", ".join(map(str, group.columns[:SHOWN]))
     more = len(group.columns) - SHOWN
@@ -260,7 +267,7 @@ def kind_line(group: KnownGroup) -> list[Shown]:
 def group_name(group: KnownGroup) -> str:
     if not group.is_table:
         return safe(plural(group.name, 2), 60)
-    return safe(f"{group.name}: rows of {', '.join(group.examples)}", 80)
+    return safe(t("{name}: rows of {examples}", name=group.name, examples=", ".join(group.examples)), 80)
 
 
 def export_of(group: KnownGroup) -> Callable[[], object]:

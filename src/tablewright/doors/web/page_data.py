@@ -14,12 +14,13 @@ from starlette.background import BackgroundTask
 
 from tablewright.doors.server.context import Visiting
 from tablewright.doors.web.grid_rows import RowOrders, Wanted, block, wanted_of
-from tablewright.doors.web.table_cells import Picked, text_of
+from tablewright.doors.web.table_cells import Picked, markdown_of, text_of
 from tablewright.errors import NotFound, UsageError
 
 router = APIRouter(prefix="/page-data", include_in_schema=False)
 
 MOST = 500
+LONGEST_QUOTE = 1_000
 FORMATS = ("csv", "xlsx", "json", "md", "parquet")
 
 
@@ -42,30 +43,45 @@ async def rows(
 
 
 @router.post("/tables/{table_id}/cells")
-async def cells(request: Request, visit: Visiting, table_id: str) -> PlainTextResponse:
-    """What is selected, as a text for the clipboard: the browser has only some of the rows."""
+async def cells(request: Request, visit: Visiting, table_id: str, format: str = "") -> PlainTextResponse:
+    """What is selected, as a text for the clipboard, or as Markdown: the browser has only some of the rows."""
     table = await visit.table(table_id)
     try:
         picked = msgspec.json.decode(await request.body(), type=Picked)
     except msgspec.MsgspecError as error:
         raise UsageError(f"This is no selection: {error}.") from None
     await checked(visit, picked.wanted(table.id))
-    return PlainTextResponse(await text_of(visit.tablewright, table, picked), headers={"Cache-Control": "no-store"})
+    found = await (markdown_of if format == "md" else text_of)(visit.tablewright, table, picked)
+    return PlainTextResponse(found, headers={"Cache-Control": "no-store"})
 
 
 @router.get("/tables/{table_id}/file")
-async def file(visit: Visiting, table_id: str, format: str = "csv", evidence: bool = False) -> FileResponse:
+async def file(
+    request: Request, visit: Visiting, table_id: str, format: str = "csv", evidence: bool = False, shown: bool = False
+) -> FileResponse:
+    """All rows; or those that are `shown`, which the rest of the query says."""
     table = await visit.table(table_id)
+    row_ids = None
+    if shown:
+        wanted = await checked(visit, wanted_of(table.id, request.query_params))
+        row_ids = list(await request.app.state.page_rows.order(visit.tablewright, wanted))
     if format not in FORMATS:
         raise NotFound(f"A table cannot be written as {format!r}.", advice=f"Formats: {', '.join(FORMATS)}.")
     folder = Path(tempfile.mkdtemp(prefix="tablewright-export-"))
     path = folder / f"{table.id}.{format}"
     try:
-        await visit.tablewright.export_file(table.id, path, evidence=evidence)
+        await visit.tablewright.export_file(table.id, path, evidence=evidence, row_ids=row_ids)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return FileResponse(path, filename=path.name, background=BackgroundTask(shutil.rmtree, folder, ignore_errors=True))
+
+
+@router.get("/documents/{document_id}/pages/{number}")
+async def document_page(visit: Visiting, document_id: str, number: int, quote: str = "") -> Response:
+    """A page of a PDF as a picture, with the quote marked."""
+    picture = await visit.tablewright.document_page(document_id, number, quote[:LONGEST_QUOTE])
+    return Response(picture, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
 
 
 async def checked(visit: Visiting, wanted: Wanted) -> Wanted:

@@ -13,9 +13,11 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from tablewright.doors.amounts import dollars as dollars
 from tablewright.doors.amounts import duration as duration
-from tablewright.doors.amounts import many as many
 from tablewright.doors.amounts import tokens as tokens
 from tablewright.doors.web.frame import frame
+from tablewright.doors.web.words import many as many
+from tablewright.doors.web.words import t
+from tablewright.errors import UsageError
 from tablewright.table.printable import printable
 from tablewright.table.reports.wording import link
 
@@ -139,6 +141,27 @@ def saying(
     with form:
         line = ui.input(label, placeholder=placeholder).props(f"outlined autofocus maxlength={most}")
         ui.button(button, icon="send").props("type=submit unelevated").style("height: 56px")
+
+
+def count_input(label: str, *, most: int, value: int | None = None) -> ui.number:
+    """A whole number from 1 up, or nothing; what is typed is refused rather than changed."""
+    refusal = t("From 1 to {most}", most=most)
+    field = ui.number(label, value=value, validation={refusal: lambda value: is_count(value, most)})
+    return field.props(f"outlined dense hide-bottom-space max={most}").style("width: 150px")
+
+
+def is_count(value: float | None, most: int) -> bool:
+    return value is None or (1 <= value <= most and value == int(value))
+
+
+def count_of(field: ui.number) -> int | None:
+    """None where nothing was typed."""
+    if not field.validate():
+        label = str(field.props["label"])
+        raise UsageError(
+            t("“{label}”: {value} is not possible.", label=label, value=f"{field.value:g}"), advice=field.error or ""
+        )
+    return None if field.value is None else int(field.value)
 
 
 def when(at: str | None) -> str:

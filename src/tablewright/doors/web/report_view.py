@@ -23,6 +23,7 @@ from tablewright.doors.web.plain import (
     row,
     said,
 )
+from tablewright.doors.web.words import t
 from tablewright.table.reports.wording import Words
 from tablewright.table.research import (
     Answered,
@@ -45,12 +46,14 @@ VERDICTS: dict[Verdict, str] = {
     "not checked": "low",
 }
 GAPS = 6
+FURTHER = "further search"
+OWN_SENTENCES = "The sentences are quoted from the sources."
 
 
 def show_report(report: Report) -> None:
     open_number, words = opener(report.references), Words(report.language)
-    with card("Report").classes("tw-report"):
-        heading("Report")
+    with card(t("Report")).classes("tw-report"):
+        heading(t("Report"))
         if report.answer is not None:
             with_numbers(report.answer.text, report.answer.citations, open_number)
         if report.summary:
@@ -99,7 +102,7 @@ def show_report(report: Report) -> None:
         quiet(
             f"{many(used.searches, 'search')}, {many(used.fetches, 'page')}, {many(used.llm_calls, 'model call')}, "
             f"{dollars(used.cost_usd)}, {duration(used.seconds)}. "
-            + (f"Written by {report.written_by}." if report.written_by else "The sentences are the sources' own.")
+            + (t("Written by {model}.", model=report.written_by) if report.written_by else t(OWN_SENTENCES))
         )
 
 
@@ -129,7 +132,7 @@ def show_table(table: ReportTable, open_number: Callable[[int], object], words: 
             quiet(cell.note)
 
     rows: list[list[Shown]] = [[partial(shown, cell) for cell in line] for line in table.rows]
-    grid(table.columns, rows, "The table of the report")
+    grid(table.columns, rows, t("The table of the report"))
     if table.others:
         with ui.expansion(f"{words('others')} ({len(table.others)})").props("dense"):
             for other in table.others:
@@ -163,25 +166,32 @@ def show_claim(checked: CheckedClaim, words: Words) -> None:
 def show_round(each: Round) -> None:
     """What a round did, which gaps it closed, and which are still open."""
     memo = each.memo
-    with card(f"Round {each.index}"):
+    with card(t("Round {index}", index=each.index)):
         with row():
-            heading(f"Round {each.index}: {ROUNDS.get(each.index, 'further search')}", level=3)
+            heading(
+                t("Round {index}: {index2}", index=each.index, index2=t(ROUNDS.get(each.index, FURTHER))),
+                level=3,
+            )
             quiet(
-                f"{many(len(each.tasks), 'search')}, {many(memo.pages_extracted, 'page')} read so far, "
-                f"{many(memo.unique_domains, 'domain')}"
+                t(
+                    "{value}, {pages_extracted} read so far, {unique_domains}",
+                    value=many(len(each.tasks), "search"),
+                    pages_extracted=many(memo.pages_extracted, "page"),
+                    unique_domains=many(memo.unique_domains, "domain"),
+                )
             )
         if each.stopped:
             said(each.stopped)
         with ui.element("ul").classes("tw-steps"):
             for gap in each.closed:
-                step("check_circle", gap, "tw-closed", "Closed")
+                step("check_circle", gap, "tw-closed", t("Closed"))
             for open_gap in memo.gaps[:GAPS]:
-                step("radio_button_unchecked", open_gap.description, "tw-open", "Open")
+                step("radio_button_unchecked", open_gap.description, "tw-open", t("Open"))
         if len(memo.gaps) > GAPS:
-            quiet(f"and {len(memo.gaps) - GAPS} more open")
+            quiet(t("and {value} more open", value=len(memo.gaps) - GAPS))
         for checked in each.checked:
             show_claim(checked, Words())
-        with ui.expansion("Searches").props("dense"):
+        with ui.expansion(t("Searches")).props("dense"):
             for task in each.tasks:
                 quiet(f"{task.search_query}: {task.target_gap}" if task.target_gap else task.search_query)
 
@@ -198,10 +208,10 @@ def show_answered(answered: Answered) -> None:
     if answered.sentences:
         with ui.element("div"):
             show_sentences(answered.sentences, opener(answered.references), Words())
-        quiet("From a new search." if answered.searched else "From the evidence that was stored.")
+        quiet(t("From a new search.") if answered.searched else t("From the evidence that was stored."))
     else:
         said(
-            "Neither the stored evidence nor what a new search found says it."
+            t("Neither the stored evidence nor what a new search found says it.")
             if answered.searched
-            else "The stored evidence does not say it."
+            else t("The stored evidence does not say it.")
         )

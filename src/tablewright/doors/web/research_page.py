@@ -15,6 +15,8 @@ from tablewright.doors.web.plain import (
     bar,
     card,
     chip,
+    count_input,
+    count_of,
     grid,
     inline,
     journey,
@@ -27,13 +29,16 @@ from tablewright.doors.web.plain import (
 )
 from tablewright.doors.web.report_view import show_answered, show_report, show_round
 from tablewright.doors.web.sharing import may_share, share_button
+from tablewright.doors.web.words import t, translated
 from tablewright.table.reports import wording
 from tablewright.table.research import Brief, Research, ResearchRequest, ResearchStatus
 
 LONGEST = 2_000
 AT_ONCE = 30
 FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}
-STATUS: dict[ResearchStatus, tuple[str, str]] = {
+LEFT = "interrupted"
+STATUS: dict[ResearchStatus | str, tuple[str, str]] = {
+    LEFT: ("interrupted", "low"),
     "running": ("under way", "medium"),
     "done": ("done", "high"),
     "partial": ("partial", "medium"),
@@ -49,9 +54,15 @@ KINDS = {
     "catalog": "Catalog, as a table",
 }
 LENGTHS = {None: "As the question says", "short": "Short", "standard": "Standard", "long": "Long"}
-LEFT = "interrupted"
 OFTEN = 0.4
 """Seconds between two looks of the page at what is done."""
+TOLD = {
+    "task": "Searched",
+    "claim": "Checked",
+    "round": "Round",
+    "reading": "Reading",
+    "writing": "Writing the report",
+}
 FEED = 12
 """The last things that were done, shown while it goes on."""
 
@@ -59,20 +70,26 @@ FEED = 12
 @ui.page("/research", title="Research · Tablewright")
 async def researches_page() -> None:
     seen = visit()
-    with journey("Research", here="/research"):
+    with journey(t("Research"), here="/research"):
         if seen.person.may_change:
             question_form()
         known = await seen.tablewright.researches()
         if not known:
-            with empty_state("No research yet", "travel_explore"):
+            with empty_state(t("No research yet"), "travel_explore"):
                 ui.label(
-                    "Ask above. Three rounds of searching follow: discovery, gap-filling, verification. "
-                    "Then there is a report in which every sentence cites what was read."
+                    t(
+                        "Ask above. Three rounds of searching follow: discovery, gap-filling, verification. "
+                        "Then there is a report in which every sentence cites what was read."
+                    )
                 )
             return
-        with card("Earlier research"):
-            heading("Earlier research")
-            grid(["Question", "Kind", "Status", "Begun"], [line(each) for each in known[:AT_ONCE]], "Earlier research")
+        with card(t("Earlier research")):
+            heading(t("Earlier research"))
+            grid(
+                [t("Question"), t("Kind"), t("Status"), t("Started")],
+                [line(each) for each in known[:AT_ONCE]],
+                t("Earlier research"),
+            )
 
 
 def line(research: Research) -> list[Shown]:
@@ -80,9 +97,14 @@ def line(research: Research) -> list[Shown]:
         ui.link(safe(research.brief.question, 200), f"/research/{research.id}")
 
     def status() -> None:
-        chip(*STATUS[research.status])
+        show_status(research.status)
 
     return [question, research.brief.report_type, status, when(research.created_at)]
+
+
+def show_status(status: ResearchStatus | str) -> None:
+    label, look = STATUS[status]
+    chip(t(label), look)
 
 
 def question_form() -> None:
@@ -103,12 +125,12 @@ def question_form() -> None:
         return ResearchRequest(
             question=(question.value or "").strip()[:LONGEST],
             report_type=kind.value or None,
-            items=int(items.value) if items.value else None,
+            items=count_of(items),
             length=length.value,
         )
 
     def most() -> int | None:
-        return int(tasks.value) if tasks.value else None
+        return count_of(tasks)
 
     async def propose(now: Visit, brief: Brief) -> None:
         likely = await now.tablewright.estimate_research(brief, max_tasks=most())
@@ -116,7 +138,7 @@ def question_form() -> None:
         async def begin() -> None:
             starting = await visit_to_run()
             research = await starting.tablewright.begin_research(request(), brief=brief, max_tasks=most())
-            await start(starting, research, minutes.value)
+            await start(starting, research, count_of(minutes))
             ui.navigate.to(f"/research/{research.id}")
 
         async def change(words: str) -> None:
@@ -125,35 +147,41 @@ def question_form() -> None:
             await propose(changing, new)
 
         place.clear()
-        with place, card("Plan"):
-            heading("Plan")
+        with place, card(t("Plan")):
+            heading(t("Plan"))
             for part in wording.plan(brief).splitlines():
                 said(part)
             quiet(f"{wording.estimate(likely)}.")
             with row():
-                ui.button("Start", icon="play_arrow", on_click=begin).props("unelevated")
+                ui.button(t("Start"), icon="play_arrow", on_click=begin).props("unelevated")
             if now.tablewright.settings.model:
-                saying("What to change", "Change", change)
+                saying(t("What to change"), t("Change"), change)
 
-    with card("New question"), ui.element("form").classes("tw-column").on("submit.prevent", plan):
+    with card(t("New question")), ui.element("form").classes("tw-column").on("submit.prevent", plan):
         question = ui.textarea(
-            "What do you want to find out?",
-            placeholder="Identify 5 AI providers with pricing and case studies",
-            validation={"Say what to find out.": lambda value: bool(value and value.strip())},
+            t("What do you want to find out?"),
+            placeholder=t("Identify 5 AI providers with pricing and case studies"),
+            validation={t("Say what to find out."): lambda value: bool(value and value.strip())},
         ).props(f"outlined autogrow autofocus maxlength={LONGEST} hide-bottom-space")
         question.without_auto_validation()
         with row():
-            kind = ui.select(KINDS, value="", label="Report").props("outlined dense").style("min-width: 210px")
-            length = ui.select(LENGTHS, value=None, label="Length").props("outlined dense").style("min-width: 140px")
-            items = ui.number("Items of a catalog", min=1, max=50, precision=0).props("outlined dense")
-            tasks = ui.number("Searches at most", min=1, max=200, precision=0).props("outlined dense")
-            minutes = ui.number("Minutes at most", min=1, max=600).props("outlined dense")
-            for each in (items, tasks, minutes):
-                each.style("width: 150px")
+            kind = (
+                ui.select(translated(KINDS), value="", label=t("Report"))
+                .props("outlined dense")
+                .style("min-width: 210px")
+            )
+            length = (
+                ui.select(translated(LENGTHS), value=None, label=t("Length"))
+                .props("outlined dense")
+                .style("min-width: 140px")
+            )
+            items = count_input(t("Items of a catalog"), most=50)
+            tasks = count_input(t("Searches at most"), most=200)
+            minutes = count_input(t("Minutes at most"), most=600)
             ui.space()
-            button = ui.button("Plan", icon="travel_explore").props("type=submit unelevated")
+            button = ui.button(t("Plan"), icon="travel_explore").props("type=submit unelevated")
         if visit().tablewright.settings.budget:
-            quiet(f"It may spend at most {visit().tablewright.settings.budget} dollars.")
+            quiet(t("It may spend at most {budget} dollars.", budget=visit().tablewright.settings.budget))
     place = ui.element("div").classes("tw-column").props("aria-live=polite")
 
 
@@ -184,7 +212,7 @@ class OpenResearch:
         self.research = research
         self.run: Run | None = None
         self.feed: list[str] = []
-        self.doing = "Beginning"
+        self.doing = t("Starting")
         self.fraction: float | None = None
         self.shown_at = 0.0
 
@@ -195,7 +223,7 @@ class OpenResearch:
         self.state = ui.refreshable(self.show_state)
         self.rounds = ui.refreshable(self.show_rounds)
         self.report = ui.refreshable(self.show_report)
-        with card("Status"):
+        with card(t("Status")):
             self.head()
             self.state()
         self.report()
@@ -218,9 +246,8 @@ class OpenResearch:
             news = event.progress
             stage, _, detail = news.detail.partition(": ")
             if stage in ("task", "claim", "round"):
-                what = {"task": "Searched", "claim": "Checked", "round": "Round"}[stage]
-                self.feed = [*self.feed[-FEED:], f"{what}: {detail}"]
-            self.doing = {"reading": "Reading", "writing": "Writing the report"}.get(stage, detail or stage)
+                self.feed = [*self.feed[-FEED:], f"{t(TOLD[stage])}: {detail}"]
+            self.doing = t(TOLD[stage]) if stage in ("reading", "writing") else detail or stage
             self.fraction = news.fraction if news.total else None
             if stage == "memo":
                 await self.read_again()
@@ -244,12 +271,12 @@ class OpenResearch:
         """Apart from what changes all the time: nobody wants a button replaced under the finger."""
         research = self.research
         with row():
-            chip(*((LEFT, "low") if self.left else STATUS[research.status]))
+            show_status(LEFT if self.left else research.status)
             quiet(f"{research.brief.report_type}: {research.brief.reason}" if research.brief.reason else "")
             ui.space()
-            ui.link("Open table", f"/tables/{research.table_id}")
+            ui.link(t("Open table"), f"/tables/{research.table_id}")
             if self.run is not None:
-                ui.link("Open run", f"/runs/{self.run.id}")
+                ui.link(t("Open run"), f"/runs/{self.run.id}")
         with row():
             self.buttons()
 
@@ -257,7 +284,7 @@ class OpenResearch:
         if not self.is_under_way:
             return
         with ui.element("div").classes("tw-column"):
-            bar(self.fraction, "How far the research is")
+            bar(self.fraction, t("Progress of the research"))
             said(self.doing).props("aria-live=polite")
             with ui.element("ul").classes("tw-steps tw-feed"):
                 for said_before in self.feed[-FEED:]:
@@ -268,9 +295,9 @@ class OpenResearch:
     def buttons(self) -> None:
         can_go_on = self.left or self.research.status in ("cancelled", "failed", "partial")
         if self.seen.person.may_change and self.is_under_way:
-            ui.button("Stop", icon="stop", on_click=self.stop).props("outline color=negative")
+            ui.button(t("Stop"), icon="stop", on_click=self.stop).props("outline color=negative")
         if self.seen.person.may_change and can_go_on:
-            ui.button("Resume", icon="play_arrow", on_click=self.go_on).props("unelevated")
+            ui.button(t("Resume"), icon="play_arrow", on_click=self.go_on).props("unelevated")
         if self.research.report is not None:
             for ending, name in FORMATS.items():
                 ui.button(name, icon="download", on_click=lambda ending=ending: self.download(ending)).props(
@@ -282,7 +309,7 @@ class OpenResearch:
         await now.tablewright.research(self.research.id)
         if self.run is not None:
             await now.tablewright.jobs.cancel(self.run.id)
-            say("It stops; whole rounds are kept.")
+            say(t("Stopping. Finished rounds are kept."))
 
     async def go_on(self) -> None:
         now = await visit_to_run()
@@ -297,7 +324,7 @@ class OpenResearch:
     def show_rounds(self) -> None:
         if not self.research.rounds:
             return
-        heading("How the research went")
+        heading(t("How the research went"))
         for each in self.research.rounds:
             show_round(each)
 
@@ -306,18 +333,18 @@ class OpenResearch:
         if report is None:
             return
         show_report(report)
-        with card("Follow-up"):
-            heading("Ask a follow-up")
+        with card(t("Follow-up")):
+            heading(t("Ask a follow-up"))
             for answered in self.research.answered:
                 show_answered(answered)
             busy = undertakings(self.seen).under_way(self.follow_up_key)
             if busy:
                 with row():
                     ui.spinner("dots", size="2em").props('aria-hidden="true"')
-                    quiet("Looking in what is stored, then on the web …")
+                    quiet(t("Looking in what is stored, then on the web …"))
                 ui.timer(0.5, self.look_for_answer)
             elif self.seen.person.may_change:
-                saying("Your question", "Ask", self.ask_further)
+                saying(t("Your question"), t("Ask"), self.ask_further)
 
     @property
     def follow_up_key(self) -> str:

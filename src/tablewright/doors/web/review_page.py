@@ -24,9 +24,10 @@ from tablewright.doors.web.frame import (
 )
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.verdicts import Verdict, Verdicts, verdicts_of
+from tablewright.doors.web.words import many, reason_text, t
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import PENDING, Cell, Field, Row, Table
-from tablewright.table.text import cell_text, plural, shortened
+from tablewright.table.text import cell_text, shortened
 
 P = ParamSpec("P")
 
@@ -37,17 +38,18 @@ KEYS = (
     ("a", "accept"),
     ("r", "refuse"),
     ("e", "edit"),
-    ("u", "undecide"),
+    ("u", "clear"),
     ("Enter", "apply"),
 )
 ACTS = (
     ("Accept", "check", "a", "unelevated"),
     ("Refuse", "close", "r", "outline"),
     ("Edit", "edit", "e", "outline"),
-    ("Undecide", "undo", "u", "flat"),
+    ("Clear decision", "undo", "u", "flat"),
 )
 SIGNS = {"high": "✓", "medium": "◐", "low": "?", "failed": "✗"}
 WORDS = {"accepted": "accept", "refused": "refuse", "edited": "edit"}
+TO_DO = {"accepted": "{count} to accept", "refused": "{count} to refuse", "edited": "{count} to edit"}
 
 
 @ui.page("/review/{proposal_id}", title="Review · Tablewright")
@@ -57,10 +59,12 @@ async def review_page(proposal_id: str) -> None:
     head = await visit.tablewright.proposal(proposal_id)
     table = await visit.table(head.table_id)
     if head.status != "open" or not visit.person.may_change:
-        with frame("Review", here="/"), empty_state(f"This proposal is {head.status}", "rule"):
-            said = "Its run has not ended." if head.status == "building" else "There is nothing left to decide here."
-            ui.label(said if visit.person.may_change else "Only editors decide on proposals.")
-            ui.link("To the table", f"/tables/{table.id}")
+        with frame(t("Review"), here="/"), empty_state(t("This proposal is {status}", status=head.status), "rule"):
+            said = (
+                t("Its run has not ended.") if head.status == "building" else t("There is nothing left to decide here.")
+            )
+            ui.label(said if visit.person.may_change else t("Only editors decide on proposals."))
+            ui.link(t("Back to the table"), f"/tables/{table.id}")
         return
     cells = await visit.tablewright.open_cells(head.id)
     await ReviewPage(head, table, cells, verdicts_of(visit, head.id)).build()
@@ -89,29 +93,29 @@ class ReviewPage:
 
     async def build(self) -> None:
         ui.add_head_html('<script src="/page-files/review.js"></script>')
-        with frame("Review", here="/", wide=True):
+        with frame(t("Review"), here="/", wide=True):
             about(self._table.id)
             with ui.element("div").classes("tw-bar"):
                 with ui.element("div").classes("tw-grow tw-title"):
                     ui.link(self._table.name, f"/tables/{self._table.id}").classes("tw-small")
-                    ui.label("Review what was found").classes("tw-h1").props("role=heading aria-level=1")
+                    ui.label(t("Review what was found")).classes("tw-h1").props("role=heading aria-level=1")
                 self._summary = ui.label().classes("tw-muted").props("role=status")
-                ui.button("Apply", icon="done_all", on_click=self._doing(self._apply)).props("unelevated")
+                ui.button(t("Apply"), icon="done_all", on_click=self._doing(self._apply)).props("unelevated")
             self._build_bulk()
             with ui.element("div").classes("tw-review"):
                 with ui.element("div").classes("tw-review-list"):
                     self._list = ui.element("div").props(
-                        'id=tw-proposed role=listbox tabindex=0 aria-label="Proposed cells"'
+                        f'id=tw-proposed role=listbox tabindex=0 aria-label="{t("Proposed cells")}"'
                     )
                     with ui.element("div").classes("tw-row tw-pager"):
-                        ui.button("Earlier", icon="chevron_left", on_click=self._doing(self._turn, -1)).props(
+                        ui.button(t("Earlier"), icon="chevron_left", on_click=self._doing(self._turn, -1)).props(
                             "flat dense"
                         )
                         self._place = ui.label().classes("tw-muted tw-small")
-                        ui.button("Later", on_click=self._doing(self._turn, 1)).props(
+                        ui.button(t("Later"), on_click=self._doing(self._turn, 1)).props(
                             "flat dense icon-right=chevron_right"
                         )
-                with ui.element("aside").classes("tw-review-detail").props('aria-label="Evidence"'):
+                with ui.element("aside").classes("tw-review-detail").props(f'aria-label="{t("Evidence")}"'):
                     self._build_acts()
                     self._detail = ui.element("div")
         ui.on("review_key", lambda event: self._doing(self._press, event.args)())
@@ -122,7 +126,7 @@ class ReviewPage:
         """Not built anew with each cell, so that whoever presses one of them can press it again."""
         with ui.element("div").classes("tw-row tw-decide"):
             for label, icon, key, look in ACTS:
-                ui.button(label, icon=icon, on_click=self._doing(self._press, key)).props(
+                ui.button(t(label), icon=icon, on_click=self._doing(self._press, key)).props(
                     f"{look} dense padding='4px 10px'"
                 )
 
@@ -130,32 +134,34 @@ class ReviewPage:
         names = [field.name for field in self._head.fields] or sorted({name for _, name in self._cells})
         with ui.element("div").classes("tw-filters"):
             with ui.element("div").classes("tw-row"):
-                ui.label("All that are at least").classes("tw-small")
+                ui.label(t("All that are at least")).classes("tw-small")
                 self._bound = (
                     ui.slider(min=0, max=1, step=0.05, value=0.8)
-                    .props('dense aria-label="Least confidence"')
+                    .props(f'dense aria-label="{t("Least confidence")}"')
                     .classes("tw-slider")
                 )
                 shown = ui.label().classes("tw-strong")
                 shown.bind_text_from(self._bound, "value", lambda value: f"{value:.2f}")
-                ui.label("sure:").classes("tw-small")
-                ui.button("Accept", on_click=self._doing(self._accept_sure)).props("outline dense padding='2px 10px'")
+                ui.label(t("sure:")).classes("tw-small")
+                ui.button(t("Accept"), on_click=self._doing(self._accept_sure)).props(
+                    "outline dense padding='2px 10px'"
+                )
             with ui.element("div").classes("tw-row"):
                 self._column = (
-                    ui.select(names, value=names[0], label="Column").props("outlined dense").classes("tw-pick")
+                    ui.select(names, value=names[0], label=t("Column")).props("outlined dense").classes("tw-pick")
                 )
-                ui.button("Accept column", on_click=self._doing(self._column_all, "accepted")).props(
+                ui.button(t("Accept column"), on_click=self._doing(self._column_all, "accepted")).props(
                     "outline dense padding='2px 10px'"
                 )
-                ui.button("Refuse column", on_click=self._doing(self._column_all, "refused")).props(
+                ui.button(t("Refuse column"), on_click=self._doing(self._column_all, "refused")).props(
                     "outline dense padding='2px 10px'"
                 )
-            with ui.element("div").classes("tw-row tw-keys tw-small").props('aria-label="Keys"'):
+            with ui.element("div").classes("tw-row tw-keys tw-small").props(f'aria-label="{t("Keys")}"'):
                 for key, meaning in KEYS:
                     with ui.element("span").classes("tw-keyhint"):
                         for part in key.split():
                             ui.label(part).classes("tw-key")
-                        ui.label(meaning).classes("tw-muted")
+                        ui.label(t(meaning)).classes("tw-muted")
 
     # ── the list ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -203,7 +209,7 @@ class ReviewPage:
                 f" {proposed.confidence:.2f}" if proposed.value is not None and proposed.confidence is not None else ""
             )
             if proposed.basis == "judged":
-                ui.label("judged").classes("tw-chip")
+                ui.label(t("judged")).classes("tw-chip")
             ui.label(f"{SIGNS.get(kind, '')}{sure}").classes(f"tw-chip tw-{kind}")
         line.on("click", self._doing(self._go_to, at))
         self._lines[at] = line
@@ -217,7 +223,7 @@ class ReviewPage:
         line = self._lines[at]
         line.classes(replace=f"tw-line tw-{word or 'open'}" + (" tw-cursor" if at == self._at else ""))
         line.props(f"aria-selected={'true' if at == self._at else 'false'}")
-        content = {"accepted": "✓ accept", "refused": "✗ refuse"}.get(word, "")
+        content = {"accepted": f"✓ {t('accept')}", "refused": f"✗ {t('refuse')}"}.get(word, "")
         if verdict and verdict.own is not None:
             content = f"✎ {shortened(cell_text(verdict.own), 24)}"
         self._signs[at].set_text(content)
@@ -225,8 +231,8 @@ class ReviewPage:
     def _summarise(self) -> None:
         counts = {word: sum(verdict.word == word for verdict in self._verdicts.values()) for word in WORDS}
         left = len(self._cells) - len(self._verdicts)
-        parts = [f"{count:,} to {WORDS[word]}" for word, count in counts.items() if count]
-        self._summary.set_text(", ".join([*parts, f"{left:,} open"]))
+        parts = [t(TO_DO[word], count=count) for word, count in counts.items() if count]
+        self._summary.set_text(", ".join([*parts, t("{count} open", count=left)]))
 
     # ── moving and deciding ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -327,9 +333,9 @@ class ReviewPage:
         if known is not None and known.own is not None:
             value = cell_text(known.own)
         with ui.dialog(value=True) as window, ui.card().classes("tw-dialog"):
-            text(f"Your value for {field.name}", "tw-h2")
+            text(t("Your value for {name}", name=field.name), "tw-h2")
             text(f"{self._name(at)}; {field.type}{', ' + field.unit if field.unit else ''}", "tw-muted")
-            given = ui.textarea("Value", value=value) if "\n" in value else ui.input("Value", value=value)
+            given = ui.textarea(t("Value"), value=value) if "\n" in value else ui.input(t("Value"), value=value)
             given.props("outlined autofocus")
 
             async def take() -> None:
@@ -350,8 +356,8 @@ class ReviewPage:
 
             given.on("keydown.ctrl.enter" if "\n" in value else "keydown.enter", take)
             with ui.element("div").classes("tw-row tw-end"):
-                ui.button("Cancel", on_click=close).props("flat")
-                ui.button("Use it", on_click=take).props("unelevated")
+                ui.button(t("Cancel"), on_click=close).props("flat")
+                ui.button(t("Use it"), on_click=take).props("unelevated")
         window.on("hide", close)
         self._window = window
 
@@ -376,8 +382,9 @@ class ReviewPage:
             self._dress(at)
         self._summarise()
         stay = len(open_cells) - len(marked)
-        kept = f" {stay:,} {plural('cell', stay)} refused or edited before: unchanged." if stay else ""
-        say(f"{len(marked):,} {plural('cell', len(marked))} marked to {WORDS[word]}.{kept} Enter applies.")
+        done = t("{cells} marked to {act}.", cells=many(len(marked), "cell"), act=t(WORDS[word]))
+        kept = t("{cells} refused or edited before: unchanged.", cells=many(stay, "cell")) if stay else ""
+        say(" ".join(filter(None, (done, kept, t("Enter applies.")))))
 
     def _stays(self, at: CellAt, word: str) -> bool:
         decided = self._verdicts.get(at)
@@ -385,18 +392,19 @@ class ReviewPage:
 
     async def _apply(self) -> None:
         if not self._verdicts:
-            raise UsageError("Nothing is decided yet.", advice="Accept or refuse cells first: a and r.")
+            raise UsageError(t("Nothing is decided yet."), advice=t("Accept or refuse cells first: a and r."))
         visit = await visit_to_change()
         await visit.table(self._table.id)
         done = await visit.tablewright.changes.decide(self._head.id, self._review())
         self._verdicts.clear()
         accepted = done.cells - done.edited
-        said = f"{accepted:,} accepted, {done.edited:,} edited, {done.refused:,} refused."
+        counts = {"accepted": accepted, "edited": done.edited, "refused": done.refused}
+        said = [t("{accepted} accepted, {edited} edited, {refused} refused.", **counts)]
         if done.conflicts:
-            said += f" {done.conflicts:,} changed since the run read them, and kept."
+            said.append(t("{count} changed since, and kept.", count=done.conflicts))
         if done.too_late:
-            said += f" {done.too_late:,} were decided by somebody else."
-        say(said)
+            said.append(t("{count} decided by somebody else.", count=done.too_late))
+        say(" ".join(said))
         head = await visit.tablewright.proposal(self._head.id)
         if head.status != "open":
             ui.navigate.to(f"/tables/{self._table.id}")
@@ -439,4 +447,4 @@ async def operations_of(tablewright: Tablewright, proposal_id: str, page: list[C
 
 
 def why_empty(cell: Cell) -> str:
-    return f"empty: {(cell.reason or 'error').replace('_', ' ')}"
+    return t("empty: {reason}", reason=reason_text(cell.reason))

@@ -1,4 +1,4 @@
-"""Runs: how far each is, what it cost, how long it will take, what it could not find; stop it, go on with it."""
+"""Runs: how far each is, what it cost, how long it will take, what it could not find; stop it, resume it."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ from tablewright.doors.web.plain import (
     tokens,
     when,
 )
+from tablewright.doors.web.words import reason_text, t
 from tablewright.errors import NotFound
 from tablewright.table.feed import Event, Progress
 from tablewright.table.text import cell_text, shortened, sureness
 
 AT_ONCE = 30
 CHARTED = 300
+LONGEST_NAME = 120
 LONGEST_REASON = 240
 """Letters of why a run failed, in the list."""
 FEED = 200
 """The last events that a run's page begins with."""
-KINDS = {"enrich": "Fill cells", "ingest": "Read documents", "recheck": "Recheck", "refresh": "Refresh"}
 LOOKS = {
     "running": "medium",
     "queued": "medium",
@@ -53,12 +54,12 @@ LOOKS = {
     "over_budget": "low",
     "paused": "failed",
 }
-CAN_GO_ON = ("cancelled", "failed", "interrupted", "paused")
+CAN_RESUME = ("cancelled", "failed", "interrupted", "paused")
 STAGES = {
-    "starting": "Begins",
-    "searching": "Searches for",
-    "fetching": "Reads about",
-    "computing": "Computes",
+    "starting": "Starting",
+    "searching": "Searching for",
+    "fetching": "Reading about",
+    "computing": "Computing",
     "row_done": "Done:",
     "row_skipped": "Skipped:",
     "complete": "Complete",
@@ -68,27 +69,33 @@ STAGES = {
 
 
 @ui.page("/runs", title="Runs · Tablewright")
-async def runs_page() -> None:
-    with journey("Runs", here="/runs"):
-        listed = RunList(await visit_now())
-        await listed.show()
+@or_missing
+async def runs_page(table: str = "") -> None:
+    seen = await visit_now()
+    of = await seen.table(table) if table else None
+    with journey(t("Runs of {name}", name=of.name) if of else t("Runs"), here="/" if of else "/runs"):
+        if of:
+            about(of.id)
+            ui.link(t("← Back to the table"), f"/tables/{of.id}")
+        await RunList(seen, of.id if of else None).show()
 
 
 class RunList:
-    """One open page with all runs; those that go on are looked at again and again."""
+    """One open page with all runs, or those of one table; those that go on are looked at again and again."""
 
-    def __init__(self, seen: Visit) -> None:
+    def __init__(self, seen: Visit, table_id: str | None) -> None:
         self.seen = seen
+        self.table_id = table_id
         self.runs: list[Run] = []
         self.reports: dict[str, dict[str, Any]] = {}
         self.names: dict[str, str] = {}
 
     async def show(self) -> None:
-        self.runs = await newest(self.seen, AT_ONCE)
+        self.runs = await newest(self.seen, AT_ONCE, self.table_id)
         await self.read_names()
         await self.report(before={})
         self.listed = ui.refreshable(self.show_list)
-        with card("All runs"):
+        with card(t("All runs")):
             self.listed()
         ui.timer(1.5, self.look)
         if self.runs:
@@ -107,7 +114,7 @@ class RunList:
         """Reports are read anew only of what has changed."""
         self.seen = await visit_now()
         before = {run.id: run for run in self.runs}
-        self.runs = await newest(self.seen, AT_ONCE)
+        self.runs = await newest(self.seen, AT_ONCE, self.table_id)
         if self.runs != [*before.values()]:
             if {run.id for run in self.runs} - before.keys():
                 await self.read_names()
@@ -116,12 +123,13 @@ class RunList:
 
     def show_list(self) -> None:
         if not self.runs:
-            with empty_state("No runs yet", "directions_run"):
-                ui.label("A run begins when you fill a column, read documents or research a question.")
-                ui.link("Go to the tables", "/")
+            with empty_state(t("No runs yet"), "directions_run"):
+                ui.label(t("A run starts when you fill a column, read documents or research a question."))
+                ui.link(t("Go to the tables"), "/")
             return
-        columns = ["Run", "Table", "Status", "Progress", "Cost", "Begun"]
-        grid(columns, [self.line(run) for run in self.runs], "Runs")
+        of_all = [] if self.table_id else ["Table"]
+        columns = ["Run", *of_all, "Status", "Progress", "Cost", "Started"]
+        grid(columns, [self.line(run) for run in self.runs], t("Runs"))
 
     def line(self, run: Run) -> list[Shown]:
         report = self.reports[run.id]
@@ -139,12 +147,15 @@ class RunList:
 
         def progress() -> None:
             with ui.element("div").style("min-width: 130px"):
-                bar(report["done"] / report["total"], f"{report['done']} of {report['total']} done")
+                bar(
+                    report["done"] / report["total"],
+                    t("{value} of {value2} done", value=report["done"], value2=report["total"]),
+                )
                 quiet(so_far(report))
 
         return [
             name,
-            table if run.table_id in self.names else "",
+            *([] if self.table_id else [table if run.table_id in self.names else ""]),
             status,
             progress if report["total"] else "",
             dollars(run.usage.cost_usd),
@@ -152,10 +163,10 @@ class RunList:
         ]
 
     async def show_charts(self) -> None:
-        with card("Cost over time"):
-            heading("Cost over time")
-            cost_chart(await newest(self.seen, CHARTED))
-        tables = {id: safe(name, 80) for id, name in self.names.items()}
+        with card(t("Cost over time")):
+            heading(t("Cost over time"))
+            cost_chart(await newest(self.seen, CHARTED, self.table_id))
+        tables = {id: safe(name, 80) for id, name in self.names.items() if self.table_id in (None, id)}
         if not tables:
             return
         first = next((run.table_id for run in self.runs if run.table_id in tables), next(iter(tables)))
@@ -164,12 +175,13 @@ class RunList:
         async def choose(event: Any) -> None:
             await charts.refresh(event.value)
 
-        with card("A table in figures"):
+        with card(t("A table in figures")):
             with row():
-                heading("A table in figures").classes("tw-grow")
-                ui.select(tables, value=first, label="Table", on_change=choose).props("dense outlined").style(
-                    "min-width: 180px; max-width: 100%"
-                )
+                heading(t("A table in figures")).classes("tw-grow")
+                if len(tables) > 1:
+                    ui.select(tables, value=first, label=t("Table"), on_change=choose).props("dense outlined").style(
+                        "min-width: 180px; max-width: 100%"
+                    )
             await charts(first)
 
     async def show_figures(self, table_id: str) -> None:
@@ -177,21 +189,21 @@ class RunList:
         table = await now.table(table_id)
         rows = await now.tablewright.page(table.id, limit=MOST_ROWS)
         if not rows:
-            quiet("This table has no rows yet.")
+            quiet(t("This table has no rows yet."))
             return
         figures = figures_of(table, rows)
         if len(rows) == MOST_ROWS:
-            quiet(f"Of the first {MOST_ROWS:,} rows.")
+            quiet(t("Of the first {most_rows} rows.", most_rows=MOST_ROWS))
         with ui.element("div").classes("tw-half"):
             with ui.element("div"):
-                heading("Coverage and confidence per column", level=3)
+                heading(t("Coverage and confidence per column"), level=3)
                 coverage_chart(figures)
             with ui.element("div"):
-                heading("Sources by domain", level=3)
+                heading(t("Sources by domain"), level=3)
                 if figures.domains:
                     domains_chart(figures)
                 else:
-                    quiet("No cell of it cites a web page yet.")
+                    quiet(t("No cell of it cites a web page yet."))
 
 
 def may_see(seen: Visit, run: Run) -> bool:
@@ -199,22 +211,33 @@ def may_see(seen: Visit, run: Run) -> bool:
     return seen.person.sees(run.table_id) if run.table_id else True
 
 
-async def newest(seen: Visit, most: int) -> list[Run]:
+async def newest(seen: Visit, most: int, table_id: str | None) -> list[Run]:
     """Of those that the person sees."""
-    return await seen.tablewright.jobs.all(limit=most)
+    return await seen.tablewright.jobs.all(table_id, limit=most)
 
 
 def name_of(run: Run) -> str:
-    return KINDS.get(run.kind, run.kind.capitalize())
+    """What it does: "Founded, CEO · 30 rows"."""
+    spec, columns = run.spec, ", ".join(run.spec.get("fields") or ())
+    name = {
+        "enrich": f"{columns} · {many(run.total, 'row')}" if run.total else columns,
+        "recheck": f"{t('Recheck')}: {columns or t('all columns')}",
+        "refresh": f"{t('Refresh')}: {columns or t('all columns')}",
+        "ingest": f"{t('Read')}: {many(run.total or len(spec.get('paths', ())), 'file')}",
+        "research": f"{t('Research')}: {spec.get('question', '')}",
+        "find": f"{t('Find rows')}: {spec.get('question', '')}",
+    }.get(run.kind, run.kind.capitalize())
+    return safe(name.removesuffix(": "), LONGEST_NAME)
 
 
 def show_status(report: Mapping[str, Any]) -> None:
-    chip(report["status"].replace("_", " "), LOOKS.get(report["status"], ""))
+    chip(t(report["status"].replace("_", " ")), LOOKS.get(report["status"], ""))
 
 
 def so_far(report: Mapping[str, Any]) -> str:
-    left = f", about {duration(report['seconds_left'])} left" if report["seconds_left"] else ""
-    return f"{report['done']:,} of {report['total']:,}{left}"
+    seconds = report["seconds_left"]
+    left = f", {t('about {time} left', time=duration(seconds))}" if seconds else ""
+    return f"{t('{filled} of {all}', filled=report['done'], all=report['total'])}{left}"
 
 
 # ── one run ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -232,7 +255,7 @@ async def run_page(run_id: str) -> None:
 async def visible(seen: Visit, run_id: str) -> Run:
     run = await seen.tablewright.jobs.get(run_id)
     if not may_see(seen, run):
-        raise NotFound(f"There is no run {run_id!r}.")
+        raise NotFound(t("There is no run {run_id}.", run_id=run_id))
     return run
 
 
@@ -247,15 +270,17 @@ class OpenRun:
         self.is_open = await self.awaits_review()
         tables = {each.id: each.name for each in await self.seen.tablewright.tables()}
         self.table_name = tables.get(self.run.table_id, "")
-        ui.link("← All runs", "/runs")
+        ui.link(t("← All runs"), "/runs")
         self.head = ui.refreshable(self.show_head)
         self.state = ui.refreshable(self.show_state)
-        with card("Where it stands"):
+        with card(t("Status")):
             self.head()
             self.state()
-        with card("Feed"):
-            heading("What it told")
-            self.feed = ui.element("ul").classes("tw-steps tw-feed").props('tabindex=0 aria-label="Feed of the run"')
+        with card(t("Log")):
+            heading(t("Log"))
+            self.feed = (
+                ui.element("ul").classes("tw-steps tw-feed").props(f'tabindex=0 aria-label="{t("Log of the run")}"')
+            )
         ui.timer(1.0, self.look)
         with_page(self.follow(max(0, self.run.last_event - FEED)))
 
@@ -299,53 +324,56 @@ class OpenRun:
             if report["error"]:
                 said(hidden(report["error"]))
             if report["total"]:
-                bar(report["done"] / report["total"], "How far it is")
+                bar(report["done"] / report["total"], t("Progress of the run"))
                 said(so_far(report)).props("aria-live=polite")
             self.figures()
             beside = {
-                "could not be looked for": report["unasked"],
-                "answers without the model (degraded)": report["degraded"],
-                "rows skipped, which lack what the question needs": report["incomplete"],
+                t("could not be looked for"): report["unasked"],
+                t("answers without the model (degraded)"): report["degraded"],
+                t("rows skipped, which lack what the question needs"): report["incomplete"],
             }
             if report["found"] or report["empty"] or any(beside.values()):
-                heading("What came of it", level=3)
-                lines = [["found", f"{report['found']:,}"]]
+                heading(t("Result"), level=3)
+                lines = [[t("found"), f"{report['found']:,}"]]
                 lines += [
-                    [f"empty: {reason.replace('_', ' ')}", f"{count:,}"] for reason, count in report["empty"].items()
+                    [t("empty: {reason}", reason=reason_text(reason)), f"{count:,}"]
+                    for reason, count in report["empty"].items()
                 ]
                 lines += [[what, f"{count:,}"] for what, count in beside.items() if count]
-                grid(["Cells", "Count"], lines, "Cells by what came of them")
+                grid([t("Cells"), t("Count")], lines, t("Cells by result"))
 
     def figures(self) -> None:
         used = self.report["usage"]
-        ended = f", ended {when(self.report['finished_at'])}" if self.report["finished_at"] else ""
+        finished = self.report["finished_at"]
+        ended = f", {t('ended {when}', when=when(finished))}" if finished else ""
         quiet(
             f"{many(used['llm_calls'], 'model call')}, {many(used['searches'], 'search')}, "
             f"{many(used['fetches'], 'page')}, {dollars(used['cost_usd'])}; "
             + (f"{tokens(used)}; " if used["input_tokens"] else "")
-            + f"begun {when(self.report['started_at'])}{ended}"
+            + t("started {when}", when=when(self.report["started_at"]))
+            + ended
         )
 
     def buttons(self) -> None:
         report = self.report
         if self.run.kind == "research" and "research" in self.run.spec:
-            ui.link("Open the research", f"/research/{self.run.spec['research']}")
+            ui.link(t("Open the research"), f"/research/{self.run.spec['research']}")
         if not self.seen.person.may_change:
             return
         if self.is_open:
-            ui.link("Review what it proposes", f"/review/{report['proposal_id']}")
+            ui.link(t("Review the proposal"), f"/review/{report['proposal_id']}")
         if report["status"] == "running":
-            ui.button("Stop", icon="stop", on_click=self.stop).props("outline color=negative")
-        if report["status"] in CAN_GO_ON:
-            ui.button("Go on", icon="play_arrow", on_click=self.go_on).props("unelevated")
+            ui.button(t("Stop"), icon="stop", on_click=self.stop).props("outline color=negative")
+        if report["status"] in CAN_RESUME:
+            ui.button(t("Resume"), icon="play_arrow", on_click=self.resume).props("unelevated")
 
     async def stop(self) -> None:
         now = await visit_to_run()
         await visible(now, self.run.id)
         await now.tablewright.jobs.cancel(self.run.id)
-        say("It stops within a second; what was found is kept.")
+        say(t("Stopping. What was found is kept."))
 
-    async def go_on(self) -> None:
+    async def resume(self) -> None:
         now = await visit_to_run()
         await visible(now, self.run.id)
         await now.tablewright.jobs.resume_in_background(self.run.id)
@@ -361,11 +389,12 @@ def show_event(event: Event) -> Element:
 
 def told(news: Progress) -> str:
     """A piece of the feed in words: "Done: Kestrelworks: Founded 2009 (high)"."""
-    parts = [STAGES.get(news.stage, ""), news.label or news.detail]
+    stage = STAGES.get(news.stage, "")
+    parts = [t(stage) if stage else "", news.label or news.detail]
     said_of_row = ", ".join(
         f"{name} {cell_text(cell)} ({sureness(cell)})"
         if cell.status != "FAILED"
-        else f"{name} {(cell.reason or 'failed').replace('_', ' ')}"
+        else f"{name} {reason_text(cell.reason)}"
         for name, cell in news.cells.items()
     )
     words = " ".join(part for part in parts if part) or news.stage

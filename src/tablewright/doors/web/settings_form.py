@@ -11,22 +11,26 @@ from nicegui.elements.mixins.disableable_element import DisableableElement
 
 from tablewright.app import find_local_servers, list_models, try_settings
 from tablewright.doors.web.frame import heading, hidden, say, text, visit_to_administer, what_next
+from tablewright.doors.web.model_downloads import ModelDownloads
 from tablewright.doors.web.plain import chip, quiet
-from tablewright.doors.web.words import LANGUAGES, language, t
+from tablewright.doors.web.words import LANGUAGES, language, t, translated
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.settings import Settings, set_elsewhere, with_changes
 
 if TYPE_CHECKING:
     from tablewright.app import LocalServer
+    from tablewright.doors.server.context import Visit
 
 NO_MODEL = "builtin"
 ENDPOINT = "endpoint"
+LOCAL = "local"
 PROVIDERS = {
     NO_MODEL: "No model",
     "anthropic": "Anthropic",
     "google": "Google Gemini",
     "openai": "OpenAI",
     "ollama": "Ollama, on this computer",
+    LOCAL: "A model that is downloaded to this computer",
     ENDPOINT: "Another OpenAI-compatible server",
 }
 NEEDS_KEY = ("anthropic", "google", "openai")
@@ -56,7 +60,7 @@ class Part:
     """One card. A subclass builds its fields and says which settings they come to."""
 
     title = ""
-    tests: Literal["model", "search", "embedder", ""] = ""
+    tests: Literal["model", "search", "embedder", "webhook", ""] = ""
 
     def __init__(self, settings: Settings, *, on_save: Callable[[], None] = lambda: None) -> None:
         self.settings = settings
@@ -117,12 +121,18 @@ class Part:
         try:
             visit = await visit_to_administer()
             settings, _ = with_changes(visit.server.settings, self.changes())
-            found = await try_settings(settings, self.tests)
-            self.show(found.ok, found.detail, *([found.advice] if "TABLEWRIGHT_" not in found.advice else []))
+            ok, detail, advice = await self.ask(visit, settings)
+            self.show(ok, detail, *([advice] if "TABLEWRIGHT_" not in advice else []))
         except TablewrightError as error:
             self.show(False, error.what, *what_next(error))
         finally:
             self.testing.props(remove="loading")
+
+    async def ask(self, visit: Visit, settings: Settings) -> tuple[bool, str, str]:
+        """Whether these settings work, what was found, and what to do."""
+        assert self.tests in ("model", "search", "embedder")
+        found = await try_settings(settings, self.tests)
+        return found.ok, found.detail, found.advice
 
     async def save(self) -> None:
         try:
@@ -163,6 +173,8 @@ class ModelPart(Part):
         self.name.props["hint"] = t("Choose from the list, or type a name and press Enter")
         self.listing = ui.button(t("Show the models of this provider"), icon="list", on_click=self.list_names)
         self.listing.props("flat dense no-caps")
+        self.downloads = ModelDownloads(self.use_download)
+        self.downloads.build()
         self.fixed(self.provider, "model")
         self.fixed(self.base_url, "model_base_url")
         if "model" in self.elsewhere:
@@ -176,8 +188,9 @@ class ModelPart(Part):
         self.explained.set_visibility(chosen == NO_MODEL)
         self.base_url.set_visibility(chosen in (ENDPOINT, "ollama"))
         self.key.set_visibility(chosen in (*NEEDS_KEY, ENDPOINT))
-        self.name.set_visibility(chosen != NO_MODEL)
-        self.listing.set_visibility(chosen in PROVIDERS and chosen != NO_MODEL)
+        self.name.set_visibility(chosen not in (NO_MODEL, LOCAL))
+        self.listing.set_visibility(chosen in PROVIDERS and chosen not in (NO_MODEL, LOCAL))
+        self.downloads.box.set_visibility(chosen == LOCAL)
 
     def choose(self) -> None:
         self.name.set_options([], value=None)
@@ -210,6 +223,10 @@ class ModelPart(Part):
             self.base_url.set_value(server.base_url)
         self.name.set_options(list(server.models), value=server.models[0])
 
+    def use_download(self, name: str) -> None:
+        """One of the catalog, which is on this computer by now."""
+        self.name.set_options([name], value=name)
+
     async def list_names(self) -> None:
         visit = await visit_to_administer()
         self.listing.props("loading")
@@ -231,7 +248,7 @@ class ModelPart(Part):
         provider = "openai" if self.provider.value == ENDPOINT else self.provider.value
         address = (self.base_url.value or "").strip() if self.provider.value in (ENDPOINT, "ollama") else ""
         if self.provider.value == ENDPOINT and not address:
-            raise UsageError("The address of the server is missing.", advice="It usually ends in /v1.")
+            raise UsageError(t("The address of the server is missing."), advice=t("It usually ends in /v1."))
         changes = {"model": f"{provider}:{self.name.value or '-'}", "model_base_url": address}
         if key := (self.key.value or "").strip():
             changes["model_api_key"] = key
@@ -244,7 +261,7 @@ class ModelPart(Part):
         if provider not in PROVIDERS:
             return {"model": self.settings.model}
         if not self.name.value:
-            raise UsageError("Which model? Choose a name, or type one and press Enter.")
+            raise UsageError(t("Which model? Choose a name, or type one and press Enter."))
         return self.access()
 
     def saved(self, settings: Settings) -> None:
@@ -277,7 +294,7 @@ class SearchPart(Part):
     def changes(self) -> dict[str, str]:
         engine, address = self.engine.value, (self.address.value or "").strip()
         if engine == "searxng" and not address:
-            raise UsageError("The address of the SearXNG server is missing.")
+            raise UsageError(t("The address of the SearXNG server is missing."))
         changes = {"search": f"{engine}:{address}" if engine == "searxng" else engine}
         if key := (self.key.value or "").strip():
             changes["search_api_key"] = key
@@ -347,7 +364,7 @@ class EmbedderPart(Part):
             return {"embedder": "wordllama", "embedder_base_url": "", "embedder_api_key": ""}
         name = (self.name.value or "").strip()
         if not name:
-            raise UsageError("The name of the embedding model is missing.")
+            raise UsageError(t("The name of the embedding model is missing."))
         changes = {"embedder": f"openai:{name}", "embedder_base_url": (self.base_url.value or "").strip()}
         if key := (self.key.value or "").strip():
             changes["embedder_api_key"] = key
@@ -357,12 +374,39 @@ class EmbedderPart(Part):
         forget_key(self.key, there=bool(settings.embedder_api_key))
 
 
+class WebhookPart(Part):
+    title = "Webhook"
+    tests = "webhook"
+
+    def fields(self) -> None:
+        quiet(t("When a run ends, this server reports it to an address of yours, as signed JSON."))
+        self.address = ui.input(t("Address"), value=self.settings.webhook_url, placeholder="https://example.com/hook")
+        self.address.props("outlined dense stack-label maxlength=2000")
+        self.key = self.key_field("webhook_secret", t("Secret for the signature"))
+        self.fixed(self.address, "webhook_url")
+
+    def changes(self) -> dict[str, str]:
+        changes = {"webhook_url": (self.address.value or "").strip()}
+        if key := (self.key.value or "").strip():
+            changes["webhook_secret"] = key
+        return changes
+
+    async def ask(self, visit: Visit, settings: Settings) -> tuple[bool, str, str]:
+        if not settings.webhook_url:
+            raise UsageError(t("The address is missing."))
+        await visit.server.test_webhook(settings)
+        return True, t("The address took a test message."), ""
+
+    def saved(self, settings: Settings) -> None:
+        forget_key(self.key, there=bool(settings.webhook_secret))
+
+
 class LanguagePart(Part):
     title = "Language"
 
     def fields(self) -> None:
         self.choice = ui.select(LANGUAGES, value=language(), label=t("Language of the page")).props("outlined dense")
-        quiet(t("Tables, settings and first steps are translated; other pages are in English."))
+        quiet(t("What models write, and the messages of deeper layers, stay in their own language."))
         self.fixed(self.choice, "language")
 
     def changes(self) -> dict[str, str]:
@@ -378,12 +422,9 @@ PARTS: Mapping[str, type[Part]] = {
     "budget": BudgetPart,
     "evidence": EvidencePart,
     "embedder": EmbedderPart,
+    "webhook": WebhookPart,
     "language": LanguagePart,
 }
-
-
-def translated(choices: Mapping[str, str]) -> dict[str, str]:
-    return {name: t(label) for name, label in choices.items()}
 
 
 def forget_key(field: ui.input, *, there: bool) -> None:

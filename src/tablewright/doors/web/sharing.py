@@ -1,41 +1,82 @@
-"""The button "Share": who may see what is on the page."""
+"""The button "Share": who may see what is on the page, and links to it."""
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from nicegui import ui
 
-from tablewright.doors.web.frame import heading, say, visit_now, visit_to_change
-from tablewright.doors.web.plain import row, said
+from tablewright.doors.web.frame import heading, say, visit_now, visit_to_administer, visit_to_change
+from tablewright.doors.web.plain import quiet, row, said
+from tablewright.doors.web.words import t
 from tablewright.table.access import Shareable, Shared
+
+PLACES: dict[Shareable, str] = {
+    "table": "/tables/{id}",
+    "document": "/documents/{id}",
+    "conversation": "/ask?conversation={id}",
+    "research": "/research/{id}",
+    "shortlist": "/shortlist/{id}",
+}
 
 
 async def may_share() -> bool:
     """Whether there is anybody to share things with, and this is no viewer."""
     seen = await visit_now()
-    return seen.person.may_change and bool(await seen.tablewright.users.all())
+    return seen.person.may_change and bool(await seen.tablewright.users.all() or seen.tablewright.settings.token)
 
 
 def share_button(kind: Shareable, id: str) -> None:
     async def opened() -> None:
-        window(await (await visit_to_change()).tablewright.shared(kind, id))
+        visit = await visit_to_change()
+        window(await visit.tablewright.shared(kind, id), may_invite=visit.person.may_administer)
 
-    ui.button("Share", icon="group_add", on_click=opened).props("flat")
+    ui.button(t("Share"), icon="group_add", on_click=opened).props("flat")
 
 
-def window(shared: Shared) -> None:
+def window(shared: Shared, *, may_invite: bool) -> None:
     async def keep() -> None:
         people = [name.strip() for name in (names.value or "").split(",") if name.strip()]
         now = await visit_to_change()
         done = await now.tablewright.share(shared.kind, shared.id, people, everyone=everyone.value, only=True)
         dialog.close()
-        say("Shared with everyone." if done.everyone else f"Shared with {', '.join(done.people) or 'nobody'}.")
+        nobody = t("Shared with nobody.")
+        with_them = t("Shared with {people}.", people=", ".join(done.people)) if done.people else nobody
+        say(t("Shared with everyone.") if done.everyone else with_them)
 
+    def copy() -> None:
+        ui.clipboard.write(base + place)
+        say(t("Link copied. Whoever it is shared with can open it."))
+
+    async def invite() -> None:
+        now = await visit_to_administer()
+        person, token = await now.tablewright.viewer_link(shared.kind, shared.id)
+        link = f"{base}/login?{urlencode({'next': place, 'token': token})}"
+        ui.clipboard.write(link)
+        with made:
+            ui.input(t("Link for viewers"), value=link).props("readonly outlined dense")
+            quiet(
+                t(
+                    "Copied. Whoever has this link can look at this, and at nothing else, without an account. It is "
+                    "shown only now. To end it, remove the user {name}.",
+                    name=person.name,
+                )
+            )
+
+    place = PLACES.get(shared.kind, "/").format(id=shared.id)
+    base = f"{ui.context.client.request.base_url!s}".rstrip("/")
     with ui.dialog(value=True) as dialog, ui.card().classes("tw-window"):
-        heading(f"Share this {shared.kind}")
-        said(f"It belongs to {shared.owner or 'this installation'}. Those it is shared with may look at it.")
-        names = ui.input("Names of users, separated by commas", value=", ".join(shared.people)).classes("full-width")
-        everyone = ui.checkbox("Everyone who uses this server", value=shared.everyone)
+        heading(t("Share"))
+        owner = shared.owner or t("this installation")
+        said(t("It belongs to {owner}. Those it is shared with may look at it.", owner=owner))
+        names = ui.input(t("Names of users, separated by commas"), value=", ".join(shared.people)).classes("full-width")
+        everyone = ui.checkbox(t("Everyone who uses this server"), value=shared.everyone)
+        with row():
+            ui.button(t("Copy link"), icon="link", on_click=copy).props("flat")
+            if may_invite:
+                ui.button(t("New link for viewers"), icon="add_link", on_click=invite).props("flat")
+        made = ui.element("div").classes("tw-column")
         with row():
             ui.space()
-            ui.button("Cancel", on_click=dialog.close).props("flat")
-            ui.button("Share", on_click=keep).props("unelevated")
+            ui.button(t("Cancel"), on_click=dialog.close).props("flat")
+            ui.button(t("Share"), on_click=keep).props("unelevated")

@@ -32,6 +32,7 @@ from tablewright.doors.web.plain import (
 )
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.talks import Talk, talk_of
+from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.feed import Progress
 from tablewright.table.model import Step
@@ -57,7 +58,8 @@ ASKED = {
     "avoid": ("To avoid", "Material contains plastic"),
     "region": ("Region", "UK"),
 }
-DOING = {"searching": "Searching for", "fetching": "Reading about", "row_done": "Compared"}
+OTHER_WORK = "Working on {thing}"
+DOING = {"searching": "Searching for {thing}", "fetching": "Reading about {thing}", "row_done": "Compared {thing}"}
 
 
 @ui.page("/shortlist", title="Shortlist · Tablewright")
@@ -70,61 +72,71 @@ async def shortlists_page() -> None:
         send(now, state.id, words)
         ui.navigate.to(f"/shortlist/{state.id}")
 
-    with journey("Shortlist", here="/shortlist"):
+    with journey(t("Shortlist"), here="/shortlist"):
         if seen.person.may_change:
-            with card("What to buy"):
-                heading("What are you looking for?")
+            with card(t("What to buy")):
+                heading(t("What are you looking for?"))
                 if seen.tablewright.settings.model == BUILTIN:
                     show_form(begin)
                 else:
                     saying(
-                        "A product, and what matters about it",
-                        "Begin",
+                        t("A product, and what matters about it"),
+                        t("Begin"),
                         begin,
-                        placeholder="A kettle with variable temperature, under £50",
+                        placeholder=t("A kettle with variable temperature, under £50"),
                         most=LONGEST,
                     )
                     quiet(
-                        "You confirm what was understood before anything is searched for, and again before it is "
-                        "compared."
+                        t(
+                            "You confirm what was understood before anything is searched for, and again before it "
+                            "is compared."
+                        )
                     )
         known = await seen.tablewright.shortlists()
         if not known:
-            with empty_state("No shortlist yet", "checklist"):
+            with empty_state(t("No shortlist yet"), "checklist"):
                 ui.label(
-                    "Say what you want to buy. You get a table of candidates in which every value has its source, "
-                    "the best five with their trade-offs, and where to buy them."
+                    t(
+                        "Say what you want to buy. You get a table of candidates in which every value has its "
+                        "source, the best five with their trade-offs, and where to buy them."
+                    )
                 )
             return
-        with card("Earlier conversations"):
-            heading("Earlier conversations")
-            grid(["Looking for", "Stage", "Begun"], [line(each) for each in known[:AT_ONCE]], "Earlier conversations")
+        with card(t("Earlier conversations")):
+            heading(t("Earlier conversations"))
+            grid(
+                [t("Looking for"), t("Stage"), t("Started")],
+                [line(each) for each in known[:AT_ONCE]],
+                t("Earlier conversations"),
+            )
 
 
 def show_form(begin: Callable[[str], Awaitable[None]]) -> None:
     """Without a model nobody understands a wish, so none is asked for in words."""
-    quiet("There is no model to understand a wish in words: fill in what matters, and leave the rest empty.")
+    quiet(t("There is no model to understand a wish in words: fill in what matters, and leave the rest empty."))
     inputs = {
-        name: ui.input(label, placeholder=example).props("outlined dense") for name, (label, example) in ASKED.items()
+        name: ui.input(t(label), placeholder=example).props("outlined dense")
+        for name, (label, example) in ASKED.items()
     }
 
     async def search() -> None:
         filled = {name: str(each.value or "") for name, each in inputs.items()}
         if not filled["product"].strip():
-            raise UsageError("The form says no product.", advice="Fill in what you are looking for.")
+            raise UsageError(t("The form says no product."), advice=t("Fill in what you are looking for."))
         await begin(form_message(filled))
 
-    ui.button("Begin", icon="send", on_click=search).props("unelevated").style("align-self: flex-start")
+    ui.button(t("Begin"), icon="send", on_click=search).props("unelevated").style("align-self: flex-start")
 
 
 def line(state: ShortlistState) -> list[Shown]:
     def wanted() -> None:
         first = next((each.text for each in state.messages if each.role == "user"), "")
-        ui.link(safe(state.requirements.product_type or first or "Not said yet", 120), f"/shortlist/{state.id}")
+        ui.link(safe(state.requirements.product_type or first or t("Not said yet"), 120), f"/shortlist/{state.id}")
         quiet(safe(first, 160))
 
     def phase() -> None:
-        chip(*PHASES[state.phase])
+        label, look = PHASES[state.phase]
+        chip(t(label), look)
 
     return [wanted, phase, when(state.created_at)]
 
@@ -134,7 +146,7 @@ def line(state: ShortlistState) -> list[Shown]:
 async def shortlist_page(shortlist_id: str) -> None:
     seen = await visit_now()
     state = await seen.tablewright.shortlist(shortlist_id)
-    with journey("Shortlist", here="/shortlist"):
+    with journey(t("Shortlist"), here="/shortlist"):
         if await may_share():
             share_button("shortlist", state.id)
         await Advice(seen, state).show()
@@ -151,7 +163,8 @@ def send(now: Visit, shortlist_id: str, words: str) -> Undertaking:
     async def turn(undertaking: Undertaking) -> None:
         def watch(news: Progress) -> None:
             undertaking.done, undertaking.total = news.done, news.total
-            undertaking.said = f"{DOING.get(news.stage, 'Working on')} {news.label}" if news.label else "Comparing"
+            doing = t(DOING.get(news.stage, OTHER_WORK), thing=news.label)
+            undertaking.said = doing if news.label else t("Comparing")
 
         def tell(step: Step) -> None:
             undertaking.said = step.detail
@@ -184,22 +197,44 @@ class Advice:
         about(self.state.table_id)
         self.turns = ui.refreshable(self.show_turns)
         self.doing = ui.refreshable(self.show_doing)
+        self.conditions = ui.refreshable(self.show_conditions)
         with ui.element("div").classes("tw-split"):
             with ui.element("div").classes("tw-column"):
-                with ui.element("div").classes("tw-talk").props('role=log aria-live=polite aria-label="Conversation"'):
+                with (
+                    ui.element("div")
+                    .classes("tw-talk")
+                    .props(f'role=log aria-live=polite aria-label="{t("Conversation")}"')
+                ):
                     self.turns()
                 self.doing()
-            with card("The table").classes("tw-sticky"):
+            with card(t("The table")).classes("tw-sticky"):
+                self.conditions()
+                await self.rank()
                 await self.table.show()
         ui.timer(0.6, self.look)
         self.to_the_end()
+
+    async def rank(self) -> None:
+        """Once candidates were compared; while cells are being filled nothing changes its place."""
+        if self.state.has_presented and not self.is_busy:
+            self.table.ranking = await self.seen.tablewright.shortlist_ranking(self.state.id)
+
+    def show_conditions(self) -> None:
+        """What counts for the table beside it; before it is confirmed it can be changed in the conversation."""
+        wishes = self.state.requirements.wishes
+        if not wishes or self.state.waiting == "requirements":
+            return
+        with row().props(f'role=list aria-label="{t("Conditions")}"'):
+            for wish in wishes:
+                with chip(wish.condition or wish.words, "" if wish.column else "low").props("role=listitem"):
+                    ui.tooltip(t("Excludes candidates") if wish.hard else t("Counts for the rank"))
 
     def show_turns(self) -> None:
         for number, message in enumerate(self.state.messages):
             if message.role == "user":
                 said(message.text, "tw-mine")
                 continue
-            with card("Advisor").classes("tw-theirs"):
+            with card(t("Advisor")).classes("tw-theirs"):
                 reply = self.talk.replies.get(number)
                 if reply is None:
                     said(message.text)
@@ -211,16 +246,16 @@ class Advice:
         if self.is_busy:
             undertaking = undertakings(self.seen).get(key_of(self.state.id))
             said(self.talk.asked, "tw-mine").style("align-self: flex-end")
-            with card("At work").props("aria-live=polite"):
+            with card(t("Working")).props("aria-live=polite"):
                 self.what = said("")
-                self.bar = bar(0.0, "How far it is")
+                self.bar = bar(0.0, t("Progress"))
             if undertaking is not None:
                 self.show_progress(undertaking)
             return
         problem = undertakings(self.seen).get(key_of(self.state.id))
         if problem is not None and problem.problem:
-            with card("Problem"):
-                chip("That did not work", "failed")
+            with card(t("Problem")):
+                chip(t("That did not work"), "failed")
                 said(problem.problem)
         if not self.seen.person.may_change:
             return
@@ -235,20 +270,22 @@ class Advice:
         elif self.state.has_presented:
             with row():
                 for label, command in ACTIONS.items():
-                    ui.button(label, on_click=lambda command=command: self.say(command)).props("outline dense")
-        saying("Your message", "Send", self.say, most=LONGEST)
+                    ui.button(t(label), on_click=lambda command=command: self.say(command)).props("outline dense")
+        saying(t("Your message"), t("Send"), self.say, most=LONGEST)
 
     def show_wishes(self) -> None:
         """The requirements as chips: each can be made hard or soft, or taken out."""
-        with row().props('role=list aria-label="Requirements"'):
+        with row().props(f'role=list aria-label="{t("Requirements")}"'):
             for number, wish in enumerate(self.state.requirements.wishes, start=1):
                 with ui.element("div").classes("tw-chip").props("role=listitem"):
                     inline(wish.told)
                     turn = "soft" if wish.hard else "hard"
-                    label = "Let it only count" if wish.hard else "Let it exclude"
+                    label = t("Make it a preference") if wish.hard else t("Make it a requirement")
                     if wish.column:
                         icon_button("lock" if wish.hard else "lock_open", label, partial(self.say, f"/{turn} {number}"))
-                    icon_button("close", f"Take out {safe(wish.words, 60)}", partial(self.say, f"/drop {number}"))
+                    icon_button(
+                        "close", t("Remove {words}", words=safe(wish.words, 60)), partial(self.say, f"/drop {number}")
+                    )
 
     def show_progress(self, undertaking: Undertaking) -> None:
         self.what.set_text(safe(undertaking.said, 200))
@@ -261,8 +298,8 @@ class Advice:
         await now.tablewright.shortlist(self.state.id)
         if self.is_busy:
             raise UsageError(
-                f"“{shortened(words, 80)}” was not said: the last message is still being answered.",
-                advice="Say it when the reply is there.",
+                t("“{words}” was not said: the last message is still being answered.", words=shortened(words, 80)),
+                advice=t("Say it when the reply is there."),
             )
         send(now, self.state.id, words)
         self.was_busy = True
@@ -285,6 +322,8 @@ class Advice:
             about(self.state.table_id)
             self.turns.refresh()
             self.doing.refresh()
+            self.conditions.refresh()
+            await self.rank()
             await self.table.update()
             self.to_the_end()
 

@@ -140,11 +140,13 @@ class Previewed:
             self._key = ui.select(names, value=shown.key_field or None, label=t("What names a row")).props(
                 "outlined dense"
             )
+            self._key.set_visibility(len(names) > 1)
 
     def _heading(self, field: Field) -> tuple[ui.input, ui.select]:
         types = TYPES if field.type in TYPES else (*TYPES, field.type)
         with ui.element("th").props("scope=col"):
-            name = ui.input(value=field.name).props("dense outlined maxlength=300")
+            is_only = len(self._shown.fields) == 1 and not self._options.header
+            name = ui.input(value=t("Name") if is_only else field.name).props("dense outlined maxlength=300")
             name.props["aria-label"] = t("Name of {column}", column=field.name)
             kind = ui.select(list(types), value=field.type).props("dense outlined options-dense")
             kind.props["aria-label"] = t("Type of {column}", column=field.name)
@@ -275,7 +277,7 @@ async def ask_list() -> None:
 
         async def preview() -> None:
             if not (pasted.value or "").strip():
-                raise UsageError("There is nothing in the list yet.", advice="Paste one row a line.")
+                raise UsageError(t("There is nothing in the list yet."), advice=t("Paste one row a line."))
             window.submit(pasted.value.strip("\r\n"))
 
         end_buttons(window, t("Preview"), preview)
@@ -300,7 +302,9 @@ async def ask_documents() -> None:
     visit = await visit_to_change()
     documents = await visit.tablewright.documents(readable=True)
     if not documents:
-        raise UsageError("There are no documents yet.", advice="Add some under Documents; each can then become a row.")
+        raise UsageError(
+            t("There are no documents yet."), advice=t("Add some under Documents; each can then become a row.")
+        )
     kinds = sorted({document.kind for document in documents if document.kind})
     with window_of(t("A table of your documents")) as window:
         name = ui.input(t("Name of the table"), value="Documents").props("outlined dense maxlength=200")

@@ -10,8 +10,10 @@ from nicegui import app as pages
 from tablewright.app import Change, Tablewright
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.grid_rows import RowOrders, Wanted, is_over, proposed_cells, wanted_of
+from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.edits import RemoveRow
+from tablewright.table.files.markdown import escape_markdown
 from tablewright.table.model import Noun, RowId, Table
 from tablewright.table.text import cell_text, plural
 
@@ -54,9 +56,9 @@ async def rows_of(tablewright: Tablewright, table_id: str, picked: Picked) -> li
             last = len(order) - 1 if span.last is None else order.index(span.last)
         except ValueError:
             raise UsageError(
-                "The rows have changed since they were selected.",
-                kept="Nothing was changed.",
-                advice="Select them again.",
+                t("The rows have changed since they were selected."),
+                kept=t("Nothing was changed."),
+                advice=t("Select them again."),
             ) from None
         found += order[first : last + 1]
     return list(dict.fromkeys(found))
@@ -72,11 +74,26 @@ async def rows_from(tablewright: Tablewright, table_id: str, picked: Picked, cou
 
 async def text_of(tablewright: Tablewright, table: Table, picked: Picked) -> str:
     """The cells as they are shown, with tabs between them, as spreadsheets take them."""
+    texts = await picked_texts(tablewright, table, picked)
+    return "\n".join("\t".join(quoted(text) for text in line) for line in texts)
+
+
+async def markdown_of(tablewright: Tablewright, table: Table, picked: Picked) -> str:
+    """The same as a Markdown table, with the names of the columns."""
+    figures = {field.name for field in table.fields if field.type in ("number", "money")}
+    rule = ["---:" if name in figures else "---" for name in picked.fields]
+    texts = [picked.fields, *await picked_texts(tablewright, table, picked)]
+    first, *lines = [" | ".join(escape_markdown(text) for text in line) for line in texts]
+    return "\n".join(f"| {line} |" for line in (first, " | ".join(rule), *lines)) + "\n"
+
+
+async def picked_texts(tablewright: Tablewright, table: Table, picked: Picked) -> list[list[str]]:
     row_ids = await rows_of(tablewright, table.id, picked)
     if len(row_ids) * len(picked.fields) > MOST_COPIED:
-        raise UsageError(f"That is more than {MOST_COPIED:,} cells.", advice="Export the table instead.")
-    texts = await shown_texts(tablewright, table, picked.wanted(table.id).proposals, row_ids, picked.fields)
-    return "\n".join("\t".join(quoted(text) for text in line) for line in texts)
+        raise UsageError(
+            t("That is more than {most_copied} cells.", most_copied=MOST_COPIED), advice=t("Export the table instead.")
+        )
+    return await shown_texts(tablewright, table, picked.wanted(table.id).proposals, row_ids, picked.fields)
 
 
 async def shown_texts(
@@ -101,14 +118,19 @@ def own_fields(table: Table, picked: Picked) -> list[str]:
     """Those of the selected columns that the table has; others are only proposed."""
     found = [name for name in picked.fields if table.field(name)]
     if not found:
-        raise UsageError("These columns are only proposed.", advice="Accept them before you edit their cells.")
+        raise UsageError(t("These columns are only proposed."), advice=t("Accept them before you edit their cells."))
     return found
 
 
 def refuse_many(cells: int) -> None:
     if cells > MOST_WRITTEN:
         raise UsageError(
-            f"That is {cells:,} cells; at most {MOST_WRITTEN:,} are written at once.", kept="Nothing was changed."
+            t(
+                "That is {cells} cells; at most {most_written} are written at once.",
+                cells=cells,
+                most_written=MOST_WRITTEN,
+            ),
+            kept=t("Nothing was changed."),
         )
 
 
@@ -117,27 +139,29 @@ async def clear(visit: Visit, table: Table, picked: Picked) -> tuple[Change | No
     refuse_many(len(row_ids) * len(names))
     values = {(row_id, name): "" for row_id in row_ids for name in names}
     change = await visit.tablewright.changes.write_values(table.id, values)
-    return change, f"{len(values):,} {plural('cell', len(values))} cleared."
+    return change, t("{count} cell cleared.|{count} cells cleared.", count=len(values))
 
 
 async def fill_down(visit: Visit, table: Table, picked: Picked) -> tuple[Change | None, str]:
     """What the first selected row has, into the others."""
     row_ids, names = await rows_of(visit.tablewright, table.id, picked), own_fields(table, picked)
     if len(row_ids) < 2:
-        raise UsageError("There is nothing to fill.", advice="Select the cell to copy and the cells below it.")
+        raise UsageError(t("There is nothing to fill."), advice=t("Select the cell to copy and the cells below it."))
     refuse_many(len(row_ids) * len(names))
     proposals = picked.wanted(table.id).proposals
     (first,) = await shown_texts(visit.tablewright, table, proposals, row_ids[:1], names)
     values = {(row_id, name): text for row_id in row_ids[1:] for name, text in zip(names, first, strict=True)}
     change = await visit.tablewright.changes.write_values(table.id, values)
-    return change, f"{len(values):,} {plural('cell', len(values))} filled."
+    return change, t("{count} cell filled.|{count} cells filled.", count=len(values))
 
 
 async def delete_rows(visit: Visit, table: Table, picked: Picked) -> tuple[Change | None, str]:
     row_ids = await rows_of(visit.tablewright, table.id, picked)
     said = f"{len(row_ids):,} {plural('row', len(row_ids))}"
     edits = [RemoveRow(row_id=row_id) for row_id in row_ids]
-    return await visit.tablewright.changes.edit(table.id, edits, f"deleted {said}"), f"{said} deleted."
+    return await visit.tablewright.changes.edit(table.id, edits, f"deleted {said}"), t(
+        "{count} row deleted.|{count} rows deleted.", count=len(row_ids)
+    )
 
 
 CHANGES: dict[str, Callable[..., Any]] = {

@@ -13,6 +13,7 @@ from tablewright.app import Change, Tablewright
 from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.words import t, translated
 from tablewright.errors import TablewrightError
 from tablewright.table.edits import RemoveField
 from tablewright.table.form import Where
@@ -22,14 +23,20 @@ from tablewright.table.views import COMPARISONS, filter_on, ordered
 
 TYPES = list(get_args(FieldType))
 MOST_COMMON = 5
+FIGURES: dict[str, Callable[[list[float]], float]] = {
+    "Sum": sum,
+    "Average": lambda all: sum(all) / len(all),
+    "Smallest": min,
+    "Largest": max,
+}
 SURENESS = {
-    "own": "given or typed in",
-    "high": "high confidence",
-    "medium": "medium confidence",
-    "low": "low confidence",
-    "flagged": "flagged",
-    "failed": "not found",
-    "empty": "empty",
+    "own": "Given or typed in",
+    "high": "High confidence",
+    "medium": "Medium confidence",
+    "low": "Low confidence",
+    "flagged": "Flagged",
+    "failed": "Not found",
+    "empty": "Empty",
 }
 
 
@@ -37,16 +44,17 @@ async def edit(table: Table, field: Field) -> Change | None:
     """Name, type and question; what was changed, if anything. What cannot be is said, and the window stays."""
     done: list[Change | None] = []
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
-        text(f"Edit column {shortened(field.name, 60)}", "tw-h2")
+        text(t("Edit column {name}", name=shortened(field.name, 60)), "tw-h2")
         with ui.element("div").classes("tw-form"):
-            name = ui.input("Name", value=field.name).props("outlined dense autofocus maxlength=300")
-            kind = ui.select(TYPES, value=field.type, label="Type").props("outlined dense")
+            name = ui.input(t("Name"), value=field.name).props("outlined dense autofocus maxlength=300")
+            kind = ui.select(TYPES, value=field.type, label=t("Type")).props("outlined dense")
             detail = detail_input(kind, ", ".join(field.options) or field.unit)
-            question = ui.textarea("Question or formula", value=field.question)
+            question = ui.textarea(t("Question or formula"), value=field.question)
             question.props("outlined autogrow dense").classes("tw-whole")
         if field.question:
             text(
-                "A new question changes no value. Use “Edit question and run again” to look anew.", "tw-muted tw-small"
+                t("A new question changes no value. Use “Edit question and run again” to look anew."),
+                "tw-muted tw-small",
             )
 
         async def save() -> None:
@@ -66,8 +74,8 @@ async def edit(table: Table, field: Field) -> Change | None:
 
         name.on("keydown.enter", save)
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=lambda: window.submit(False)).props("flat")
-            ui.button("Save", on_click=save).props("unelevated")
+            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
+            ui.button(t("Save"), on_click=save).props("unelevated")
     await window
     window.delete()
     return done[0] if done else None
@@ -76,9 +84,9 @@ async def edit(table: Table, field: Field) -> Change | None:
 def detail_input(kind: ui.select, value: str = "") -> ui.input:
     """The options of a select, or the unit of a figure; not there for other types."""
     labels = {
-        "select": "Options, separated by commas",
-        "number": "Unit (optional), e.g. kg",
-        "money": "Currency (optional), e.g. EUR",
+        "select": t("Options, separated by commas"),
+        "number": t("Unit (optional), e.g. kg"),
+        "money": t("Currency (optional), e.g. EUR"),
     }
     detail = ui.input(value=value).props("outlined dense").classes("tw-whole")
 
@@ -103,11 +111,11 @@ def with_detail(field: Field, detail: str) -> Field:
 async def ask_filter(field: Field, known: Where | None) -> tuple[Where | None] | None:
     """The condition on a column, or none any more; None where all stays as it is."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        text(f"Filter {shortened(field.name, 60)}", "tw-h2")
+        text(t("Filter {name}", name=shortened(field.name, 60)), "tw-h2")
         usual = "contains" if field.type not in ("number", "money", "date") else ">="
-        operator = ui.select(COMPARISONS, value=known.operator if known else usual, label="Condition")
+        operator = ui.select(translated(COMPARISONS), value=known.operator if known else usual, label=t("Condition"))
         operator.props("outlined dense")
-        value = ui.input("Value", value=" ".join(known.values) if known else "").props("outlined dense autofocus")
+        value = ui.input(t("Value"), value=" ".join(known.values) if known else "").props("outlined dense autofocus")
         value.bind_visibility_from(operator, "value", lambda chosen: chosen not in ("known", "unknown"))
 
         def take() -> None:
@@ -123,9 +131,9 @@ async def ask_filter(field: Field, known: Where | None) -> tuple[Where | None] |
         value.on("keydown.enter", take)
         with ui.element("div").classes("tw-row tw-end"):
             if known:
-                ui.button("Remove filter", on_click=lambda: window.submit((None,))).props("flat")
-            ui.button("Cancel", on_click=window.close).props("flat")
-            ui.button("Filter", on_click=take).props("unelevated")
+                ui.button(t("Remove filter"), on_click=lambda: window.submit((None,))).props("flat")
+            ui.button(t("Cancel"), on_click=window.close).props("flat")
+            ui.button(t("Filter"), on_click=take).props("unelevated")
     chosen: tuple[Where | None] | None = await window
     window.delete()
     return chosen
@@ -134,7 +142,7 @@ async def ask_filter(field: Field, known: Where | None) -> tuple[Where | None] |
 async def delete(table: Table, field: Field) -> Change | None:
     changes = (await visit_to_write(table.id)).tablewright.changes
     change = await changes.edit(table.id, [RemoveField(name=field.name)], f"deleted column {field.name}")
-    say(f"{shortened(field.name, 60)} deleted. Ctrl+Z brings it back.")
+    say(t("{name} deleted. Ctrl+Z brings it back.", name=shortened(field.name, 60)))
     return change
 
 
@@ -153,19 +161,16 @@ async def statistics(tablewright: Tablewright, table: Table, field: Field) -> li
 
     await tablewright.column(table.id, field.name, take)
     filled = texts.total()
-    lines = [("Filled", f"{filled:,} of {marks.total():,}"), ("Different values", f"{len(texts):,}")]
+    lines = [
+        (t("Filled"), t("{filled} of {all}", filled=filled, all=marks.total())),
+        (t("Different values"), f"{len(texts):,}"),
+    ]
     if figures and field.type in ("number", "money"):
-        named: dict[str, Callable[[list[float]], float]] = {
-            "Sum": sum,
-            "Average": lambda all: sum(all) / len(all),
-            "Smallest": min,
-            "Largest": max,
-        }
-        lines += [(name, grouped(of(figures), field.unit)) for name, of in named.items()]
+        lines += [(t(name), grouped(of(figures), field.unit)) for name, of in FIGURES.items()]
     elif texts:
         common = texts.most_common(MOST_COMMON)
-        lines.append(("Most common", "\n".join(f"{shortened(value, 60)}: {count:,}" for value, count in common)))
-    lines += [(SURENESS[name].capitalize(), f"{marks[name]:,}") for name in SURENESS if marks[name]]
+        lines.append((t("Most common"), "\n".join(f"{shortened(value, 60)}: {count:,}" for value, count in common)))
+    lines += [(t(SURENESS[name]), f"{marks[name]:,}") for name in SURENESS if marks[name]]
     return lines
 
 
@@ -186,6 +191,6 @@ async def show_statistics(tablewright: Tablewright, table: Table, field: Field) 
                 with ui.element("dd"):
                     text(value)
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Close", on_click=window.close).props("flat autofocus")
+            ui.button(t("Close"), on_click=window.close).props("flat autofocus")
     await window
     window.delete()

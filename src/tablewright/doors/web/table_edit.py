@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import say, tell, text, visit_to_change
+from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field
-from tablewright.table.text import plural, shortened
+from tablewright.table.text import shortened
 
 if TYPE_CHECKING:
     from tablewright.app import Rechecked
 
-VERDICTS = {"supported": "still says so", "changed": "no longer says so; the cell is flagged"}
+VERDICTS = {
+    "supported": "The source still says so.",
+    "changed": "The source no longer says so; the cell is flagged.",
+}
+UNCHECKED = "The source could not be checked."
 MOST = 100_000
 """Characters of a cell that can be edited here: each change of them travels whole."""
 
@@ -32,13 +37,13 @@ async def ask_value(name: str, field: Field, content: str, save: Callable[[str],
     """The whole text of a cell, to be written anew; what the column does not take can be mended."""
     if len(content) > MOST:
         raise UsageError(
-            f"This text has {len(content):,} characters, too many to be edited here.",
-            advice="Export the table, edit the file and import it.",
+            t("This text has {content} characters, too many to be edited here.", content=len(content)),
+            advice=t("Export the table, edit the file and import it."),
         )
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
-        text(f"Edit {shortened(field.name, 60)}", "tw-h2")
+        text(t("Edit {name}", name=shortened(field.name, 60)), "tw-h2")
         text(f"{shortened(name, 80)}; {field.type}{', ' + field.unit if field.unit else ''}", "tw-muted tw-small")
-        given = ui.textarea("Value", value=content).props(f"outlined autofocus rows=8 debounce=200 maxlength={MOST}")
+        given = ui.textarea(t("Value"), value=content).props(f"outlined autofocus rows=8 debounce=200 maxlength={MOST}")
 
         async def take() -> None:
             try:
@@ -49,26 +54,45 @@ async def ask_value(name: str, field: Field, content: str, save: Callable[[str],
             window.submit(True)
 
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=lambda: window.submit(False)).props("flat")
-            ui.button("Save", on_click=take).props("unelevated")
+            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
+            ui.button(t("Save"), on_click=take).props("unelevated")
     await window
     window.delete()
+
+
+async def ask_name_and_tags(name: str, tags: Sequence[str]) -> tuple[str, list[str]] | None:
+    """Of a table; None where they stay as they are."""
+    with ui.dialog() as window, ui.card().classes("tw-dialog"):
+        text(t("Rename and tag"), "tw-h2")
+        named = ui.input(t("Name of the table"), value=name).props("outlined dense autofocus maxlength=200")
+        tagged = ui.input(t("Tags, separated by commas"), value=", ".join(tags)).props("outlined dense maxlength=500")
+        text(t("Tags gather tables on the first page: a client, a project, a quarter."), "tw-muted tw-small")
+        named.on("keydown.enter", lambda: window.submit(True))
+        tagged.on("keydown.enter", lambda: window.submit(True))
+        with ui.element("div").classes("tw-row tw-end"):
+            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
+            ui.button(t("Save"), on_click=lambda: window.submit(True)).props("unelevated")
+    is_wanted = await window and (named.value or "").strip()
+    window.delete()
+    return (named.value.strip(), (tagged.value or "").split(",")) if is_wanted else None
 
 
 async def ask_reason(*, may_look: bool) -> tuple[str | None, bool]:
     """What is wrong with a cell, and whether it is to be looked for again at once; None where it is not flagged."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        ui.label("What is wrong with it?").classes("tw-h2")
-        reason = ui.input("Reason", placeholder="for example: this is another company").props("autofocus outlined")
+        ui.label(t("What is wrong with it?")).classes("tw-h2")
+        reason = ui.input(t("Reason"), placeholder=t("for example: this is another company")).props(
+            "autofocus outlined"
+        )
         ui.label(
-            "The cell keeps its value and its evidence. The next search is told the reason, and looks elsewhere."
+            t("The cell keeps its value and its evidence. The next search is told the reason, and looks elsewhere.")
         ).classes("tw-muted")
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=window.close).props("flat")
-            flag = ui.button("Flag it", icon="flag", on_click=lambda: window.submit("flag"))
+            ui.button(t("Cancel"), on_click=window.close).props("flat")
+            flag = ui.button(t("Flag it"), icon="flag", on_click=lambda: window.submit("flag"))
             flag.props("outline" if may_look else "unelevated")
             if may_look:
-                again = ui.button("Flag and search again", icon="search", on_click=lambda: window.submit("look"))
+                again = ui.button(t("Flag and search again"), icon="search", on_click=lambda: window.submit("look"))
                 again.props("unelevated")
         reason.on("keydown.enter", lambda: window.submit("flag"))
     choice = await window
@@ -81,16 +105,23 @@ def tell_rechecked(done: Rechecked) -> None:
     """What the cited pages say by now."""
     said = [verdict.verdict for verdict in done.cells]
     if not said:
-        say("None of these cells has a source to check.", good=False)
+        say(t("None of these cells has a source to check."), good=False)
     elif len(said) == 1:
-        words = f"The source {VERDICTS.get(said[0], 'could not be checked')}."
+        words = t(VERDICTS.get(said[0], UNCHECKED))
         note = done.cells[0].note
         say(words + (f"\n{note}" if note else ""), good=said[0] == "supported")
     else:
         changed, unknown = said.count("changed"), len(said) - said.count("supported") - said.count("changed")
         say(
-            f"{len(said):,} {plural('cell', len(said))} checked: {said.count('supported'):,} still supported, "
-            f"{changed:,} flagged because the source changed, {unknown:,} could not be checked.",
+            t(
+                "{count} cell checked: {same} still supported, {changed} flagged because the source changed, {unknown} "
+                "could not be checked.|{count} cells checked: {same} still supported, {changed} flagged because the "
+                "source changed, {unknown} could not be checked.",
+                count=len(said),
+                same=said.count("supported"),
+                changed=changed,
+                unknown=unknown,
+            ),
             good=not (changed or unknown),
         )
 
@@ -99,7 +130,7 @@ async def sure(question: str, yes: str) -> bool:
     with ui.dialog() as dialog, ui.card().classes("tw-dialog"):
         text(question)
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=lambda: dialog.submit(False)).props("flat autofocus")
+            ui.button(t("Cancel"), on_click=lambda: dialog.submit(False)).props("flat autofocus")
             ui.button(yes, on_click=lambda: dialog.submit(True)).props("unelevated color=negative")
     said = bool(await dialog)
     dialog.delete()

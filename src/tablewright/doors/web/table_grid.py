@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import msgspec
 from nicegui import context, ui
 
 from tablewright.doors.web.grid_rows import Wanted, shown
+from tablewright.doors.web.words import t
 from tablewright.table.model import Cell, Field, RowId, Table
 from tablewright.table.views import View
 
 NUMBER = "tw:number"
+NO_ROWS = "No row matches. Choose All rows, or clear the filters and the search."
 WIDTHS = {"number": 165, "boolean": 140, "date": 165, "money": 180, "select": 180}
-SCRIPTS = ("menu", "selection", "columns", "panel", "grid")
+SCRIPTS = ("menu", "unsent", "selection", "columns", "panel", "grid")
 
 
 class TableGrid:
@@ -34,7 +37,7 @@ class TableGrid:
             {
                 "columnDefs": self._columns(table, extra),
                 "rowModelType": "infinite",
-                ":datasource": f"(tablewright.grid.start({json.dumps(self._query())}), tablewright.grid.datasource())",
+                ":datasource": f"(tablewright.grid.start({json.dumps(self.query())}), tablewright.grid.datasource())",
                 ":getRowId": "(params) => String(params.data.id)",
                 ":onCellClicked": "tablewright.grid.clicked",
                 ":onGridSizeChanged": "tablewright.grid.resized",
@@ -62,7 +65,7 @@ class TableGrid:
                 "undoRedoCellEditing": False,
                 "suppressColumnVirtualisation": False,
                 "animateRows": False,
-                "overlayNoRowsTemplate": "<span>No row is like that.</span>",
+                "overlayNoRowsTemplate": f"<span>{escape(t(NO_ROWS))}</span>",
                 "defaultColDef": {
                     "sortable": True,
                     "sortingOrder": ["asc", "desc", None],
@@ -74,7 +77,7 @@ class TableGrid:
             },
             auto_size_columns=False,
         ).classes("tw-sheet")
-        self.element.props('role=region aria-label="Rows of the table"')
+        self.element.props(f'role=region aria-label="{t("Rows of the table")}"')
 
     def show_columns(self, table: Table, extra: Sequence[Field], *, new: str = "") -> None:
         """With `new`, that one comes into view."""
@@ -83,7 +86,7 @@ class TableGrid:
     def look(self, **wanted: Any) -> None:
         """At other rows, or at the same anew."""
         self.wanted = msgspec.structs.replace(self.wanted, **wanted, view=new_view())
-        self._call("look", self._query())
+        self._call("look", self.query())
         self._run("columns.filtered", [where.column for where in self.wanted.filters])
 
     def lay_out(self, view: View) -> None:
@@ -95,7 +98,7 @@ class TableGrid:
     def refresh(self) -> None:
         """The rows that are shown, as they are now, in their place."""
         self.wanted = msgspec.structs.replace(self.wanted, view=new_view())
-        self._call("refresh", self._query())
+        self._call("refresh", self.query())
 
     def update(self, cells: Mapping[RowId, Mapping[str, Cell]], *, proposed: bool = False) -> None:
         """Cells of rows that may be in view."""
@@ -124,7 +127,7 @@ class TableGrid:
         given = ", ".join(json.dumps(value) for value in values)
         self._client.run_javascript(f"tablewright.{name}({given})")
 
-    def _query(self) -> dict[str, Any]:
+    def query(self) -> dict[str, Any]:
         wanted = self.wanted
         return {
             "table": wanted.table_id,

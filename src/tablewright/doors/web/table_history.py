@@ -8,10 +8,10 @@ from nicegui import ui
 
 from tablewright.app import Change, Rollback
 from tablewright.doors.web.frame import say, text, visit_now
-from tablewright.doors.web.plain import when
+from tablewright.doors.web.plain import many, when
 from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.words import t
 from tablewright.table.model import Table
-from tablewright.table.text import plural
 
 NEWEST = 100
 
@@ -33,11 +33,11 @@ class Undo:
 
     async def undo(self) -> None:
         await self._swap(
-            self._done, self._undone, "Nothing done on this page is left to undo. History has all changes."
+            self._done, self._undone, t("Nothing done on this page is left to undo. History has all changes.")
         )
 
     async def redo(self) -> None:
-        await self._swap(self._undone, self._done, "There is nothing to do again.")
+        await self._swap(self._undone, self._done, t("There is nothing to redo."))
 
     async def _swap(self, these: list[int], those: list[int], otherwise: str) -> None:
         async with self._turn:  # keys may come faster than they are followed
@@ -56,15 +56,15 @@ async def dialog(table: Table, *, may_change: bool) -> bool:
     visit = await visit_now()
     changes = await visit.tablewright.history((await visit.table(table.id)).id, limit=NEWEST)
     with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide"):
-        ui.label("History").classes("tw-h2")
-        ui.label("Undoing is a change of its own, so it can be undone too. What was changed since is kept.").classes(
+        ui.label(t("History")).classes("tw-h2")
+        ui.label(t("Undoing is a change of its own, so it can be undone too. What was changed since is kept.")).classes(
             "tw-muted tw-small"
         )
         with ui.element("ol").classes("tw-history"):
             for change in changes:
                 show_change(window, table, change, may_change=may_change)
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Close", on_click=lambda: window.submit(False)).props("flat")
+            ui.button(t("Close"), on_click=lambda: window.submit(False)).props("flat")
     undone = bool(await window)
     window.delete()
     return undone
@@ -76,8 +76,9 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
         with ui.element("div").classes("tw-grow"):
             text(change.note or change.kind)
             text(
-                f"{when(change.at)} · {change.actor} · {change.edits:,} {plural('edit', change.edits)}"
-                + (f" · run {change.run_id}" if change.run_id else ""),
+                " · ".join(
+                    filter(None, (when(change.at), change.actor, many(change.edits, "edit"), change.run_id or ""))
+                ),
                 "tw-muted tw-small",
             )
         if may_change and change.number > 1:
@@ -87,8 +88,8 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
                 tell_undone(await changes.undo_change(table.id, change.number))
                 window.submit(True)
 
-            ui.button("Undo", icon="undo", on_click=undo).props(
-                f'flat dense padding="2px 8px" aria-label="Undo change {change.number}"'
+            ui.button(t("Undo"), icon="undo", on_click=undo).props(
+                f'flat dense padding="2px 8px" aria-label="{t("Undo change {number}", number=change.number)}"'
             )
         if may_change:
 
@@ -97,16 +98,20 @@ def show_change(window: ui.dialog, table: Table, change: Change, *, may_change: 
                 tell_undone(await changes.go_back(table.id, str(change.number)))
                 window.submit(True)
 
-            ui.button("Back to here", icon="restore", on_click=go_back).props(
-                f'flat dense padding="2px 8px" aria-label="Go back to change {change.number}"'
+            ui.button(t("Back to here"), icon="restore", on_click=go_back).props(
+                f'flat dense padding="2px 8px" aria-label="{t("Go back to change {number}", number=change.number)}"'
             )
 
 
 def tell_undone(done: Rollback) -> None:
     if done.change is None:
-        say("There was nothing left to undo.", good=False)
+        say(t("There was nothing left to undo."), good=False)
         return
-    kept = f" {done.kept_cells:,} changed by somebody since, and kept." if done.kept_cells else ""
-    fields = f" Kept with cells that were changed since: {', '.join(done.kept_fields)}." if done.kept_fields else ""
-    cells = f" {done.cells:,} {plural('cell', done.cells)} restored." if done.cells else ""
-    say(f"Undone.{cells}{kept}{fields}")
+    lines = [t("Undone.")]
+    if done.cells:
+        lines.append(t("{count} cell restored.|{count} cells restored.", count=done.cells))
+    if done.kept_cells:
+        lines.append(t("{count} changed since, and kept.", count=done.kept_cells))
+    if done.kept_fields:
+        lines.append(t("Kept, with cells that were changed since: {fields}.", fields=", ".join(done.kept_fields)))
+    say(" ".join(lines))

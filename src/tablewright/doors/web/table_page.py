@@ -10,13 +10,14 @@ from nicegui import context, events, ui
 
 from tablewright.app import Applied, ProposalHead, Run
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste
+from tablewright.doors.web import ask_column, table_cells, table_columns, table_history, table_paste, table_schedule
 from tablewright.doors.web.ask_column import Scope
 from tablewright.doors.web.frame import empty_state, frame, or_missing, say, visit_now, what_next
 from tablewright.doors.web.grid_rows import Wanted, block, count_marks, status_of
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.table_cells import Picked, rows_of
-from tablewright.doors.web.table_edit import ask_value, sure, tell_rechecked, visit_to_write
+from tablewright.doors.web.table_edit import ask_name_and_tags, ask_value, sure, tell_rechecked, visit_to_write
+from tablewright.doors.web.table_export import ExportMenu
 from tablewright.doors.web.table_grid import TableGrid
 from tablewright.doors.web.table_history import Undo
 from tablewright.doors.web.table_panel import CellPanel
@@ -24,6 +25,7 @@ from tablewright.doors.web.table_paste import Pasted
 from tablewright.doors.web.table_proposals import Proposals
 from tablewright.doors.web.table_run import NEWEST, RunBar
 from tablewright.doors.web.table_views import ViewBar, view_of
+from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.table.model import Cell, Field, RowId, Table
 from tablewright.table.text import cell_text, shortened
@@ -33,7 +35,6 @@ LOOK_EVERY = 2.0
 COUNTED, COUNTED_EACH_TIME = 30_000, 5_000
 """Rows of a table whose marks are counted when the page is opened and a run ends, and after every change: all rows are
 read for it."""
-EXPORTS = (("CSV", "csv"), ("CSV with evidence", "csv&evidence=true"), ("Excel", "xlsx"), ("JSON", "json"))
 
 
 @ui.page("/tables/{table_id}", title="Table · Tablewright")
@@ -65,7 +66,7 @@ class TablePage:
         self.panel = CellPanel(self)
         with frame(self.table.name, here="/", wide=True):
             self._main = context.slot.parent
-            self._views = ViewBar(self.table.id, view, may_change=self.may_change)
+            self.views = ViewBar(self.table.id, view, may_change=self.may_change)
             self._build_bar()
             self.run = RunBar(
                 self.table.id, on_cells=self._show_live, on_end=self._run_ended, may_change=self.may_change
@@ -74,7 +75,7 @@ class TablePage:
                 self.table.id, changed=self._decided, more=self._fill_rest, may_change=self.may_change
             )
             self.proposals.heads = heads
-            self._views.build(self._rows)
+            self.views.build(self._rows)
             wanted = Wanted(
                 table_id=self.table.id,
                 proposals=self.proposals.ids,
@@ -83,7 +84,7 @@ class TablePage:
                 filters=view.filters,
             )
             self.grid = TableGrid(self.table, self.extra(), wanted, view, rows=self._rows, may_edit=self.may_change)
-            self._views.attach(self.grid)
+            self.views.attach(self.grid)
             self.panel.watch()
         self.proposals.show(heads, self._left(heads))
         self._listen()
@@ -114,25 +115,32 @@ class TablePage:
     def _build_bar(self) -> None:
         with ui.element("div").classes("tw-bar"):
             with ui.element("div").classes("tw-grow tw-title"):
-                ui.link("Tables", "/").classes("tw-small")
-                ui.label(self.table.name).classes("tw-h1 tw-ellipsis").props("role=heading aria-level=1")
+                ui.link(t("Tables"), "/").classes("tw-small")
+                self._title = ui.label(self.table.name).classes("tw-h1 tw-ellipsis")
+                self._title.props("role=heading aria-level=1")
             with ui.element("div").classes("tw-row tw-actions"):
                 if self.may_change:
-                    ui.button("Ask a column", icon="add", on_click=partial(self.ask, None)).props("unelevated")
-                    ui.button("Add a row", icon="playlist_add", on_click=self._add_row).props("outline").classes(
+                    ui.button(t("Ask a column"), icon="add", on_click=partial(self.ask, None)).props("unelevated")
+                    ui.button(t("Add a row"), icon="playlist_add", on_click=self._add_row).props("outline").classes(
                         "tw-brief"
                     )
-                self._views.build_menu()
-                ui.button("History", icon="history", on_click=self._show_history).props("outline").classes("tw-brief")
+                self.views.build_menu()
+                ui.button(t("History"), icon="history", on_click=self._show_history).props("outline").classes(
+                    "tw-brief"
+                )
                 if self._may_share:
                     share_button("table", self.table.id)
-                with ui.button("Export", icon="download").props("outline").classes("tw-brief"), ui.menu():
-                    for label, query in EXPORTS:
-                        url = f"/page-data/tables/{self.table.id}/file?format={query}"
-                        ui.menu_item(label, on_click=lambda url=url: ui.navigate.to(url))
-                if self.may_change:
-                    with ui.button(icon="more_vert").props('flat round aria-label="More"'), ui.menu():
-                        ui.menu_item("Delete the table…", on_click=self._delete)
+                ExportMenu(self).build()
+                with (
+                    ui.button(icon="more_vert").props(f'flat round aria-label="{t("More")}"').classes("tw-more"),
+                    ui.menu(),
+                ):
+                    runs = f"/runs?table={self.table.id}"
+                    ui.menu_item(t("Runs and figures"), on_click=lambda: ui.navigate.to(runs))
+                    if self.may_change:
+                        ui.menu_item(t("Schedule…"), on_click=partial(table_schedule.dialog, self.table))
+                        ui.menu_item(t("Rename and tag…"), on_click=self._name)
+                        ui.menu_item(t("Delete the table…"), on_click=self._delete)
 
     # ── what is known ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,7 +201,7 @@ class TablePage:
         if self._rows > COUNTED:
             return
         visit = await visit_now()
-        self._views.count(await count_marks(visit.tablewright, self.table, self.proposals.ids))
+        self.views.count(await count_marks(visit.tablewright, self.table, self.proposals.ids))
 
     async def _run_ended(self) -> None:
         await self.sync()
@@ -226,7 +234,7 @@ class TablePage:
         with self._main, empty_state(error.what, "search_off"):
             for line in what_next(error):
                 ui.label(line)
-            ui.link("All tables", "/")
+            ui.link(t("All tables"), "/")
 
     def _show_live(self, cells: dict[RowId, dict[str, Cell]]) -> None:
         self.grid.update(cells, proposed=True)
@@ -246,7 +254,7 @@ class TablePage:
         table = await visit.tablewright.table(self.table.id)
         row, field = (await visit.tablewright.rows_by_id(table.id, [row_id])).get(row_id), table.field(name)
         if row is None or field is None:
-            raise NotFound(f"There is no row {row_id} with a column {name!r} any more.")
+            raise NotFound(t("There is no row {row_id} with a column {name} any more.", row_id=row_id, name=name))
         _, proposed = await self.panel.proposed(row, name)
         content = cell_text(proposed.cell if proposed else row.cell(name))
         title = f"{cell_text(row.cell(table.key_field)) or 'Row'} · row {row_id}"
@@ -273,9 +281,9 @@ class TablePage:
         if written.change.number == self._change + 1:  # else somebody else has changed something too
             self._change = written.change.number
         if written.stale:
-            say(f"Stale now: {', '.join(written.stale)}. Fill them again when you like.", good=False)
+            say(t("Stale now: {stale}. Fill them again when you like.", stale=", ".join(written.stale)), good=False)
         if not content.strip() and any(row["cells"].get(name, {}).get("proposed") for row in rows):
-            say("The cell is empty; what is proposed for it is still open. Refuse it to be rid of it.", good=False)
+            say(t("The cell is empty; what is proposed for it is still open. Refuse it to be rid of it."), good=False)
         if self.panel.at == (row_id, name):
             await self.panel.refresh()
 
@@ -285,7 +293,7 @@ class TablePage:
         table = await visit.tablewright.table(self.table.id)
         change, words = await table_cells.CHANGES[name](visit, table, msgspec.convert(event.args, Picked))
         self.undo.note(change)
-        say(f"{words} Ctrl+Z undoes it.")
+        say(t("{words} Ctrl+Z undoes it.", words=words))
         await self.sync()
 
     async def _paste(self, event: events.GenericEventArguments) -> None:
@@ -313,9 +321,22 @@ class TablePage:
         if await table_history.dialog(self.table, may_change=self.may_change):
             await self.sync()
 
+    async def _name(self) -> None:
+        """What it is called, and the tags under which it is found."""
+        visit = await visit_to_write(self.table.id)
+        known = next(each for each in await visit.tablewright.tables() if each.id == self.table.id)
+        if named := await ask_name_and_tags(known.name, known.tags):
+            name, tags = named
+            await visit.tablewright.rename_table(self.table.id, name)
+            await visit.tablewright.tag_table(self.table.id, tags)
+            self._title.set_text(name)
+            ui.page_title(f"{name} · Tablewright")
+
     async def _delete(self) -> None:
-        question = f"Delete “{shortened(self.table.name, 60)}” with its whole history? This cannot be undone."
-        if await sure(question, "Delete it"):
+        question = t(
+            "Delete “{name}” with its whole history? This cannot be undone.", name=shortened(self.table.name, 60)
+        )
+        if await sure(question, t("Delete it")):
             visit = await visit_to_write(self.table.id)
             self._looking.cancel()
             await visit.tablewright.remove_table(self.table.id)
@@ -329,10 +350,10 @@ class TablePage:
         name = event.args["column"]
         field = next((field for field in (*table.fields, *self.extra()) if field.name == name), None)
         if field is None:
-            raise NotFound(f"There is no column {name!r} any more.")
+            raise NotFound(t("There is no column {name} any more.", name=name))
         match event.args["act"]:
             case "filter":
-                await self._views.filter_by(field)
+                await self.views.filter_by(field)
             case "statistics":
                 await table_columns.show_statistics(visit.tablewright, table, field)
             case "edit":
@@ -345,12 +366,14 @@ class TablePage:
                 await self.ask(field, anew=True)
             case "recheck":
                 await self.recheck([field.name], None)
+            case "schedule":
+                await table_schedule.dialog(table, field.name)
 
     async def _columns_changed(self, change: object) -> None:
         if change is not None:
             self.undo.note(change)  # type: ignore[arg-type]
             await self.sync()
-            await self._views.keep_known([field.name for field in self.table.fields])
+            await self.views.keep_known([field.name for field in self.table.fields])
 
     # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -359,13 +382,14 @@ class TablePage:
     ) -> None:
         """For new columns, or on with one; `row_ids` are those that are selected."""
         if self.run.is_running:
-            raise UsageError("A run is going on.", advice="Stop it or wait for it first.")
+            raise UsageError(t("A run is under way."), advice=t("Stop it or wait for it first."))
         visit = await visit_to_write(self.table.id)
         table = await visit.tablewright.table(self.table.id)
         wanted = self.grid.wanted
         shown = await table_cells.orders().order(visit.tablewright, wanted) if wanted.is_filtered else ()
         scope = Scope(rows=self._rows, shown=tuple(shown), selected=tuple(row_ids))
-        if await ask_column.dialog(visit, table, field, scope, anew=anew, single=single):
+        proposed = [each.name for each in self.extra()]
+        if await ask_column.dialog(visit, table, field, scope, proposed=proposed, anew=anew, single=single):
             await self.sync()
 
     async def _ask_for(self, event: events.GenericEventArguments) -> None:
@@ -405,7 +429,7 @@ class TablePage:
 
     async def recheck(self, names: Sequence[str], row_ids: Sequence[RowId] | None) -> None:
         visit = await visit_to_write(self.table.id)
-        notice = ui.notification("Asking for the cited pages again …", spinner=True, timeout=None, position="bottom")
+        notice = ui.notification(t("Asking for the cited pages again …"), spinner=True, timeout=None, position="bottom")
         try:
             done = await visit.tablewright.recheck(self.table.id, names, row_ids=row_ids)
         finally:

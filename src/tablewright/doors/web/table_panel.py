@@ -12,6 +12,7 @@ from tablewright.doors.web.evidence_panel import Act, Acts, read_passages, show_
 from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.grid_rows import is_over, operation_of
 from tablewright.doors.web.table_edit import ask_reason, visit_to_write
+from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, UsageError
 from tablewright.table.model import Cell, Field, Row, RowId
 from tablewright.table.text import cell_text, shortened
@@ -34,11 +35,11 @@ class CellPanel:
                 ui.element("div")
                 .classes("tw-panel-handle")
                 .props(
-                    'role=separator aria-orientation=vertical aria-label="Width of the panel" tabindex=0 '
+                    f'role=separator aria-orientation=vertical aria-label="{t("Width of the panel")}" tabindex=0 '
                     f"aria-valuenow={WIDTH} aria-valuemin=280 aria-valuemax=1600"
                 )
             )
-            self._panel = ui.element("aside").classes("tw-panel").props('aria-label="Evidence of the cell"')
+            self._panel = ui.element("aside").classes("tw-panel").props(f'aria-label="{t("Evidence of the cell")}"')
         self._panel.on("keydown.esc", self.close)
         self._drawer.props(f"width={WIDTH} breakpoint=900 no-swipe-open").classes("tw-drawer")
         ui.on("panel_width", self._resize)
@@ -97,7 +98,7 @@ class CellPanel:
             steps = operation.steps if operation else ()
             acts = self._acts(row, field, cell, head)
             heading = show_evidence(title, field, cell, steps, passages, acts, before=before)
-        self._opened.set_text(shortened(f"Evidence: {title}, {name}: {cell_text(cell) or 'no value'}", 200))
+        self._opened.set_text(shortened(f"{t('Evidence')}: {title}, {name}: {cell_text(cell) or t('No value')}", 200))
         self._drawer.show()
         self._page.grid.show_panel(heading, to_it=by_key)
 
@@ -162,7 +163,7 @@ class CellPanel:
         if reason is None:
             return
         visit = await visit_to_write(self._page.table.id)
-        await self._done(await visit.tablewright.changes.flag(self._page.table.id, row_id, name, reason), "Flagged.")
+        await self._done(await visit.tablewright.changes.flag(self._page.table.id, row_id, name, reason), t("Flagged."))
         if look and field is not None:
             await self._page.look_again(field, [row_id])
 
@@ -175,10 +176,10 @@ class CellPanel:
         if head is not None and operation is not None:
             chosen = changes.other_value(operation.cell, number)
             done = await changes.decide(head.id, Review(edited={(row_id, name): chosen}))
-            await self._done(done.change, f"{cell_text(chosen)} is in the table, with its source.")
+            await self._done(done.change, t("{value} is in the table, with its source.", value=cell_text(chosen)))
             return
         written = await changes.use_other(self._page.table.id, row_id, name, number)
-        await self._done(written.change, f"{cell_text(written.cell)} is in the table, with its source.")
+        await self._done(written.change, t("{value} is in the table, with its source.", value=cell_text(written.cell)))
 
     async def _done(self, change: Change | None, words: str) -> None:
         say(words)
@@ -186,20 +187,20 @@ class CellPanel:
         await self._page.sync()
 
     async def _accept(self, row_id: RowId, name: str) -> None:
-        await self._decide(row_id, name, Review(accepted=((row_id, name),)), "Accepted.")
+        await self._decide(row_id, name, Review(accepted=((row_id, name),)), t("Accepted."))
 
     async def _refuse(self, row_id: RowId, name: str) -> None:
-        await self._decide(row_id, name, Review(refused=((row_id, name),)), "Refused; the table stays as it is.")
+        await self._decide(row_id, name, Review(refused=((row_id, name),)), t("Refused; the table stays as it is."))
 
     async def _decide(self, row_id: RowId, name: str, review: Review, done_so: str) -> None:
         visit = await visit_to_write(self._page.table.id)
         row = (await visit.tablewright.rows_by_id(self._page.table.id, [row_id])).get(row_id)
         head, _ = await self.proposed(row, name) if row else (None, None)
         if head is None:
-            raise UsageError("It was decided by somebody else in the meantime.", kept="Nothing was changed.")
+            raise UsageError(t("It was decided by somebody else in the meantime."), kept=t("Nothing was changed."))
         done = await visit.tablewright.changes.decide(head.id, review)
         if done.conflicts:
-            say("The cell was changed since the run read it; its value was kept.", good=False)
+            say(t("The cell was changed since the run read it; its value was kept."), good=False)
             await self._page.sync()
         else:
             await self._done(done.change, done_so)

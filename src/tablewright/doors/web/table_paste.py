@@ -13,6 +13,7 @@ from tablewright.doors.web.frame import say, tell, text
 from tablewright.doors.web.table_cells import MOST_WRITTEN as MOST
 from tablewright.doors.web.table_cells import Picked, rows_from
 from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.words import many, t
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.table.model import Field, Noun, RowId, Table
 from tablewright.table.text import plural, shortened
@@ -48,7 +49,7 @@ def cells_of(content: str) -> list[list[str]]:
     while lines and not any(cell.strip() for cell in lines[-1]):
         lines.pop()
     if sum(len(line) for line in lines) > MOST:
-        raise UsageError(f"That is more than {MOST:,} cells.", advice="Import it as a file instead.")
+        raise UsageError(t("That is more than {most} cells.", most=MOST), advice=t("Import it as a file instead."))
     return lines
 
 
@@ -62,9 +63,9 @@ def fitted(table: Table, lines: Sequence[Sequence[str]], shown: Sequence[str]) -
     for name in shown[:width]:
         if name not in known:
             raise UsageError(
-                f"The table has no column {shortened(name, 60)!r} yet, so nothing can be pasted into it.",
-                kept="Nothing was pasted.",
-                advice="Accept what is proposed for it first, or begin in another column.",
+                t("The table has no column {name} yet, so nothing can be pasted into it.", name=shortened(name, 60)),
+                kept=t("Nothing was pasted."),
+                advice=t("Accept what is proposed for it first, or begin in another column."),
             )
     return Fitted(fields=tuple(known[name] for name in shown[:width]), left_out=max(0, width - len(shown)))
 
@@ -106,7 +107,7 @@ async def offer(table_id: str, pasted: Pasted) -> Change | None:
     written, if anything."""
     visit = await visit_to_write(table_id)
     if pasted.is_too_long:
-        raise UsageError("That is too much to be pasted at once.", advice="Import it as a file instead.")
+        raise UsageError(t("That is too much to be pasted at once."), advice=t("Import it as a file instead."))
     lines = cells_of(pasted.text)
     if not lines:
         return None
@@ -130,22 +131,28 @@ async def choose(fit: Fitted, lines: Sequence[Sequence[str]], below: Sequence[Ro
     """To "add" rows, to "fill" those that are there, or nothing."""
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
         count = len(lines)
-        ui.label(f"Paste {count:,} {plural('line', count)}").classes("tw-h2")
+        ui.label(t("Paste {count} line|Paste {count} lines", count=count)).classes("tw-h2")
         with ui.element("div").classes("tw-quote"):
             for line in lines[:PREVIEW]:
                 text(shortened(" | ".join(line), 90), "tw-small")
             if count > PREVIEW:
-                ui.label(f"… and {count - PREVIEW:,} more").classes("tw-muted tw-small")
+                ui.label(t("… and {value} more", value=count - PREVIEW)).classes("tw-muted tw-small")
         if fit.left_out:
-            left = f"{fit.left_out:,} {plural('column', fit.left_out)}"
-            ui.label(f"The block is wider than the table: {left} at its right will be left out.").classes("tw-small")
+            left = many(fit.left_out, "column")
+            ui.label(t("The block is wider than the table: {left} at its right will be left out.", left=left)).classes(
+                "tw-small"
+            )
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=lambda: window.submit("")).props("flat")
+            ui.button(t("Cancel"), on_click=lambda: window.submit("")).props("flat")
             if below and fit.fields and fit.fields[0]:
-                begin = f"row {below[0]}, {shortened(fit.fields[0].name, 40)}"
-                ui.button(f"Write from {begin} on", on_click=lambda: window.submit("fill")).props("outline")
+                begin = t("row {number}, {column}", number=below[0], column=shortened(fit.fields[0].name, 40))
+                ui.button(t("Write from {begin} on", begin=begin), on_click=lambda: window.submit("fill")).props(
+                    "outline"
+                )
             rows = count - fit.names
-            ui.button(f"Add {rows:,} {plural('row', rows)}", on_click=lambda: window.submit("add")).props("unelevated")
+            ui.button(t("Add {rows}", rows=many(rows, "row")), on_click=lambda: window.submit("add")).props(
+                "unelevated"
+            )
     choice = await window
     window.delete()
     return choice or ""
@@ -158,17 +165,19 @@ async def ask_row(table: Table) -> Change | None:
     fields = [field for field in shown if not field.is_asked]
     inputs: dict[str, ui.input] = {}
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        ui.label("Add a row").classes("tw-h2")
+        ui.label(t("Add a row")).classes("tw-h2")
         for field in fields[:30]:
             label = field.name + (f" ({field.unit or field.type})" if field.type != "text" else "")
             inputs[field.name] = ui.input(label).props("outlined dense")
-        ui.label("Many at once: copy them in a spreadsheet, click a cell here, and paste.").classes("tw-muted tw-small")
+        ui.label(t("Many at once: copy them in a spreadsheet, click a cell here, and paste.")).classes(
+            "tw-muted tw-small"
+        )
 
         async def add() -> None:
             row = {name: given.value or "" for name, given in inputs.items()}
             try:
                 if not any(value.strip() for value in row.values()):
-                    raise UsageError("The row is empty.", advice="Fill in at least one of its cells.")
+                    raise UsageError(t("The row is empty."), advice=t("Fill in at least one of its cells."))
                 changes = (await visit_to_write(table.id)).tablewright.changes
                 done.append(await changes.write_values(table.id, {}, [row]))
             except TablewrightError as error:
@@ -177,8 +186,8 @@ async def ask_row(table: Table) -> Change | None:
             window.submit(True)
 
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=lambda: window.submit(False)).props("flat")
-            ui.button("Add", on_click=add).props("unelevated")
+            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
+            ui.button(t("Add"), on_click=add).props("unelevated")
     await window
     window.delete()
     return done[0] if done else None

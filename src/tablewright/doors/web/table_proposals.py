@@ -10,7 +10,8 @@ from nicegui import ui
 from tablewright.app import Applied, ProposalHead
 from tablewright.doors.web.frame import say, text
 from tablewright.doors.web.table_edit import visit_to_write
-from tablewright.table.text import plural, shortened
+from tablewright.doors.web.words import many, t
+from tablewright.table.text import shortened
 
 More = Callable[[ProposalHead], Awaitable[None]]
 
@@ -27,7 +28,7 @@ class Proposals:
         self._more = more
         self._may_change = may_change
         self.heads: list[ProposalHead] = []
-        self._box = ui.element("section").props('aria-label="Open proposals"')
+        self._box = ui.element("section").props(f'aria-label="{t("Open proposals")}"')
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -45,32 +46,34 @@ class Proposals:
     def _show(self, head: ProposalHead, left: int) -> None:
         found, empty = head.counts.get("with_value", 0), head.counts.get("without_value", 0)
         names = shortened(", ".join(field.name for field in head.fields), 80)
+        what = t("{names}: {found} proposed.", names=names, found=many(found, "value"))
+        if empty:
+            both = {"found": many(found, "value"), "empty": many(empty, "cell")}
+            what = t("{names}: {found} proposed, {empty} still empty.", names=names, **both)
         with ui.element("div").classes("tw-waiting"):
             with ui.element("div").classes("tw-grow"):
-                text(
-                    f"{names}: {found:,} {plural('value', found)} proposed, {empty:,} {plural('cell', empty)} still "
-                    "empty. The table changes when you accept."
-                )
+                text(" ".join((what, t("The table changes when you accept."))))
             if not self._may_change:
                 return
             act = "dense padding='4px 12px'"
-            review = ui.button("Review", icon="fact_check", on_click=lambda: ui.navigate.to(f"/review/{head.id}"))
+            review = ui.button(t("Review"), icon="fact_check", on_click=lambda: ui.navigate.to(f"/review/{head.id}"))
             review.props(f"unelevated {act}")
-            ui.button("Accept all", on_click=partial(self._accept, head)).props(f"outline {act}")
+            ui.button(t("Accept all"), on_click=partial(self._accept, head)).props(f"outline {act}")
             if left:
-                label = f"Continue with {left:,} more {plural('row', left)}"
+                label = t("Continue with {count} more row|Continue with {count} more rows", count=left)
                 ui.button(label, icon="play_arrow", on_click=partial(self._more, head)).props(f"outline {act}")
-            ui.button("Discard", on_click=partial(self._discard, head)).props(f"flat {act}")
+            ui.button(t("Discard"), on_click=partial(self._discard, head)).props(f"flat {act}")
 
     async def _accept(self, head: ProposalHead) -> None:
         visit = await visit_to_write(self._table_id)
         done = await visit.tablewright.changes.apply(head.id)
-        kept = f" {done.conflicts:,} changed since, and kept." if done.conflicts else ""
-        say(f"{done.cells:,} {plural('cell', done.cells)} written.{kept} Ctrl+Z undoes it.")
+        written = t("{count} cell written.|{count} cells written.", count=done.cells)
+        kept = t("{count} changed since, and kept.", count=done.conflicts) if done.conflicts else ""
+        say(" ".join(filter(None, (written, kept, t("Ctrl+Z undoes it.")))))
         await self._changed(done)
 
     async def _discard(self, head: ProposalHead) -> None:
         visit = await visit_to_write(self._table_id)
         await visit.tablewright.changes.reject(head.id)
-        say("Discarded; the table is as it was.")
+        say(t("Discarded; the table is as it was."))
         await self._changed(None)

@@ -13,9 +13,10 @@ from tablewright.doors.web.frame import say, visit_now
 from tablewright.doors.web.live import with_page
 from tablewright.doors.web.run_banner import RunBanner
 from tablewright.doors.web.table_edit import visit_to_write
+from tablewright.doors.web.words import many, t
 from tablewright.errors import NotFound
 from tablewright.table.model import Cell, RowId
-from tablewright.table.text import plural, shortened
+from tablewright.table.text import shortened
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
@@ -23,6 +24,14 @@ LOOK_EVERY = 2.0
 """Seconds between two looks at what a run has cost."""
 SHOW_EVERY = 0.05
 """Seconds for which finished cells are gathered before they are shown together."""
+DOING = {
+    "starting": "starting",
+    "searching": "searching for",
+    "fetching": "reading about",
+    "computing": "computing",
+    "row_done": "filled",
+    "row_skipped": "skipped",
+}
 ENDINGS = {"done": "The run is done.", "cancelled": "Stopped; what was found is kept in the proposal."}
 """Of the other ways to end the banner tells more."""
 
@@ -45,12 +54,12 @@ class RunBar:
         self._run_id = ""
         self._found: dict[RowId, dict[str, Cell]] = {}
         self._banner = RunBanner(table_id, may_change=may_change, on_retry=on_end)
-        with ui.element("section").classes("tw-run").props('aria-label="Run" aria-live=polite') as self._bar:
-            self._progress = ui.linear_progress(0, show_value=False).props('aria-label="Progress of the run"')
+        with ui.element("section").classes("tw-run").props(f'aria-label="{t("Run")}" aria-live=polite') as self._bar:
+            self._progress = ui.linear_progress(0, show_value=False).props(f'aria-label="{t("Progress of the run")}"')
             self._label = ui.label().classes("tw-small tw-ellipsis tw-grow")
             self._left = ui.label().classes("tw-small tw-muted")
             if may_change:
-                self._stop = ui.button("Stop", icon="stop", on_click=self._ask_to_stop)
+                self._stop = ui.button(t("Stop"), icon="stop", on_click=self._ask_to_stop)
                 self._stop.props("outline dense color=negative padding='4px 12px'")
         self._bar.set_visibility(False)
 
@@ -93,7 +102,7 @@ class RunBar:
                 self._flush()
                 self._bar.set_visibility(False)
         if run.status in ENDINGS and not (run.status == "done" and await self._banner.explain_empty(run)):
-            say(ENDINGS[run.status], good=run.status == "done")
+            say(t(ENDINGS[run.status]), good=run.status == "done")
         await self._on_end()
 
     def _take(self, news: Progress) -> None:
@@ -103,8 +112,8 @@ class RunBar:
 
     def _show(self, news: Progress) -> None:
         self._progress.set_value(round(news.fraction if news.total else 0, 3))
-        what = {"row_done": "filled", "row_skipped": "skipped"}.get(news.stage, news.stage)
-        of = f"{news.done:,} of {news.total:,} {plural('row', news.total)}" if news.total else "Starting"
+        what = t(DOING.get(news.stage, news.stage))
+        of = t("{done} of {rows}", done=news.done, rows=many(news.total, "row")) if news.total else t("Starting")
         doing = " ".join(part for part in (what, news.label, news.detail) if part)
         self._label.set_text(f"{of} · {shortened(doing, 140)}")
 
@@ -118,9 +127,10 @@ class RunBar:
         jobs = (await visit_now()).tablewright.jobs
         while True:
             report = await jobs.report(await jobs.get(run_id))
-            spent = f"{dollars(report['usage']['cost_usd'])} so far"
-            left = f"about {duration(report['seconds_left'])} left, " if report["seconds_left"] else ""
-            self._left.set_text(left + spent)
+            spent = t("{cost} so far", cost=dollars(report["usage"]["cost_usd"]))
+            seconds = report["seconds_left"]
+            left = t("about {time} left", time=duration(seconds)) if seconds else ""
+            self._left.set_text(", ".join(filter(None, (left, spent))))
             await asyncio.sleep(LOOK_EVERY)
 
     def _flush(self) -> None:
@@ -132,5 +142,5 @@ class RunBar:
         visit = await visit_to_write(self._table_id)
         visit.must_run()
         if self._run_id:
-            self._label.set_text("Stopping; what was found is kept …")
+            self._label.set_text(t("Stopping; what was found is kept …"))
             await visit.tablewright.jobs.cancel(self._run_id)

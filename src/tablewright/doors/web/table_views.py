@@ -14,10 +14,11 @@ from tablewright.doors.web.grid_rows import ONLY, Only
 from tablewright.doors.web.table_columns import ask_filter
 from tablewright.doors.web.table_edit import visit_to_write
 from tablewright.doors.web.table_grid import TableGrid
+from tablewright.doors.web.words import t
 from tablewright.errors import UsageError
 from tablewright.table.form import Where
 from tablewright.table.model import Field
-from tablewright.table.text import plural, shortened
+from tablewright.table.text import shortened
 from tablewright.table.views import ColumnLayout, View, in_words
 
 CHIPS: dict[Only, tuple[str, str]] = {
@@ -47,20 +48,27 @@ class ViewBar:
 
     def build(self, rows: int) -> None:
         with ui.element("div").classes("tw-filters"):
-            self._chips = ui.element("div").classes("tw-chips").props('role=group aria-label="Which rows are shown"')
-            find = ui.input(placeholder="Find in the table", value=self.view.find).props(
-                'dense outlined clearable debounce=350 maxlength=200 aria-label="Find in the table"'
+            self._chips = (
+                ui.element("div").classes("tw-chips").props(f'role=group aria-label="{t("Which rows are shown")}"')
+            )
+            find = ui.input(placeholder=t("Find in the table"), value=self.view.find).props(
+                f'dense outlined clearable debounce=350 maxlength=200 aria-label="{t("Find in the table")}"'
             )
             find.on_value_change(lambda event: self._look(find=(event.value or "").strip())).classes("tw-find")
             self._find = find
-            ui.label(f"{rows:,} {plural('row', rows)}").props("id=tw-found role=status").classes("tw-muted tw-small")
+            ui.label(t("{count} row|{count} rows", count=rows)).props("id=tw-found role=status").classes(
+                "tw-muted tw-small"
+            )
             ui.label().props("id=tw-selected role=status").classes("tw-muted tw-small")
-        self._filters = ui.element("div").classes("tw-filters tw-conditions").props('aria-label="Column filters"')
+        ui.label().props("id=tw-unsent role=status aria-live=assertive").classes("tw-unsent")
+        self._filters = (
+            ui.element("div").classes("tw-filters tw-conditions").props(f'aria-label="{t("Column filters")}"')
+        )
         self._show_chips()
         self._show_filters()
 
     def build_menu(self) -> None:
-        with ui.button("View", icon="view_column").props("outline").classes("tw-brief"):
+        with ui.button(t("View"), icon="view_column").props("outline").classes("tw-brief"):
             self._menu = ui.menu().on("before-show", self._fill_menu)
 
     def attach(self, grid: TableGrid) -> None:
@@ -79,7 +87,7 @@ class ViewBar:
                 count = self._counts.get(only)
                 if count == 0 and only not in ("", self.view.only, "failed", "flagged", "empty"):
                     continue
-                said = label if count is None else f"{label} {count:,}"
+                said = t(label) if count is None else f"{t(label)} {count:,}"
                 chip = ui.element("button").classes(f"tw-chip tw-filter {kind if count or count is None else ''}")
                 chip.props(f"type=button aria-pressed={'true' if only == self.view.only else 'false'}")
                 chip.on("click", partial(self._look, only=only))
@@ -106,7 +114,7 @@ class ViewBar:
         with self._filters:
             for where in self.view.filters:
                 ui.chip(shortened(in_words(where), 80), removable=True, icon="filter_alt").props(
-                    'outline dense square remove-aria-label="Remove filter"'
+                    f'outline dense square remove-aria-label="{t("Remove filter")}"'
                 ).on("remove", partial(self._without, where))
 
     async def _without(self, where: Where) -> None:
@@ -143,28 +151,30 @@ class ViewBar:
         named = await (await visit_now()).tablewright.views.named(self._table_id)
         self._menu.clear()
         with self._menu:
-            wrapped = "Show one line a row" if self.view.wrap else "Wrap text"
+            wrapped = t("Show one line a row") if self.view.wrap else t("Wrap text")
             ui.menu_item(wrapped, on_click=self._wrap)
             for column in self.view.columns:
                 if column.hidden:
-                    ui.menu_item(f"Show {shortened(column.name, 40)}", on_click=partial(self._unhide, column.name))
-            ui.menu_item("Reset", on_click=partial(self._use, View()))
+                    ui.menu_item(
+                        t("Show {name}", name=shortened(column.name, 40)), on_click=partial(self._unhide, column.name)
+                    )
+            ui.menu_item(t("Reset"), on_click=partial(self._use, View()))
             ui.separator()
             for view in named:
                 self._show_named(view)
             if self._may_change:
-                ui.menu_item("Save view…", on_click=self._save)
+                ui.menu_item(t("Save view…"), on_click=self._save)
 
     def _show_named(self, view: View) -> None:
         with ui.menu_item(on_click=partial(self._use, view)).classes("tw-view"):
             text(shortened(view.name, 40), "tw-grow")
             link = f"/tables/{self._table_id}?view={quote(view.name)}"
             ui.button(icon="link", on_click=partial(copy_link, link)).props(
-                'flat round dense size=sm aria-label="Copy the link to this view"'
+                f'flat round dense size=sm aria-label="{t("Copy the link to this view")}"'
             ).on("click.stop")
             if self._may_change:
                 ui.button(icon="delete", on_click=partial(self._remove, view)).props(
-                    'flat round dense size=sm aria-label="Delete this view"'
+                    f'flat round dense size=sm aria-label="{t("Delete this view")}"'
                 ).on("click.stop")
 
     async def _wrap(self) -> None:
@@ -193,24 +203,24 @@ class ViewBar:
             return
         visit = await visit_to_write(self._table_id)
         await visit.tablewright.views.keep(self._table_id, msgspec.structs.replace(self.view, name=name))
-        say(f"Saved. Everybody who sees the table finds “{shortened(name, 40)}” under View.")
+        say(t("Saved. Everybody who sees the table finds “{name}” under View.", name=shortened(name, 40)))
 
     async def _remove(self, view: View) -> None:
         visit = await visit_to_write(self._table_id)
         await visit.tablewright.views.remove(self._table_id, view.name)
         self._menu.close()
-        say(f"View “{shortened(view.name, 40)}” deleted.")
+        say(t("View “{name}” deleted.", name=shortened(view.name, 40)))
 
 
 async def ask_name() -> str:
     with ui.dialog() as window, ui.card().classes("tw-dialog"):
-        text("Save view", "tw-h2")
-        text("It keeps the order and width of the columns, what is hidden, the sorting and the filters.", "tw-muted")
-        name = ui.input("Name").props("outlined autofocus maxlength=60")
+        text(t("Save view"), "tw-h2")
+        text(t("It keeps the order and width of the columns, what is hidden, the sorting and the filters."), "tw-muted")
+        name = ui.input(t("Name")).props("outlined autofocus maxlength=60")
         name.on("keydown.enter", lambda: window.submit(True))
         with ui.element("div").classes("tw-row tw-end"):
-            ui.button("Cancel", on_click=lambda: window.submit(False)).props("flat")
-            ui.button("Save", on_click=lambda: window.submit(True)).props("unelevated")
+            ui.button(t("Cancel"), on_click=lambda: window.submit(False)).props("flat")
+            ui.button(t("Save"), on_click=lambda: window.submit(True)).props("unelevated")
     chosen = (name.value or "").strip() if await window else ""
     window.delete()
     return chosen
@@ -218,7 +228,7 @@ async def ask_name() -> str:
 
 def copy_link(path: str) -> None:
     ui.clipboard.write(f"{ui.context.client.request.base_url!s}".rstrip("/") + path)
-    say("Link copied. Whoever may see the table can open it.")
+    say(t("Link copied. Whoever may see the table can open it."))
 
 
 async def view_of(table_id: str, name: str) -> View:
@@ -229,4 +239,4 @@ async def view_of(table_id: str, name: str) -> View:
     for view in await seen.tablewright.views.named(table_id):
         if view.name == name:
             return view
-    raise UsageError(f"The table has no view {name!r} any more.", advice="Open the table without it.")
+    raise UsageError(t("The table has no view {name} any more.", name=name), advice=t("Open the table without it."))

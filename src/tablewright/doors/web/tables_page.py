@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from nicegui import ui
 
 from tablewright.app import TableSummary
@@ -57,20 +59,46 @@ def show_first_visit(visit: Visit) -> None:
 
 def show_tables(tables: list[TableSummary]) -> None:
     newest = sorted(tables, key=lambda each: each.changed_at, reverse=True)
+    tags = sorted({tag for table in tables for tag in table.tags}, key=str.casefold)
+    wanted = {"words": "", "tag": ""}
+
+    def is_wanted(table: TableSummary) -> bool:
+        named = f"{table.name} {' '.join(table.tags)}".casefold()
+        words = wanted["words"].casefold().split()
+        return all(word in named for word in words) and wanted["tag"] in ("", *table.tags)
+
+    def choose(name: str, value: str) -> None:
+        wanted[name] = value
+        listed.refresh()
+        chips.refresh()
 
     @ui.refreshable
-    def listed(wanted: str = "") -> None:
-        found = [table for table in newest if all(word in table.name.casefold() for word in wanted.casefold().split())]
+    def chips() -> None:
+        with ui.element("div").classes("tw-chips").props("role=group") as box:
+            box.props["aria-label"] = t("Tags")
+            for tag in ("", *tags):
+                chip = ui.element("button").classes("tw-chip tw-filter")
+                chip.props(f"type=button aria-pressed={'true' if tag == wanted['tag'] else 'false'}")
+                chip.on("click", partial(choose, "tag", tag))
+                with chip:
+                    ui.label(tag or t("All"))
+
+    @ui.refreshable
+    def listed() -> None:
+        found = [table for table in newest if is_wanted(table)]
         if not found:
-            quiet(t("No table is called “{name}”.", name=wanted))
-        with ui.element("ul").classes("tw-cards").props('aria-label="Tables"'):
+            quiet(t("No table is called “{name}”.", name=wanted["words"]))
+        with ui.element("ul").classes("tw-cards") as cards:
+            cards.props["aria-label"] = t("Tables")
             for table in found:
                 show_table(table)
 
     if len(tables) > 1:
         search = ui.input(placeholder=t("Search tables")).props("dense outlined clearable debounce=200 maxlength=200")
         search.props["aria-label"] = t("Search tables")
-        search.classes("tw-find").on_value_change(lambda event: listed.refresh((event.value or "").strip()))
+        search.classes("tw-find").on_value_change(lambda event: choose("words", (event.value or "").strip()))
+    if tags:
+        chips()
     listed()
 
 
@@ -80,3 +108,7 @@ def show_table(table: TableSummary) -> None:
         rows = t("{count} row|{count} rows", count=table.rows)
         text(f"{rows} · {t('{count} column|{count} columns', count=table.fields)}", "tw-muted")
         text(t("changed {when}", when=when(table.changed_at)), "tw-muted tw-small")
+        if table.tags:
+            with ui.element("div").classes("tw-chips"):
+                for tag in table.tags:
+                    ui.label(tag).classes("tw-chip")

@@ -18,6 +18,7 @@ from tablewright.doors.server.context import Visit
 from tablewright.doors.web.frame import say
 from tablewright.doors.web.live import Undertaking, undertakings
 from tablewright.doors.web.plain import inline
+from tablewright.doors.web.words import t
 
 if TYPE_CHECKING:
     from tablewright.app import Ingested
@@ -42,7 +43,7 @@ def file_drop(
     """Where files are dropped or chosen. The framework's own buttons have no names, so these are ours."""
 
     def lost() -> None:
-        say("It did not arrive; the connection broke, or it was stopped. Choose it again.", good=False)
+        say(t("It did not arrive; the connection broke, or it was stopped. Choose it again."), good=False)
         uploader.run_method("removeQueuedFiles")
 
     uploader = ui.upload(
@@ -60,7 +61,7 @@ def file_drop(
             chosen = ui.element("input").props(f'type=file accept="{kinds}"').classes("q-uploader__input absolute-full")
             chosen.props.set_bool("multiple", several)
             chosen.on("change", js_handler="(event) => props.addFiles([...event.target.files])")
-        stop = ui.button("Stop", icon="close", on_click=lambda: uploader.run_method("abort")).props("flat dense")
+        stop = ui.button(t("Stop"), icon="close", on_click=lambda: uploader.run_method("abort")).props("flat dense")
         stop.set_visibility(False)
     uploader.add_slot("list", ON_THEIR_WAY)
     uploader.on("start", lambda: stop.set_visibility(True), args=[])

@@ -2,6 +2,7 @@
 window.tablewright = window.tablewright || {};
 
 window.tablewright.columns = (() => {
+  const t = (...given) => tablewright.t(...given);
   const NUMBER = "tw:number";
   const state = { api: null, mayEdit: false, filtered: new Set(), applying: false, later: 0 };
 
@@ -29,7 +30,7 @@ window.tablewright.columns = (() => {
       const button = part("button", "tw-head-menu", "⋮");
       button.type = "button";
       button.tabIndex = -1;
-      button.setAttribute("aria-label", `Menu of ${params.displayName}`);
+      button.setAttribute("aria-label", t("Menu of {name}", { name: params.displayName }));
       for (const name of ["pointerdown", "mousedown", "touchstart"]) button.addEventListener(name, (event) => event.stopPropagation());
       button.addEventListener("click", (event) => {
         event.stopPropagation();
@@ -60,22 +61,23 @@ window.tablewright.columns = (() => {
     const ask = (act) => () => emitEvent("grid_column", { act, column: id });
     const own = state.mayEdit && !proposed;
     const entries = [
-      ["Sort ascending", () => sortBy(id, "asc"), sorted === "asc"],
-      ["Sort descending", () => sortBy(id, "desc"), sorted === "desc"],
-      sorted && ["Clear sorting", () => sortBy(id, null)],
-      ["Filter…", ask("filter")],
-      ["Statistics", ask("statistics")], null,
-      own && ["Edit column…", ask("edit")],
-      own && asked && ["Find missing values…", ask("fill")],
-      own && asked && ["Edit question and run again…", ask("rerun")],
-      own && ["Recheck sources", ask("recheck")],
+      [t("Sort ascending"), () => sortBy(id, "asc"), sorted === "asc"],
+      [t("Sort descending"), () => sortBy(id, "desc"), sorted === "desc"],
+      sorted && [t("Clear sorting"), () => sortBy(id, null)],
+      [t("Filter…"), ask("filter")],
+      [t("Statistics"), ask("statistics")], null,
+      own && [t("Edit column…"), ask("edit")],
+      own && asked && [t("Find missing values…"), ask("fill")],
+      own && asked && [t("Edit question and run again…"), ask("rerun")],
+      own && [t("Recheck sources"), ask("recheck")],
+      own && asked && [t("Schedule…"), ask("schedule")],
       !key && null,
-      !key && ["Move left", () => move(id, -1)],
-      !key && ["Move right", () => move(id, 1)],
-      !key && ["Hide", () => state.api.setColumnsVisible([id], false)],
-      own && !key && ["Delete column", ask("delete")],
+      !key && [t("Move left"), () => move(id, -1)],
+      !key && [t("Move right"), () => move(id, 1)],
+      !key && [t("Hide"), () => state.api.setColumnsVisible([id], false)],
+      own && !key && [t("Delete column"), ask("delete")],
     ];
-    tablewright.menu.open(`Column ${id}`, entries.filter((each) => each !== false && each !== undefined && each !== ""), x, y);
+    tablewright.menu.open(t("Column {name}", { name: id }), entries.filter((each) => each !== false && each !== undefined && each !== ""), x, y);
   }
 
   function menuFor(event, x, y) {

@@ -12,6 +12,13 @@ window.tablewright.switchTheme = () => {
   Quasar.Dark.set(dark);
 };
 
+// In the language of the page. Of "one|many" the `count` says which.
+window.tablewright.t = (english, values = {}) => {
+  const [one, many] = (window.tablewright.words?.[english] ?? english).split("|");
+  const number = (value) => (typeof value === "number" ? value.toLocaleString(document.documentElement.lang || "en") : value);
+  return (many === undefined || values.count === 1 ? one : many).replace(/\{(\w+)\}/g, (_, name) => number(values[name]));
+};
+
 // A quote may stand far down in the passage around it. What scrolls must be reached with the keyboard, too.
 window.tablewright.showQuotes = () =>
   setTimeout(() => {

@@ -3,6 +3,7 @@
 window.tablewright = window.tablewright || {};
 
 window.tablewright.grid = (() => {
+  const t = (...given) => tablewright.t(...given);
   const MARKS = {
     high: ["✓", "high confidence"],
     medium: ["◐", "medium confidence"],
@@ -40,15 +41,15 @@ window.tablewright.grid = (() => {
     box.title = (cell.whole || cell.text || "") + (cell.note ? `\n(${cell.note})` : "");
     if (letter) {
       const sign = span("tw-sign", letter);
-      sign.setAttribute("aria-label", meaning);
+      sign.setAttribute("aria-label", t(meaning));
       sign.setAttribute("role", "img");
       box.append(sign);
     }
     box.append(cell.why ? span("tw-why", cell.why) : span("tw-value", cell.text));
-    if (cell.judged) box.append(span("tw-judged", "judged"));
+    if (cell.judged) box.append(span("tw-judged", t("judged")));
     if (cell.disputed) box.append(span("tw-sign", "≠"));
     if (cell.stale) box.append(span("tw-sign", "↻"));
-    if (cell.proposed) box.append(span("tw-new", "new"));
+    if (cell.proposed) box.append(span("tw-new", t("new")));
     return box;
   }
 
@@ -70,13 +71,13 @@ window.tablewright.grid = (() => {
     const again = document.createElement("button");
     again.type = "button";
     again.className = "tw-again";
-    again.textContent = "Try again";
+    again.textContent = t("Try again");
     again.onclick = () => {
       state.failed = false;
-      say("Looking …");
+      say(t("Looking …"));
       state.api?.refreshInfiniteCache();
     };
-    say("Rows could not be loaded. ", again);
+    say(`${t("Rows could not be loaded.")} `, again);
   }
 
   const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -122,7 +123,9 @@ window.tablewright.grid = (() => {
       load(addressOf(params), isWanted).then(
         ({ rows, total }) => {
           params.successCallback(rows, total);
-          if (isWanted() && !state.failed) say(`${total.toLocaleString("en")} ${total === 1 ? "row" : "rows"}`);
+          if (total) state.api?.hideOverlay();
+          else state.api?.showNoRowsOverlay();
+          if (isWanted() && !state.failed) say(t("{count} row|{count} rows", { count: total }));
         },
         () => {
           params.failCallback();
@@ -164,7 +167,7 @@ window.tablewright.grid = (() => {
     const text = params.newValue ?? "";
     if (text === valueOf(params).replace(/\r\n?/g, "\n")) return false;
     params.data.cells[field] = { ...(params.data.cells[field] || {}), text, whole: undefined, why: undefined, saving: true };
-    emitEvent("grid_edit", { row_id: params.data.id, field, text });
+    tablewright.unsent.send({ row_id: params.data.id, field, text });
     return true;
   }
 
@@ -251,6 +254,7 @@ window.tablewright.grid = (() => {
       state.api = params.api;
       tablewright.selection.start(params.api, params.context.mayEdit);
       tablewright.columns.start(params.api, params.context);
+      tablewright.unsent.start(state.wanted.table);
       if (window.innerWidth < 600) {
         const key = params.api.getColumns()[1];
         params.api.applyColumnState({ state: [{ colId: NUMBER, hide: true }, { colId: key?.getColId(), width: 150 }] });
@@ -271,7 +275,7 @@ window.tablewright.grid = (() => {
       whenIdle("look", () => {
         want();
         tablewright.selection.clear();
-        say("Looking …");
+        say(t("Looking …"));
         apiOf(id)?.setGridOption("datasource", datasource());
       });
     },
@@ -284,6 +288,7 @@ window.tablewright.grid = (() => {
     },
     update(id, rows) {
       const api = apiOf(id);
+      tablewright.unsent.written(rows.filter((row) => row.whole).map((row) => row.id));
       for (const row of rows) {
         const node = api?.getRowNode(String(row.id));
         if (!node?.data) continue;

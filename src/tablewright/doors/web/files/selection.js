@@ -6,6 +6,7 @@
 window.tablewright = window.tablewright || {};
 
 window.tablewright.selection = (() => {
+  const t = (...given) => tablewright.t(...given);
   const NUMBER = "tw:number";
   const MOST_PASTED = 950_000; // characters: the connection refuses messages of a million
   const state = { api: null, ranges: [], dragging: false, fetched: null, mayEdit: false };
@@ -41,10 +42,9 @@ window.tablewright.selection = (() => {
       const { top, bottom, columns: within } = bounds(range);
       return sum + (bottom.index - top.index + 1) * within.length;
     }, 0);
-    const of = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
     const isOnlyRows = state.ranges.length && state.ranges.every((range) => range.rows);
-    const text = !state.ranges.length || isOneCell() ? "" : `${of(isOnlyRows ? rows : cells, isOnlyRows ? "row" : "cell")} selected`;
-    document.getElementById("tw-selected")?.replaceChildren(text);
+    const told = isOnlyRows ? t("{count} row selected|{count} rows selected", { count: rows }) : t("{count} cell selected|{count} cells selected", { count: cells });
+    document.getElementById("tw-selected")?.replaceChildren(!state.ranges.length || isOneCell() ? "" : told);
   }
 
   function paint() {
@@ -173,8 +173,10 @@ window.tablewright.selection = (() => {
     } else if (key === "a") selectAll();
     else if (key === "d") send("grid_fill_down");
     else if (event.key === "Delete" || event.key === "Backspace") send("grid_clear");
-    else if (key === "z") emitEvent(event.shiftKey ? "grid_redo" : "grid_undo", {});
-    else if (key === "y") emitEvent("grid_redo", {});
+    else if (key === "z" || key === "y") {
+      const isUndo = key === "z" && !event.shiftKey;
+      if (!tablewright.unsent.isRefused()) emitEvent(isUndo ? "grid_undo" : "grid_redo", {});
+    }
     else {
       if (event.key in ARROWS || event.key === "Tab" || event.key === "Enter") clear();
       return false;
@@ -201,7 +203,7 @@ window.tablewright.selection = (() => {
   }
 
   function send(name, more = {}) {
-    if (ensure()) emitEvent(name, { ...picked(), ...more });
+    if (ensure() && !tablewright.unsent.isRefused()) emitEvent(name, { ...picked(), ...more });
   }
 
   // ── the clipboard ──
@@ -225,9 +227,9 @@ window.tablewright.selection = (() => {
     return lines.join("\n");
   }
 
-  async function fetchText() {
+  async function fetchText(format = "") {
     const { spans, fields, query } = picked();
-    const address = `/page-data/tables/${encodeURIComponent(query.table)}/cells`;
+    const address = `/page-data/tables/${encodeURIComponent(query.table)}/cells?format=${format}`;
     const answer = await fetch(address, {
       method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ spans, fields, query }),
@@ -241,19 +243,19 @@ window.tablewright.selection = (() => {
   const isElsewhere = (event) => !state.api || state.api.getEditingCells().length > 0
     || Boolean(event.target.closest?.("input, textarea, .q-dialog, .tw-panel")) || String(window.getSelection()) !== "";
 
-  async function fetchAndCopy() {
+  async function fetchAndCopy(format = "") {
     try {
-      const text = await fetchText();
+      const text = await fetchText(format);
       try {
         await navigator.clipboard.writeText(text);
-        notice("Copied.");
+        notice(t("Copied."));
       } catch {
         state.fetched = text;
-        notice("Press Ctrl+C once more to copy: these cells had to be fetched first.");
+        notice(t("Press Ctrl+C once more to copy: these cells had to be fetched first."));
       }
       return true;
     } catch {
-      notice("Nothing was copied: the server did not send these cells.", false);
+      notice(t("Nothing was copied: the server did not send these cells."), false);
       return false;
     }
   }
@@ -271,7 +273,7 @@ window.tablewright.selection = (() => {
   }
 
   function paste(text) {
-    if (!text.trim()) return;
+    if (!text.trim() || tablewright.unsent.isRefused()) return;
     ensure();
     const all = columns();
     const range = last() ? bounds(last()) : null;
@@ -296,21 +298,21 @@ window.tablewright.selection = (() => {
   function showMenu(x, y) {
     if (!ensure()) return;
     const count = state.ranges.reduce((sum, range) => sum + Math.abs(range.anchor.index - range.head.index) + 1, 0);
-    const rows = count === 1 ? "row" : `${count.toLocaleString("en")} rows`;
     const one = isOneCell() ? last().anchor : null;
     const doc = (command) => () => document.execCommand(command);
-    const fromClipboard = () => navigator.clipboard.readText().then(paste, () => notice("Press Ctrl+V to paste: this browser does not let a menu do it."));
+    const fromClipboard = () => navigator.clipboard.readText().then(paste, () => notice(t("Press Ctrl+V to paste: this browser does not let a menu do it.")));
     const look = [
-      ["Copy", doc("copy")],
-      one && ["Show evidence", () => tablewright.grid.openAt(one.id, one.column)],
+      [t("Copy"), doc("copy")],
+      [t("Copy as Markdown"), () => fetchAndCopy("md")],
+      one && [t("Show evidence"), () => tablewright.grid.openAt(one.id, one.column)],
     ];
     const change = [
-      ["Cut", doc("cut")], ["Paste", fromClipboard], ["Fill down", () => send("grid_fill_down"), count === 1],
-      ["Clear", () => send("grid_clear")], null,
-      ["Find values…", () => send("grid_ask")], ["Recheck sources", () => send("grid_recheck")], null,
-      ["Insert a row…", () => emitEvent("grid_add_row", {})], [`Delete ${rows}`, () => send("grid_delete_rows")],
+      [t("Cut"), doc("cut")], [t("Paste"), fromClipboard], [t("Fill down"), () => send("grid_fill_down"), count === 1],
+      [t("Clear"), () => send("grid_clear")], null,
+      [t("Find values…"), () => send("grid_ask")], [t("Recheck sources"), () => send("grid_recheck")], null,
+      [t("Insert a row…"), () => emitEvent("grid_add_row", {})], [t("Delete row|Delete {count} rows", { count }), () => send("grid_delete_rows")],
     ];
-    tablewright.menu.open("Selected cells", [...look.filter(Boolean), ...(state.mayEdit ? change : [])], x, y);
+    tablewright.menu.open(t("Selected cells"), [...look.filter(Boolean), ...(state.mayEdit ? change : [])], x, y);
   }
 
   function start(api, mayEdit) {

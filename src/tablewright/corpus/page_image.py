@@ -1,0 +1,84 @@
+"""A page of a document as a picture, with a quote marked on it: what somebody would see who opens the file."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pypdfium2
+
+from tablewright.errors import Unreadable
+from tablewright.sandbox.limits import MB, Limits
+from tablewright.sandbox.sandbox import Sandbox
+
+LIMITS = Limits(seconds=30, memory=2 * 1024 * MB)
+WIDTH = 1_100
+"""Pixels of a page, across."""
+TALLEST = 4 * WIDTH
+WORDS = 12
+"""Of a quote, by which its place is found: line ends in a PDF are not those of the text."""
+
+
+async def page_image(path: Path, number: int, quote: str = "") -> bytes:
+    """A PNG of the page, counted from 1; drawn in a process of its own, as the file is somebody else's."""
+    async with Sandbox(LIMITS, workers=1) as sandbox:
+        return await sandbox.run(path.name, draw_page, str(path.absolute()), number, quote)
+
+
+def draw_page(path: str, number: int, quote: str) -> bytes:
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except (pypdfium2.PdfiumError, OSError):
+        raise Unreadable("The file cannot be opened any more.") from None
+    with closing(document):
+        if not 1 <= number <= len(document):
+            raise Unreadable(f"The file has no page {number}.")
+        with closing(document[number - 1]) as page:
+            scale = min(WIDTH / max(1.0, page.get_width()), TALLEST / max(1.0, page.get_height()))
+            with closing(page.render(scale=scale, rev_byteorder=True)) as bitmap:
+                picture = np.array(bitmap.to_numpy()[:, :, :3])
+            for left, bottom, right, top in places_of(page, quote):
+                rows = slice(int((page.get_height() - top) * scale), int((page.get_height() - bottom) * scale) + 1)
+                columns = slice(max(0, int(left * scale) - 1), int(right * scale) + 2)
+                picture[rows, columns, 2] //= 3  # yellow, under whatever stands there
+    return png(picture)
+
+
+def places_of(page: pypdfium2.PdfPage, quote: str) -> list[tuple[float, float, float, float]]:
+    """Where the quote stands: left, bottom, right, top, in points; nowhere, where it cannot be found as it is."""
+    words = quote.split()
+    with closing(page.get_textpage()) as text:
+        for count in dict.fromkeys((len(words), WORDS, WORDS // 2)):
+            if found := find(text, " ".join(words[:count])):
+                index, length = found
+                return [text.get_rect(each) for each in range(text.count_rects(index, length))]
+    return []
+
+
+def find(text: pypdfium2.PdfTextPage, words: str) -> tuple[int, int] | None:
+    if not words:
+        return None
+    with closing(text.search(words)) as searcher:
+        found: tuple[int, int] | None = searcher.get_next()
+        return found
+
+
+def png(picture: np.ndarray) -> bytes:
+    """Of rows of pixels of red, green and blue."""
+    height, width, _ = picture.shape
+    lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
+    lines[:, 1:] = picture.reshape(height, 3 * width)
+
+    def part(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + part(b"IHDR", head)
+        + part(b"IDAT", zlib.compress(lines.tobytes(), 6))
+        + part(b"IEND", b"")
+    )

@@ -1,0 +1,74 @@
+"""Out of a table: as a file or on the clipboard, all rows or those that are shown, and always said which."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from tablewright.doors.web import table_cells
+from tablewright.doors.web.frame import say, visit_now
+from tablewright.doors.web.table_cells import Picked, Span, markdown_of
+from tablewright.doors.web.words import t
+
+if TYPE_CHECKING:
+    from tablewright.doors.web.table_page import TablePage
+
+FORMATS = (
+    ("CSV", {"format": "csv"}),
+    ("CSV with evidence", {"format": "csv", "evidence": "true"}),
+    ("Excel with evidence", {"format": "xlsx"}),
+    ("JSON", {"format": "json"}),
+)
+
+
+class ExportMenu:
+    def __init__(self, page: TablePage) -> None:
+        self._page = page
+
+    def build(self) -> None:
+        with ui.button(t("Export"), icon="download").props("outline").classes("tw-brief"):
+            self._menu = ui.menu().on("before-show", self._fill)
+
+    @property
+    def _query(self) -> dict[str, str]:
+        """Which rows are shown, in which order."""
+        view, query = self._page.views.view, self._page.grid.query()
+        return {**query, "sort": view.sort, "descending": str(view.descending).lower()}
+
+    async def _fill(self) -> None:
+        tablewright = (await visit_now()).tablewright
+        total, wanted = await tablewright.count(self._page.table.id), self._page.grid.wanted
+        self._menu.clear()
+        with self._menu:
+            if wanted.is_filtered:
+                shown = len(await table_cells.orders().order(tablewright, wanted))
+                self._offer(t("{count} row that is shown|{count} rows that are shown", count=shown), shown=True)
+                ui.separator()
+            self._offer(t("{count} row|All {count} rows", count=total), shown=False)
+
+    def _offer(self, rows: str, *, shown: bool) -> None:
+        ui.item_label(rows).props("header").classes("tw-menu-head")
+        for label, query in FORMATS:
+            ui.menu_item(t(label), on_click=partial(self._download, query, rows, shown=shown))
+        ui.menu_item(t("Copy as Markdown"), on_click=partial(self._copy, rows, shown=shown))
+
+    def _download(self, query: dict[str, str], rows: str, *, shown: bool) -> None:
+        query = {**self._query, "shown": "true", **query} if shown else query
+        ui.navigate.to(f"/page-data/tables/{self._page.table.id}/file?{urlencode(query)}")
+        self._announce(t("Exporting: {rows}.", rows=rows))
+
+    def _announce(self, words: str) -> None:
+        """What is only proposed is in no file."""
+        waiting = t("Values that wait for review are not in it.") if self._page.proposals.heads else ""
+        say(f"{words} {waiting}".strip())
+
+    async def _copy(self, rows: str, *, shown: bool) -> None:
+        visit = await visit_now()
+        table = await visit.table(self._page.table.id)
+        names = tuple(field.name for field in table.shown_fields)
+        picked = Picked(spans=(Span(),), fields=names, query=self._query if shown else {})
+        ui.clipboard.write(await markdown_of(visit.tablewright, table, picked))
+        self._announce(t("Copied as Markdown: {rows}.", rows=rows))
