@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tablewright.errors import ModelUnavailable, NotFound
 from tablewright.models import pull as pulling
@@ -123,6 +124,26 @@ async def test_a_file_with_another_hash_is_removed(hub: Endpoint, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+async def test_a_model_is_checked_against_the_checksum_that_the_hub_states(hub: Endpoint, tmp_path: Path) -> None:
+    sha256 = hashlib.sha256(CONTENT).hexdigest()
+    unknown = structs.replace(model(Hub(url=hub.url)), sha256="", size=1)
+    hub.replies = [Reply(302, headers={"x-linked-etag": f'"{sha256}"', "x-linked-size": str(len(CONTENT))})]
+    path = await pull_model(unknown, tmp_path, Seen())
+    assert path.read_bytes() == CONTENT
+    assert unknown.is_pulled(tmp_path)
+    before = len(hub.asked)
+    await pull_model(unknown, tmp_path, Seen())
+    assert len(hub.asked) == before
+    path.unlink()
+    hub.replies = [Reply(302, headers={"x-linked-etag": f'"{"0" * 64}"', "x-linked-size": str(len(CONTENT))})]
+    with pytest.raises(ModelUnavailable, match="another SHA-256 than expected; removed"):
+        await pull_model(unknown, tmp_path, Seen())
+    hub.replies = [Reply(404)]
+    with pytest.raises(ModelUnavailable, match="states no checksum"):
+        await pull_model(unknown, tmp_path, Seen())
+    assert not unknown.is_pulled(tmp_path)
+
+
 async def test_a_file_that_is_too_large_is_given_up(hub: Endpoint, tmp_path: Path) -> None:
     hub.otherwise = Reply(body=CONTENT + b"more")
     with pytest.raises(ModelUnavailable, match="larger than the"):
@@ -196,7 +217,7 @@ async def test_a_name_outside_the_catalog_is_not_found(tmp_path: Path) -> None:
 
 def test_every_catalog_entry_is_complete() -> None:
     for entry in CATALOG:
-        assert len(bytes.fromhex(entry.sha256)) == 32
+        assert len(bytes.fromhex(entry.sha256)) == 32 or all(isinstance(origin, Hub) for origin in entry.origins)
         assert entry.file.endswith(".gguf")
         assert entry.origins
         assert entry.licence

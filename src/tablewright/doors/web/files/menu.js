@@ -43,7 +43,7 @@ window.tablewright.menu = (() => {
     const next = { ArrowDown: items[(at + 1) % items.length], ArrowUp: items.at(Math.max(at, 0) - 1), Home: items[0], End: items.at(-1) }[event.key]
       ?? (letter && after.find((item) => item.textContent.toLowerCase().startsWith(letter)));
     event.stopPropagation();
-    if (event.key === "Tab") close();
+    if (event.key === "Escape" || event.key === "Tab") close();
     else if (next) next.focus();
     else return;
     event.preventDefault();
@@ -65,17 +65,7 @@ window.tablewright.menu = (() => {
     shown.querySelector("button:not(:disabled)")?.focus({ preventScroll: true });
   }
 
-<<<<<<< HEAD
   document.addEventListener("keydown", pressed, true);
-=======
-  // Wherever the focus is: what is loaded meanwhile may have taken it.
-  document.addEventListener("keydown", (event) => {
-    if (!shown || event.key !== "Escape") return;
-    event.preventDefault();
-    event.stopPropagation();
-    close();
-  }, true);
->>>>>>> 1bed446 (Close a menu by Escape wherever the focus is; let page tests stand alone)
   document.addEventListener("pointerdown", (event) => { if (shown && !shown.contains(event.target)) close(false); }, true);
   window.addEventListener("blur", () => close(false));
   return { open, close };
