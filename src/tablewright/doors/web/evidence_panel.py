@@ -238,8 +238,8 @@ def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "
             if source.stance != "supports":
                 ui.label(source.stance).classes("tw-chip tw-medium")
         where = source.domain or source.origin
-        when = f", retrieved {source.retrieved_at[:10]}" if source.retrieved_at else ""
-        text(f"{where}{when}", "tw-muted tw-small")
+        when = t("Retrieved {retrieved_at}", retrieved_at=source.retrieved_at[:10]) if source.retrieved_at else ""
+        text(" · ".join(filter(None, (where, when))), "tw-muted tw-small")
         if verdict:
             text(verdict, "tw-small")
         before, quote, after = around

@@ -213,7 +213,7 @@ def say(message: str, *, good: bool = True) -> None:
         type="positive" if good else "warning",
         position="bottom",
         multi_line="\n" in message,
-        close_button=True,
+        close_button=t("Close"),
         timeout=6,
     )
 

@@ -312,7 +312,7 @@ class ReviewPage:
             return
         with self._detail:
             now = self._row(at).cell(at[1])
-            title = f"{self._name(at)} · row {at[0]}"
+            title = t("{name} · row {number}", name=self._name(at), number=at[0])
             acts = Acts(close=lambda: None)
             show_evidence(title, self._field(at[1]), operation.cell, operation.steps, passages, acts, before=now)
 

@@ -257,7 +257,7 @@ class TablePage:
             raise NotFound(t("There is no row {row_id} with a column {name} any more.", row_id=row_id, name=name))
         _, proposed = await self.panel.proposed(row, name)
         content = cell_text(proposed.cell if proposed else row.cell(name))
-        title = f"{cell_text(row.cell(table.key_field)) or 'Row'} · row {row_id}"
+        title = t("{name} · row {number}", name=cell_text(row.cell(table.key_field)) or t("Row"), number=row_id)
 
         async def save(given: str) -> None:
             with self._client.content:

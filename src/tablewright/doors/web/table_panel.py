@@ -94,7 +94,7 @@ class CellPanel:
             return
         self._panel.clear()
         with self._panel:
-            title = f"{cell_text(row.cell(table.key_field)) or 'Row'} · row {row_id}"
+            title = t("{name} · row {number}", name=cell_text(row.cell(table.key_field)) or t("Row"), number=row_id)
             steps = operation.steps if operation else ()
             acts = self._acts(row, field, cell, head)
             heading = show_evidence(title, field, cell, steps, passages, acts, before=before)

@@ -45,7 +45,7 @@ def cells_of(content: str) -> list[list[str]]:
     try:
         lines = list(csv.reader(plain, delimiter="\t"))
     except csv.Error as error:
-        raise UsageError(f"The block cannot be read: {error}.", kept="Nothing was pasted.") from None
+        raise UsageError(t("The block cannot be read: {error}.", error=error), kept=t("Nothing was pasted.")) from None
     while lines and not any(cell.strip() for cell in lines[-1]):
         lines.pop()
     if sum(len(line) for line in lines) > MOST:

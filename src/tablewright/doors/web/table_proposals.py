@@ -28,6 +28,7 @@ class Proposals:
         self._more = more
         self._may_change = may_change
         self.heads: list[ProposalHead] = []
+        self._shown: tuple[list[ProposalHead], dict[str, int]] | None = None
         self._box = ui.element("section").props(f'aria-label="{t("Open proposals")}"')
 
     @property
@@ -35,8 +36,12 @@ class Proposals:
         return tuple(head.id for head in self.heads)
 
     def show(self, heads: Sequence[ProposalHead], left: dict[str, int]) -> None:
-        """`left`: by proposal, the rows for which its run did not look."""
+        """`left`: by proposal, the rows for which its run did not look. What is shown already stays as it is: nobody
+        wants a button replaced under the finger."""
         self.heads = list(heads)
+        if (self.heads, left) == self._shown:
+            return
+        self._shown = (self.heads, left)
         self._box.clear()
         with self._box:
             for head in self.heads:
