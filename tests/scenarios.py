@@ -22,6 +22,8 @@ from tablewright.decisions.decision import Decision, decide
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns, WasWeak
 from tablewright.decisions.read import ReadRow, RowToRead
+from tablewright.decisions.shortlist.shown import ComparedRow
+from tablewright.decisions.shortlist.turn import TakeTurn, TurnToTake
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.decisions.translate_formula import Translate, TranslateFormula
 from tablewright.decisions.write_cells import Write, WriteCells
@@ -40,7 +42,7 @@ from tablewright.table.fieldspec import parse_field
 from tablewright.table.model import Cell, Evidence, Field
 from tablewright.table.research import Research, ResearchRequest
 from tablewright.table.retrieved import Retrieved
-from tablewright.table.shortlist import CONFIRM, ENRICH
+from tablewright.table.shortlist import CONFIRM, ENRICH, ChatMessage, Requirements, Wish
 
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
 
@@ -568,3 +570,54 @@ async def shortlist_follow_ups(stage: Stage) -> Any:
         "start over",
         products="4",
     )
+
+
+KETTLE = Requirements(
+    product_type="electric kettle",
+    region="UK",
+    wishes=(
+        Wish(words="under £40", kind="budget", column="Price", operator="<", values=("40 GBP",)),
+        Wish(words="quiet", hard=True),
+    ),
+)
+
+
+@scenario
+async def shortlist_unhappy(stage: Stage) -> Any:
+    """Somebody is unhappy with what was found: it is acknowledged, and there are next steps."""
+    asked = TurnToTake(
+        message="this is useless, none of these is any good and I've wasted half an hour",
+        step="ADVISE: the comparison was presented; the user asks, refines or decides.",
+        requirements=KETTLE,
+        messages=(
+            ChatMessage(role="user", text="a quiet kettle under £40"),
+            ChatMessage(role="advisor", text="12 candidates compared; 10 do not meet the requirements."),
+        ),
+        fields=(Field(name="Price", type="money"), Field(name="Noise", type="number", unit="dB")),
+        rows=(
+            ComparedRow(
+                row_id=1, name="Zorb 17", cells={"Price": "36.00 GBP", "Noise": ""}, verdict="place 1, score 0.80"
+            ),
+            ComparedRow(
+                row_id=2, name="Nimbus One", cells={"Price": "39.00 GBP", "Noise": ""}, verdict="place 2, score 0.75"
+            ),
+            ComparedRow(
+                row_id=3,
+                name="Hush 15",
+                cells={"Price": "44.00 GBP", "Noise": "61 dB"},
+                verdict="left out, a near miss: Price is 44.00 GBP, wanted < 40 GBP",
+            ),
+        ),
+    )
+    return await stage.decide(TakeTurn(), asked)
+
+
+@scenario
+async def shortlist_ambiguous(stage: Stage) -> Any:
+    """A word that means several kinds of goods: the likeliest is taken, and said."""
+    asked = TurnToTake(
+        message="I need a new iron, about 60 quid, just start searching",
+        step="INTAKE: finding out what is wanted; nothing was searched yet.",
+        requirements=Requirements(),
+    )
+    return await stage.decide(TakeTurn(), asked)

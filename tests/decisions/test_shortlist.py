@@ -7,12 +7,21 @@ from typing import Any
 import msgspec
 import pytest
 
+from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.decision import Unusable
 from tablewright.decisions.shortlist.advice import AdviceReply, AdviceToGive, GiveAdvice
 from tablewright.decisions.shortlist.columns import ColumnsToPropose, ProposeColumns, ProposedColumns
 from tablewright.decisions.shortlist.offers import OffersReply, OffersToRead, ReadOffers
 from tablewright.decisions.shortlist.products import FindProducts, PagesToRead, ProductsReply, merged
-from tablewright.decisions.shortlist.searches import PlannedQueries, PlanSearches, SearchesToPlan
+from tablewright.decisions.shortlist.searches import (
+    STRICT,
+    PickedResults,
+    PickResults,
+    PlannedQueries,
+    PlanSearches,
+    ResultsToPick,
+    SearchesToPlan,
+)
 from tablewright.decisions.shortlist.shown import ComparedRow
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnReply, TurnTaken, TurnToTake
 from tablewright.table.model import Field
@@ -59,6 +68,7 @@ def turn(**values: Any) -> TurnReply:
         "count": 0,
         "path": "",
         "ready": False,
+        "language": "en",
         "reply": [sentence("The first one is.")],
     }
     return TurnReply.model_validate(given | values)
@@ -285,6 +295,16 @@ def test_queries_are_new_ones() -> None:
     assert planned == ("quiet kettle",)
     with pytest.raises(Unusable, match="no new query"):
         PlanSearches().check(asked, PlannedQueries(queries=["zorb KETTLE"]))
+
+
+def test_of_more_than_a_hundred_results_the_strictest_choice_is_asked_for_and_a_few_are_opened() -> None:
+    offers = tuple(
+        Offer(origin=f"http://shop.example/{number}", title=f"Kettle {number}", snippet="") for number in range(101)
+    )
+    asked = ResultsToPick(requirements=WANTED, offers=offers, most=30)
+    assert PickResults().prompt(asked).text.endswith(f"Choose at most 30.{STRICT}")
+    assert len(PickResults().check(asked, PickedResults(numbers=list(range(1, 102))))) == 30
+    assert PickResults().prompt(msgspec.structs.replace(asked, offers=offers[:100])).text.endswith("Choose at most 30.")
 
 
 def test_columns_of_wishes_come_first_and_none_comes_twice() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -142,11 +145,22 @@ async def test_few_that_are_found_and_none_that_meets_are_said_with_the_reason_a
         await chat.say("/form product: zorbler | budget: 10 GBP | nice: Shininess >= 3 lm")
         assert "Only 1 was found: there may be few of them." in (await chat.say(CONFIRM)).text
         reply = await chat.say(ENRICH)
-        assert "None of 1 candidates meets the requirements. The nearest:" in reply.text
+        assert "The only candidate does not meet the requirements:" in reply.text
         assert "Zorbler 3: Price is 20 GBP, wanted <= 10 GBP." in reply.text
         assert reply.buttons == (EDIT,)
         reply = await chat.say("/drop 1", CONFIRM)
         assert "Shininess was found for none of the candidates." in reply.text
+
+
+async def test_candidates_of_which_nothing_could_be_found_out_are_a_problem_of_the_data(tmp_path: Path) -> None:
+    pages = {"/": Page("Zorbler 3", "<p>Our best one.</p>"), "/4": Page("Zorbler 4", "<p>Our new one.</p>")}
+    async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:
+        reply = await chat.say("/form product: zorbler | budget: 10 GBP | must: Height <= 3 cm", CONFIRM, ENRICH)
+        assert "Nothing could be found out about any of the 2 candidates" in reply.text
+        assert reply.cards == ()
+        assert reply.buttons == (TRY_AGAIN, EDIT)
+        assert len((await chat.table()).rows) == 2
+        assert chat.state.phase == "advise"
 
 
 async def test_personal_data_does_not_reach_the_search(tmp_path: Path) -> None:
@@ -235,6 +249,12 @@ async def test_a_hard_wish_that_no_cell_decides_is_said_on_the_card(advised: Cha
         assert one.score >= other.score
 
 
+async def test_a_value_that_only_one_unsure_source_states_is_flagged_on_the_card(advised: Chat) -> None:
+    reply = await advised.say("/soft 4", CONFIRM)
+    flagged = [said.text for card in reply.cards for said in card.said if said.text.startswith("Less sure: ")]
+    assert "Less sure: Material Brushed stainless steel (only copperpot.example says so)." in flagged
+
+
 async def test_words_about_the_comparison_are_not_pretended_to_be_understood(advised: Chat) -> None:
     reply = await advised.say("which one is the lightest?")
     assert "were not read, and nothing was done" in reply.text
@@ -248,7 +268,7 @@ async def test_sorting_sources_doubts_links_and_files_are_commands(advised: Chat
     weights = [float(row[list(reply.columns).index("Weight")].split()[0]) for row in reply.rows[:5]]
     assert weights == sorted(weights)
     assert "Source: " in (await advised.say("/source 1 Capacity")).text
-    assert "looked for again" in (await advised.say("/wrong 1 Capacity")).text
+    assert "looked for again: the source still says 1.7 L (" in (await advised.say("/wrong 1 Capacity")).text
     listing = (await advised.say("/links 1")).listings[0]
     assert listing.evidence is not None
     assert listing.price is not None
@@ -310,32 +330,53 @@ async def test_a_table_that_is_gone_is_said_and_the_conversation_starts_afresh(a
     assert "not there any more" in reply.text
 
 
-async def test_agreeing_presses_the_button_that_goes_on_and_nothing_where_there_is_none(tmp_path: Path) -> None:
-    said = {"text": "Gladly. What are you looking for?", "cells": [], "calculation": ""}
-    turn = {
-        "intent": "agree",
-        "product_type": "",
-        "region": "",
-        "wishes": [],
-        "columns": [],
-        "drop_columns": [],
-        "about_columns": [],
-        "products": [],
-        "like": 0,
-        "count": 0,
-        "path": "",
-        "ready": False,
-        "reply": [said],
-    }
+GLADLY = "Gladly. What are you looking for?"
+TURN = {
+    "intent": "agree",
+    "product_type": "",
+    "region": "",
+    "wishes": [],
+    "columns": [],
+    "drop_columns": [],
+    "about_columns": [],
+    "products": [],
+    "like": 0,
+    "count": 0,
+    "path": "",
+    "ready": False,
+    "language": "en",
+    "reply": [{"text": GLADLY, "cells": [], "calculation": ""}],
+}
+
+
+@asynccontextmanager
+async def with_turn(home: Path, turn: dict[str, Any]) -> AsyncIterator[Chat]:
+    """A conversation with a model that answers everything with this turn, on a web without pages."""
     async with small_web({}) as web, running_endpoint() as endpoint:
         endpoint.otherwise = answer(turn)
-        asked = replace(
-            web.settings(tmp_path), model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k"
-        )
+        asked = replace(web.settings(home), model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k")
         async with chatting(asked) as chat:
-            assert (await chat.say("yes")).text == said["text"]
-            await chat.say("/form product: zorbler")
-            assert "No product was found" in (await chat.say("yes")).text
+            yield chat
+
+
+async def test_agreeing_presses_the_button_that_goes_on_and_nothing_where_there_is_none(tmp_path: Path) -> None:
+    async with with_turn(tmp_path, TURN) as chat:
+        assert (await chat.say("yes")).text == GLADLY
+        await chat.say("/form product: zorbler")
+        assert "No product was found" in (await chat.say("yes")).text
+
+
+async def test_our_own_words_and_the_buttons_are_in_the_language_of_the_person(tmp_path: Path) -> None:
+    said = [{"text": "Verstanden.", "cells": [], "calculation": ""}]
+    wish = TURN | {"intent": "wish", "product_type": "Zorbler", "ready": True, "language": "de", "reply": said}
+    async with with_turn(tmp_path, wish) as chat:
+        reply = await chat.say("Ich suche einen Zorbler.")
+        assert "Gesucht: Zorbler." in reply.text
+        assert reply.buttons == chat.state.buttons == ("Anforderungen bestätigen", "Anforderungen ändern")
+        reply = await chat.say("Anforderungen bestätigen")
+        assert "Es wurde kein Produkt gefunden." in reply.text
+        assert reply.buttons == ("Noch einmal versuchen", "Anforderungen ändern")
+        assert "Es wurde kein Produkt gefunden." in (await chat.say(TRY_AGAIN)).text, "the English label works, too"
 
 
 async def test_an_unreachable_model_is_said_and_changes_nothing(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablewright.table.report_texts import REPORT_ENGLISH, REPORT_GERMAN
+from tablewright.table.shortlist_texts import SHORTLIST_ENGLISH, SHORTLIST_GERMAN
 
 ENGLISH = {
     "missing": "Missing: {what}",
@@ -169,7 +170,10 @@ GERMAN = {
     "quarter": "Quartal",
     "month": "Monat",
 }
-CATALOGUE = {"en": {**ENGLISH, **REPORT_ENGLISH}, "de": {**GERMAN, **REPORT_GERMAN}}
+CATALOGUE = {
+    "en": {**ENGLISH, **REPORT_ENGLISH, **SHORTLIST_ENGLISH},
+    "de": {**GERMAN, **REPORT_GERMAN, **SHORTLIST_GERMAN},
+}
 NAMES = {"english": "en", "german": "de", "deutsch": "de"}
 """Languages as a plan names them."""
 MARKS = {"de": str.maketrans(",.", ".,")}

@@ -12,6 +12,7 @@ from msgspec import structs
 from tablewright.errors import BadFile
 from tablewright.table.corpus import Typed
 from tablewright.table.currencies import CODES
+from tablewright.table.messages import figure, message
 from tablewright.table.model import Noun
 from tablewright.table.text import show_float
 
@@ -47,7 +48,7 @@ class Rates(Noun, frozen=True):
         rate = self.convert(1.0, currency, wanted)
         return f"1 {currency} = {show_float(float(f'{rate:.3g}'))} {wanted}" if rate else ""
 
-    def in_currency_of(self, value: Typed, limits: Sequence[Typed]) -> Typed:
+    def in_currency_of(self, value: Typed, limits: Sequence[Typed], language: str = "") -> Typed:
         """An amount in the currency of what it is compared with: the stretch that it may lie in, and in words "9,800
         JPY, about 50 GBP". The value itself where nothing is to be converted, or nobody knows the rate."""
         wanted = next((each.currency for each in limits if each.currency), "")
@@ -57,13 +58,16 @@ class Rates(Noun, frozen=True):
         high = self.convert(value.number if value.high is None else value.high, value.currency, wanted)
         if low is None or high is None:
             return value
-        raw = f"{value.raw}, about {low:.4g} {wanted}"
+        raw = f"{value.raw}, {self.about(low, wanted, language)}"
         low, high = low * (1 - APPROXIMATE), high * (1 + APPROXIMATE)
         return structs.replace(value, raw=raw, number=low, high=high, currency=wanted)
 
-    def used(self, pairs: Iterable[str]) -> str:
+    def about(self, amount: float, currency: str, language: str = "") -> str:
+        return message("rates: about", language, amount=f"{figure(f'{amount:.4g}', language)} {currency}")
+
+    def used(self, pairs: Iterable[str], language: str = "") -> str:
         """What a reader should know: "Prices in other currencies are compared at rates of …"."""
-        return f"Prices in other currencies are compared at rates of {self.date}, so about: {', '.join(pairs)}."
+        return message("rates: used", language, date=self.date, rates=", ".join(pairs))
 
 
 BUNDLED = Rates(date=_DATE, per_euro=_PER_EURO)

@@ -264,6 +264,8 @@ class ShortlistState(Noun, frozen=True):
     """Where products can be bought, as it was asked last."""
     refinements: tuple[Refinement, ...] = ()
     messages: tuple[ChatMessage, ...] = ()
+    language: str = ""
+    """That the person speaks, as the model tells it: our own words are in it, too."""
     error: str = ""
     created_at: str = ""
     updated_at: str = ""

@@ -30,6 +30,10 @@ accessories and copies of each other. `numbers`: the results to open, the best f
 {WARNING}"""
 
 
+MANY = 100
+STRICT = " There are many results: choose only pages that surely name products which may meet every hard wish."
+
+
 class SearchesToPlan(Noun, frozen=True, gc=True):
     """`like` describes a product that those wanted resemble; `known` are products that are there already; `broader`:
     the searches that were `sent` found nothing."""
@@ -101,12 +105,13 @@ class PickResults:
 
     def prompt(self, asked: ResultsToPick) -> Prompt:
         lacking = "\n".join(asked.lacking)
+        strict = STRICT if len(asked.offers) > MANY else ""
         pages = f"Still without their maker's own page:\n{block(1, lacking, 'products')}\n\n" if lacking else ""
         return Prompt(
             instructions=RESULTS,
             text=(
                 f"What is wanted:\n{question_block(requirements_text(asked.requirements))}\n\n{pages}"
-                f"{listed(list(enumerate(asked.offers, start=1)))}\n\nChoose at most {asked.most}."
+                f"{listed(list(enumerate(asked.offers, start=1)))}\n\nChoose at most {asked.most}.{strict}"
             ),
             reply=PickedResults,
             max_tokens=100 + 8 * asked.most,

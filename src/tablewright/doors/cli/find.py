@@ -175,11 +175,8 @@ def account_lines(found: FoundRows) -> list[str]:
             "whether they are what you asked for."
         )
     if found.undecided:
-        first = found.undecided[0]
-        lines.append(
-            f"Of {output.many(len(found.undecided), 'row')} it is not known whether every condition is met; "
-            f"{first.name}: {first.reason}."
-        )
+        lines.append(f"Of {output.many(len(found.undecided), 'row')} it is not known whether every condition is met:")
+        lines += [f"  {each.name}: {each.reason}" for each in found.undecided[:SHOWN]]
     lines += found.assumed
     if found.aside:
         lines.append(f"Set aside, {len(found.aside):,}:")

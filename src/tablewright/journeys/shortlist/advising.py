@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -14,8 +16,17 @@ from tablewright.errors import SearchError, TablewrightError
 from tablewright.journeys.files import export_file
 from tablewright.journeys.shortlist.comparison import Comparison, asked_fields, own_pages, pending
 from tablewright.journeys.shortlist.links import listings
-from tablewright.journeys.shortlist.ranking import rank, shown_cell
-from tablewright.journeys.shortlist.talk import as_texts, compared_rows, lines, reply_of, unchecked_told, user_messages
+from tablewright.journeys.shortlist.ranking import rank, shown_cell, shown_value
+from tablewright.journeys.shortlist.talk import (
+    as_texts,
+    compared_rows,
+    lines,
+    reply_of,
+    say,
+    unchecked_told,
+    user_messages,
+)
+from tablewright.sources.fetch.domain import registrable_domain
 from tablewright.store.store import Store
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Cell, Field, Row, RowId, Step, Table
@@ -27,7 +38,9 @@ from tablewright.table.shortlist import (
     KEY,
     MAKER,
     PAGE,
+    PRICE,
     TOP,
+    TRY_AGAIN,
     Card,
     CellRef,
     ChatReply,
@@ -37,13 +50,12 @@ from tablewright.table.shortlist import (
     Said,
     ShortlistState,
 )
-from tablewright.table.text import cell_text, plural, shortened
+from tablewright.table.text import cell_text, shortened
 
 EMPTY = 0.8
 """The share of candidates without a value from which a column is called a problem."""
 SHOWN = 8
 """Columns of the table in a reply."""
-FEW_LEFT = f" Fewer than {TOP} are left: ask for more, or relax a requirement."
 COMPARED = 20
 """Rows of the comparison that advice is given from: the first ones, and some that were left out."""
 
@@ -75,8 +87,10 @@ class Advising:
         self, said: Sequence[Said] = (), *, heading: str = "", notes: Sequence[str] = ()
     ) -> tuple[ShortlistState, ChatReply]:
         table = await self._comparison.table()
-        ranking = rank(table, self._state.requirements, self._rates)
+        ranking = rank(table, self._state.requirements, self._rates, self._state.language)
         await self._comparison.judge(table, ranking)
+        if self._is_blank(table):
+            return self._state, self._nothing_read(table, said, notes)
         if not ranking.ranked:
             return self._state, self._none_left(table, ranking, said, notes)
         self._tell(Step(type="thinking", detail="Weighing the trade-offs."))
@@ -89,11 +103,11 @@ class Advising:
         texts = [
             *ranking.notes,
             *notes,
-            *problems(table),
-            unchecked_told(self._state.requirements),
-            unverified(advice.left_out),
+            *problems(table, self._state),
+            unchecked_told(self._state),
+            unverified(advice.left_out, self._state),
             problem,
-            f"{waiting} {plural('cell', waiting)} were not looked for yet." if waiting else "",
+            self._say("pending", count=waiting) if waiting else "",
         ]
         reply = ChatReply(
             said=(
@@ -105,7 +119,7 @@ class Advising:
                 *lines(*texts),
             ),
             cards=tuple(
-                card_of(place, each, rows[each.row_id], by_row.get(each.row_id))
+                self._card(place, each, table, rows[each.row_id], by_row.get(each.row_id))
                 for place, each in enumerate(top, start=1)
             ),
             columns=tuple(field.name for field in columns),
@@ -128,37 +142,85 @@ class Advising:
             room=model.text_room,
         )
         outcome = await decide(GiveAdvice(), asked, model, self._tell)
-        problem = f"There is no advice in words: {outcome.degraded}" if outcome.degraded else ""
+        problem = self._say("no advice", why=outcome.degraded) if outcome.degraded else ""
         return outcome.decided, problem
 
     def _counted(self, table: Table, ranking: Ranking) -> str:
-        left_out = f"; {len(ranking.excluded)} do not meet the requirements" if ranking.excluded else ""
-        count = len(table.rows)
-        first = f" The first {TOP}:" if len(ranking.ranked) > TOP else ""
-        few = FEW_LEFT if ranking.excluded and len(ranking.ranked) < TOP else ""
-        return f"{count} {plural('candidate', count)} compared{left_out}.{first}{few}"
+        left_out = self._say("do not meet", count=len(ranking.excluded)) if ranking.excluded else ""
+        told = [self._say("compared", count=len(table.rows), out=left_out)]
+        if len(ranking.ranked) > TOP:
+            told.append(self._say("the first", count=TOP))
+        if ranking.excluded and len(ranking.ranked) < TOP:
+            told.append(self._say("few left", count=TOP))
+        return " ".join(told)
+
+    def _is_blank(self, table: Table) -> bool:
+        """Whether everything was looked for, of every candidate, and nothing was found."""
+        fields = asked_fields(table)
+        cells = [row.cell(field.name) for row in table.rows for field in fields]
+        return bool(cells) and all(cell.value is None and not cell.needs_work for cell in cells)
+
+    def _nothing_read(self, table: Table, said: Sequence[Said], notes: Sequence[str]) -> ChatReply:
+        """That is a problem of the data, not of the products."""
+        errors = Counter(filter(None, (row.cell(f.name).error for row in table.rows for f in asked_fields(table))))
+        why = f" ({errors.most_common(1)[0][0].rstrip('.')})" if errors else ""
+        told = self._say("nothing read", count=len(table.rows), why=why)
+        return reply_of(said, *notes, told, buttons=(TRY_AGAIN, EDIT))
 
     def _none_left(self, table: Table, ranking: Ranking, said: Sequence[Said], notes: Sequence[str]) -> ChatReply:
         if not table.rows:
-            return reply_of(said, *notes, "Nothing was found. Which requirement may change?", buttons=(EDIT,))
+            return reply_of(said, *notes, self._say("nothing found"), buttons=(EDIT,))
         reasons = [
             Said(text=f"{each.name}: {each.reason}.", cells=(CellRef(row_id=each.row_id, field=each.field or KEY),))
             for each in ranking.excluded[:TOP]
         ]
-        intro = lines(f"None of {len(table.rows)} candidates meets the requirements. The nearest:")
-        return reply_of((*said, *intro, *reasons), *notes, "Which requirement may be relaxed?", buttons=(EDIT,))
+        intro = lines(self._say("none meets", count=len(table.rows)))
+        return reply_of((*said, *intro, *reasons), *notes, self._say("relax"), buttons=(EDIT,))
+
+    def _card(self, place: int, each: Ranked, table: Table, row: Row, advised: AdvisedCard | None) -> Card:
+        """What cannot be decided, and what only an unsure source says of what is wanted, is said by code."""
+        said = advised.said if advised is not None else tuple(reasons(each))
+        unknown = self._say("not known whether", wishes="; ".join(each.unknown)) if each.unknown else ""
+        wanted = dict.fromkeys((*(part.field for part in each.parts), PRICE))
+        unsure = [self._unsure(row, field) for name in wanted if (field := table.field(name))]
+        less_sure = self._say("less sure", values="; ".join(filter(None, unsure))) if any(unsure) else ""
+        return Card(
+            place=place,
+            row_id=each.row_id,
+            name=each.name,
+            score=each.score,
+            parts=each.parts,
+            said=(*said, *lines(unknown, less_sure)),
+            official_url=cell_text(row.cell(PAGE)) or cell_text(row.cell(FOUND_AT)),
+            best_for=advised.best_for if advised is not None else "",
+        )
+
+    def _unsure(self, row: Row, field: Field) -> str:
+        """A value that a single site states which is not the maker's, and of which we are not sure; else ""."""
+        cell = row.cell(field.name)
+        sites = {each.domain for each in cell.evidence}
+        if cell.value is None or not field.is_asked or cell.confidence_label == "high" or len(sites) != 1:
+            return ""
+        (site,) = sites
+        if not site or site == registrable_domain(cell_text(row.cell(PAGE))):
+            return ""
+        value = f"{field.name} {shown_cell(row, field)}"
+        return self._say("only says", value=value, source=site)
+
+    def _say(self, key: str, **values: Any) -> str:
+        return say(self._state, key, **values)
 
     # ── what is done with the comparison ─────────────────────────────────────────────────────────────────────────────
 
     async def show(self, turn: TurnTaken) -> ChatReply:
         table = await self._comparison.table()
-        ranking = rank(table, self._state.requirements, self._rates)
+        ranking = rank(table, self._state.requirements, self._rates, self._state.language)
         best = [each.row_id for each in ranking.ranked] + [each.row_id for each in ranking.excluded]
         order = turn.products or best
         rows = {row.id: row for row in table.rows}
         columns = list(table.shown_fields)
         shown = tuple(as_texts(rows[row_id], columns) for row_id in order if row_id in rows)
-        counted = f"{len(shown)} of {len(table.rows)} candidates:"
+        counted = self._say("of candidates", count=len(shown), all=len(table.rows))
         return ChatReply(said=(*turn.said, *lines(counted)), columns=tuple(field.name for field in columns), rows=shown)
 
     async def links(self, turn: TurnTaken) -> ChatReply:
@@ -178,14 +240,15 @@ class Advising:
                     self._tell,
                 )
             except SearchError as error:
-                said.append(Said(text=f"{name}: the search failed, so nobody was asked: {error.what}", cells=cells))
+                said.append(Said(text=self._say("nobody asked", product=name, why=error.what), cells=cells))
                 continue
             found += [msgspec.structs.replace(offer, product=name) for offer in offers]
             page = cell_text(row.cell(PAGE))
-            none = f"No shop was found that offers {name}.{f' Its official page: {page}' if page else ''}"
-            said.append(Said(text=f"{name}, asked just now:" if offers else none, cells=cells))
+            official = self._say("official page", page=page) if page else ""
+            none = f"{self._say('no shop', product=name)} {official}".strip()
+            said.append(Said(text=self._say("asked just now", product=name) if offers else none, cells=cells))
         if not rows:
-            said += lines("Which product is meant?")
+            said += lines(self._say("which product"))
         return ChatReply(said=(*turn.said, *said), listings=tuple(found))
 
     async def export(self, turn: TurnTaken) -> ChatReply:
@@ -196,19 +259,19 @@ class Advising:
         try:
             written = await export_file(self._store, self._comparison.table_id, path, evidence=path.suffix != ".csv")
         except (TablewrightError, OSError) as error:
-            return reply_of((), f"Nothing was written: {error} Which other file shall it be?")
+            return reply_of((), self._say("not written", why=error))
         where = path if self._folder is None else path.name
-        return ChatReply(said=lines(f"All {written.rows} candidates with all columns are in {where}."), file=str(path))
+        return ChatReply(said=lines(self._say("written", count=written.rows, file=where)), file=str(path))
 
     async def source(self, turn: TurnTaken) -> ChatReply:
         """Where values come from: the passages themselves."""
         table = await self._comparison.table()
         said = [
-            Said(text=sourced(row, field), cells=(CellRef(row_id=row.id, field=field.name),))
+            Said(text=self._sourced(row, field), cells=(CellRef(row_id=row.id, field=field.name),))
             for row in rows_of(table, turn.products or self._state.shown[:1])
             for field in fields_of(table, turn.about_columns)
         ]
-        return reply_of(said or lines("Which value of which product is meant?"))
+        return reply_of(said or lines(self._say("which value")))
 
     async def look_up(self, turn: TurnTaken, columns: Sequence[str]) -> ChatReply:
         """What is not known yet of these columns, of the products that were asked about alone."""
@@ -224,7 +287,7 @@ class Advising:
         rows, fields = rows_of(table, turn.products), fields_of(table, turn.about_columns)
         doubted = [(row, field) for row in rows for field in fields if field.is_asked]
         if not doubted:
-            return reply_of(turn.said, "Which value of which product is wrong? For example: the capacity of the first.")
+            return reply_of(turn.said, self._say("which is wrong"))
         for row, field in doubted:
             await self._comparison.flag(row.id, field.name, why)
         await self._comparison.fill(
@@ -233,50 +296,56 @@ class Advising:
         after = {row.id: row for row in (await self._comparison.table()).rows}
         said = [
             Said(
-                text=looked_again(row, field, after[row.id].cell(field.name)),
+                text=self._looked_again(row, field, after[row.id].cell(field.name)),
                 cells=(CellRef(row_id=row.id, field=field.name), CellRef(row_id=row.id, field=KEY)),
             )
             for row, field in doubted
         ]
         return reply_of(said)
 
-
-def card_of(place: int, each: Ranked, row: Row, advised: AdvisedCard | None) -> Card:
-    """What cannot be decided is said by code, whatever else is said."""
-    said = (
-        advised.said
-        if advised is not None
-        else tuple(
-            Said(text=part.why, cells=(CellRef(row_id=row.id, field=part.field),)) for part in each.parts if part.why
+    def _sourced(self, row: Row, field: Field) -> str:
+        cell = row.cell(field.name)
+        name = self._say("value of", column=field.name, product=cell_text(row.cell(KEY)))
+        if cell.value is None:
+            return self._say("unknown value", name=name, why=cell.error or "").strip()
+        quotes = [f"{each.domain or each.origin}: “{shortened(each.quote, 200)}”" for each in cell.evidence[:3]]
+        told = self._say(
+            "source", name=name, value=shown_cell(row, field), quotes="; ".join(quotes) or self._say("no source")
         )
-    )
-    unknown = lines(f"Not known whether it meets: {'; '.join(each.unknown)}.") if each.unknown else ()
-    return Card(
-        place=place,
-        row_id=each.row_id,
-        name=each.name,
-        score=each.score,
-        parts=each.parts,
-        said=(*said, *unknown),
-        official_url=cell_text(row.cell(PAGE)) or cell_text(row.cell(FOUND_AT)),
-        best_for=advised.best_for if advised is not None else "",
-    )
+        rivals = "; ".join(shown_value(each.value, field) for each in cell.conflict)
+        return f"{told} {self._say('other source', values=rivals)}" if rivals else told
+
+    def _looked_again(self, row: Row, field: Field, again: Cell) -> str:
+        name = self._say("value of", column=field.name, product=cell_text(row.cell(KEY)))
+        before, now = shown_cell(row, field), shown_value(again.value, field)
+        if not now:
+            return self._say("gone", name=name)
+        if now == before:
+            quote = f" ({again.evidence[0].domain}: “{again.evidence[0].quote}”)" if again.evidence else ""
+            return self._say("still", name=name, value=now, quote=quote)
+        return self._say("now", name=name, value=now)
 
 
-def unverified(count: int) -> str:
-    was = "was" if count == 1 else "were"
-    return f"{count} {plural('statement', count)} could not be verified and {was} left out." if count else ""
+def reasons(product: Ranked) -> Iterator[Said]:
+    """What its score is made of, where nobody advises in words."""
+    for part in product.parts:
+        if part.why:
+            yield Said(text=part.why, cells=(CellRef(row_id=product.row_id, field=part.field),))
 
 
-def problems(table: Table) -> list[str]:
+def unverified(count: int, state: ShortlistState) -> str:
+    return say(state, "unverified", count=count) if count else ""
+
+
+def problems(table: Table, state: ShortlistState) -> list[str]:
     """Columns that hardly any candidate has: the column is the problem, not the products."""
-    found = []
+    found, all_ = [], len(table.rows)
     for field in asked_fields(table):
-        empty = sum(row.cell(field.name).value is None for row in table.rows)
-        if table.rows and empty == len(table.rows):
-            found.append(f"{field.name} was found for none of the candidates.")
-        elif empty >= EMPTY * len(table.rows):
-            found.append(f"{field.name} was found for only {len(table.rows) - empty} of {len(table.rows)} candidates.")
+        known = sum(row.cell(field.name).value is not None for row in table.rows)
+        if table.rows and not known:
+            found.append(say(state, "found for none", column=field.name))
+        elif all_ - known >= EMPTY * all_:
+            found.append(say(state, "found for few", column=field.name, count=known, all=all_))
     return found
 
 
@@ -287,24 +356,3 @@ def rows_of(table: Table, row_ids: Sequence[RowId]) -> list[Row]:
 
 def fields_of(table: Table, names: Sequence[str]) -> list[Field]:
     return [field for name in names if (field := table.field(name))]
-
-
-def sourced(row: Row, field: Field) -> str:
-    cell = row.cell(field.name)
-    name = f"{field.name} of {cell_text(row.cell(KEY))}"
-    if cell.value is None:
-        return f"{name} is not known. {cell.error or ''}".strip()
-    quotes = "; ".join(f"{each.domain or each.origin}: “{shortened(each.quote, 200)}”" for each in cell.evidence[:3])
-    rivals = "; ".join(cell_text(Cell(value=each.value)) for each in cell.conflict)
-    against = f" Another source says {rivals}." if rivals else ""
-    return f"{name} is {shown_cell(row, field)}. Source: {quotes or 'none'}.{against}"
-
-
-def looked_again(row: Row, field: Field, again: Cell) -> str:
-    name, before = cell_text(row.cell(KEY)), cell_text(row.cell(field.name))
-    if again.value is None:
-        return f"{field.name} of {name} was looked for again and not found; it is empty now."
-    if cell_text(again) == before:
-        quote = f" ({again.evidence[0].domain}: “{again.evidence[0].quote}”)" if again.evidence else ""
-        return f"{field.name} of {name} was looked for again: the source still says {before}{quote}."
-    return f"{field.name} of {name} was looked for again and is now {cell_text(again)}."

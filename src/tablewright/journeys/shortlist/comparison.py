@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from msgspec import structs
 
 from tablewright.engine.changes import Changes
+from tablewright.engine.estimate import Estimate
 from tablewright.engine.fill import Fill, Terms
 from tablewright.engine.policy import RetryPolicy
 from tablewright.store.operations import CellAt
@@ -139,15 +140,9 @@ class Comparison:
         await Changes(self._store, self._actor).apply_unseen(filled.proposal_id)
         return [filled.problem] if filled.problem else []
 
-    async def estimate(self, fields: Sequence[Field]) -> str:
-        """What filling these columns is likely to take, in words."""
-        likely = await self._fill(await self.table(), fields).estimate()
-        parts = [f"at most {likely.searches} searches and {likely.pages} pages"]
-        if likely.calls.likely:
-            parts.append(f"about {likely.calls.likely:.0f} model calls")
-        if likely.cost_usd is not None and likely.cost_usd.likely:
-            parts.append(f"${likely.cost_usd.likely:.2f}")
-        return f"Filling {likely.cells} cells takes {', '.join(parts)}; what was read already is not asked for again."
+    async def estimate(self, fields: Sequence[Field]) -> Estimate:
+        """What filling these columns is likely to take."""
+        return await self._fill(await self.table(), fields).estimate()
 
     def _fill(self, table: Table, fields: Sequence[Field], only: Collection[CellAt] | None = None) -> Fill:
         return Fill(

@@ -84,7 +84,7 @@ class TurnContext:
 
     def ranking(self, table: Table, state: ShortlistState) -> Ranking:
         """What is there, by what is wanted now."""
-        return rank(table, state.requirements, self._rates)
+        return rank(table, state.requirements, self._rates, state.language)
 
     async def present(
         self, state: ShortlistState, said: Sequence[Said] = (), *, heading: str = "", notes: Sequence[str] = ()

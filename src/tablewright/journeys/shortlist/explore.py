@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from tablewright.decisions.choose_pages import Offer
 from tablewright.decisions.decision import Tell, decide
@@ -17,6 +18,7 @@ from tablewright.errors import SearchError
 from tablewright.sources.source import Hit, Query
 from tablewright.strategies.subject import web_of
 from tablewright.strategies.tools import Tools
+from tablewright.table.messages import message
 from tablewright.table.model import Noun, Step
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.rowkey import row_key
@@ -51,10 +53,11 @@ async def explore(
     tried: Sequence[str] = (),
     like: str = "",
     most: int = 0,
+    language: str = "",
     tell: Tell,
 ) -> Explored:
     """New ones only: what is `known` is left out. Where nothing is found it is looked for once more, more broadly."""
-    search = _Search(requirements, tools, limits, known, tried, tell)
+    search = _Search(requirements, tools, limits, known, tried, language, tell)
     await search.plan(like=like, broader=False)
     if not search.products:
         await search.plan(like=like, broader=True)
@@ -73,6 +76,7 @@ class _Search:
         limits: Limits,
         known: Sequence[str],
         tried: Sequence[str],
+        language: str,
         tell: Tell,
     ) -> None:
         self.products: list[Product] = []
@@ -81,6 +85,7 @@ class _Search:
         self._limits = limits
         self._known = {row_key(name): name for name in known}
         self._tried = tried
+        self._language = language
         self._tell = tell
         self._web = web_of(tools)
         self._sent: list[str] = []
@@ -115,7 +120,10 @@ class _Search:
 
     def _note(self, degraded: str) -> None:
         if degraded:
-            self._degraded[f"Without the model, pages stand for products: {degraded}"] = None
+            self._degraded[self._said("pages for products", why=degraded)] = None
+
+    def _said(self, key: str, **values: Any) -> str:
+        return message(f"shortlist: {key}", self._language, **values)
 
     @property
     def _is_enough(self) -> bool:
@@ -133,7 +141,7 @@ class _Search:
                 except SearchError as error:
                     return error.what
                 except TimeoutError:
-                    return f"the search took longer than {self._limits.search_seconds:.0f} s"
+                    return self._said("too slow", seconds=round(self._limits.search_seconds))
                 count = len(found.hits)
                 detail = f"Searched “{query}”: {count} {plural('result', count)}."
                 self._tell(Step(type="search", detail=detail, data={"query": query, "results": count}))
@@ -199,10 +207,9 @@ class _Search:
         failed = self._failed[0] if self._failed and not self._hits else ""
         if self._failed and not failed:
             count = len(self._failed)
-            notes.append(f"{count} of {len(self._sent)} searches failed: {self._failed[0]}")
+            notes.append(self._said("searches failed", count=count, all=len(self._sent), why=self._failed[0]))
         if 0 < len(products) < min(FEW, most):
-            was = "was" if len(products) == 1 else "were"
-            notes.append(f"Only {len(products)} {was} found: there may be few of them.")
+            notes.append(self._said("only found", count=len(products)))
         return Explored(
             products=tuple(products),
             queries=tuple(self._sent),

@@ -10,6 +10,7 @@ from msgspec import structs
 from tablewright.corpus.judge import MATCH, NO_MATCH, Verdict, either, judge, unstated
 from tablewright.corpus.vocabulary import holds
 from tablewright.table.corpus import Comparator, Condition, Typed
+from tablewright.table.messages import figure, message
 from tablewright.table.model import Cell, Field, Money, Row, Table, Value, column_key
 from tablewright.table.rates import Rates
 from tablewright.table.shortlist import (
@@ -35,8 +36,8 @@ COMPARATORS: dict[str, Comparator] = {
 }  # fmt: skip
 
 
-def rank(table: Table, requirements: Requirements, rates: Rates) -> Ranking:
-    judged = Judging(table, requirements, rates)
+def rank(table: Table, requirements: Requirements, rates: Rates, language: str = "") -> Ranking:
+    judged = Judging(table, requirements, rates, language)
     ranked: list[tuple[float, Ranked]] = []
     excluded: list[Excluded] = []
     for row in table.rows:
@@ -45,22 +46,24 @@ def rank(table: Table, requirements: Requirements, rates: Rates) -> Ranking:
         else:
             ranked.append((judged.price(row), judged.ranked(row)))
     least = min((each.score for _, each in ranked if not each.unknown), default=1.0)
-    ranked = [(price, behind(each, least)) for price, each in ranked]
+    ranked = [(price, behind(each, least, language)) for price, each in ranked]
     ranked.sort(key=lambda each: (-each[1].score, len(each[1].unknown), each[0], each[1].row_id))
     excluded.sort(key=lambda each: (not each.near, each.missed, each.row_id))
     return Ranking(ranked=tuple(each for _, each in ranked), excluded=tuple(excluded), notes=judged.notes)
 
 
-def behind(product: Ranked, least: float) -> Ranked:
+def behind(product: Ranked, least: float, language: str) -> Ranked:
     """What is not known to meet every hard wish comes after all that is; its score says so."""
     if not product.unknown or least >= 1.0:
         return product
-    part = Part(field=KEY, weight=0.0, score=least, why=f"not known to meet every must: {least:.2f} of the rest counts")
+    why = said("behind", language, share=figure(f"{least:.2f}", language))
+    part = Part(field=KEY, weight=0.0, score=least, why=why)
     return structs.replace(product, score=round(product.score * least, 4), parts=(*product.parts, part))
 
 
 class Judging:
-    def __init__(self, table: Table, requirements: Requirements, rates: Rates) -> None:
+    def __init__(self, table: Table, requirements: Requirements, rates: Rates, language: str) -> None:
+        self._language = language
         self._converted: dict[str, None] = {}
         self._table = table
         self._rates = rates
@@ -73,21 +76,23 @@ class Judging:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (self._rates.used(self._converted),) if self._converted else ()
+        return (self._rates.used(self._converted, self._language),) if self._converted else ()
 
     def exclusion(self, row: Row) -> Excluded | None:
         """Why it is out: hard wishes that surely fail; that it is used or discontinued, unless that is asked for."""
         name = cell_text(row.cell(KEY))
         state = cell_text(row.cell(OFFERED_AS))
         if state and state not in self._states:
-            return Excluded(row_id=row.id, name=name, reason=f"it is {state}", field=OFFERED_AS)
+            return Excluded(
+                row_id=row.id, name=name, reason=said("it is", self._language, state=state), field=OFFERED_AS
+            )
         failed = [wish for wish in self._filters if self.verdict(row, wish).truth == "no match"]
         if not failed:
             return None
         first = failed[0]
-        said = "; ".join(f"{each.column} is {self.shown(row, each)}, wanted {wanted(each)}" for each in failed)
+        reason = "; ".join(self._said("is", each, value=self.shown(row, each), wanted=wanted(each)) for each in failed)
         near = len(failed) == 1 and self._is_near(row, first)
-        return Excluded(row_id=row.id, name=name, reason=said, field=first.column, near=near, missed=len(failed))
+        return Excluded(row_id=row.id, name=name, reason=reason, field=first.column, near=near, missed=len(failed))
 
     def ranked(self, row: Row) -> Ranked:
         parts: list[Part] = []
@@ -108,28 +113,33 @@ class Judging:
             value = self._number(row, wish.column)
             ends = self._ends[wish]
             if value is None or ends is None:
-                return SOFT_UNKNOWN, f"{wish.column} is not known"
+                return SOFT_UNKNOWN, self._said("is not known", wish)
             low, high = ends
             best = high if wish.operator == "highest" else low
             share = 1.0 if low == high else 1 - abs(best - value) / (high - low)
-            return round(share, 4), f"{wish.column} {shown}"
+            return round(share, 4), self._said("met", wish, value=shown)
         verdict = self.verdict(row, wish)
         if verdict.truth == "not stated":
             return UNKNOWN if wish.hard else SOFT_UNKNOWN, verdict.reason
         met = verdict.truth == "match"
-        return float(met), f"{wish.column} {shown}" if met else f"{wish.column} {shown}, wanted {wanted(wish)}"
+        if met:
+            return 1.0, self._said("met", wish, value=shown)
+        return 0.0, self._said("missed", wish, value=shown, wanted=wanted(wish))
+
+    def _said(self, key: str, wish: Wish, **values: str) -> str:
+        return said(key, self._language, column=wish.column, **values)
 
     # ── one wish, one cell ───────────────────────────────────────────────────────────────────────────────────────────
 
     def verdict(self, row: Row, wish: Wish) -> Verdict:
         cell, field = row.cell(wish.column), self._table.field(wish.column)
         if cell.value is None or field is None:
-            looked = "was not looked for yet" if cell.needs_work else "is not known"
-            return unstated(f"{wish.column} {looked}") if wish.operator != "known" else NO_MATCH
+            reason = self._said("not looked for" if cell.needs_work else "is not known", wish)
+            return unstated(reason) if wish.operator != "known" else NO_MATCH
         if wish.operator == "known":
             return MATCH
         if wish.operator in ("contains", "not contains"):
-            return worded(cell_text(cell), wish)
+            return worded(cell_text(cell), wish, self._language)
         value = typed_cell(cell, field)
         values = tuple(typed(each, "date" if field.type == "date" else "") for each in wish.values)
         if field.type == "number" and field.unit:
@@ -142,11 +152,11 @@ class Judging:
             return either(judge(Typed(raw=item), asked) for item in cell.value)
         verdict = judge(value, asked)
         if verdict.truth == "not stated" and value.raw != typed_cell(cell, field).raw:
-            return unstated(f"{wish.column} is {value.raw}, and rates change")
+            return unstated(self._said("rates change", wish, value=value.raw))
         return verdict
 
     def _in_currency(self, value: Typed, wanted: Sequence[Typed]) -> Typed:
-        converted = self._rates.in_currency_of(value, wanted)
+        converted = self._rates.in_currency_of(value, wanted, self._language)
         if converted is not value:
             self._converted[self._rates.told(value.currency, converted.currency)] = None
         return converted
@@ -159,8 +169,8 @@ class Judging:
         value = row.cell(wish.column).value
         if isinstance(value, Money) and currency and value.currency != currency:
             there = self._rates.convert(value.amount, value.currency, currency)
-            text += f", about {there:.4g} {currency}" if there is not None else ""
-        return text or "not known"
+            text += f", {self._rates.about(there, currency, self._language)}" if there is not None else ""
+        return text or said("not known", self._language)
 
     def price(self, row: Row) -> float:
         """In euros, for the order of equals; what is not known comes last."""
@@ -223,12 +233,19 @@ def typed_cell(cell: Cell, field: Field) -> Typed:
     return typed(cell_text(cell), "date" if field.type == "date" else "")
 
 
-def worded(text: str, wish: Wish) -> Verdict:
+def worded(text: str, wish: Wish, language: str = "") -> Verdict:
     """Words of a text: that they stand there is sure; that they do not may be a matter of wording."""
     found = any(holds(text, value) for value in wish.values)
     if wish.operator == "not contains":
         return NO_MATCH if found else MATCH
-    return MATCH if found else unstated(f"“{shortened(text, 60)}” does not say {' or '.join(wish.values)}")
+    if found:
+        return MATCH
+    either_of = message("or", language).join(wish.values)
+    return unstated(said("does not say", language, text=shortened(text, 60), wanted=either_of))
+
+
+def said(key: str, language: str, **values: str) -> str:
+    return message(f"shortlist: {key}", language, **values)
 
 
 def wanted(wish: Wish) -> str:

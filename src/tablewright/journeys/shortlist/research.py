@@ -12,7 +12,7 @@ from tablewright.decisions.shortlist.turn import TurnTaken
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import Explored, explore
 from tablewright.journeys.shortlist.ranking import shown_cell
-from tablewright.journeys.shortlist.talk import lines, refined, reply_of
+from tablewright.journeys.shortlist.talk import lines, refined, reply_of, say
 from tablewright.journeys.shortlist.understood import missing
 from tablewright.table.model import Step, column_key
 from tablewright.table.shortlist import (
@@ -26,7 +26,7 @@ from tablewright.table.shortlist import (
     Said,
     ShortlistState,
 )
-from tablewright.table.text import cell_text, plural
+from tablewright.table.text import cell_text
 
 
 class Research:
@@ -49,6 +49,7 @@ class Research:
             tried=state.tried,
             like=like,
             most=count,
+            language=state.language,
             tell=self._context.tell,
         )
         if found.failed or not (found.products or known):
@@ -58,17 +59,15 @@ class Research:
         if not state.has_presented:
             return await self._propose(state, found, len(known) + new)
         notes = (*found.notes, *await comparison.fill())
-        heading = f"{new} more found." if new else "No further product was found; what is there was ranked again."
+        heading = say(state, "more found", count=new) if new else say(state, "no further")
         return await self._context.present(state, heading=heading, notes=notes)
 
     def _nothing(self, state: ShortlistState, found: Explored) -> Taken:
-        told = f"The search failed: {found.failed}" if found.failed else "No product was found."
-        kept = "Your requirements are kept." if not state.has_presented else "The comparison is kept."
+        told = say(state, "search failed", why=found.failed) if found.failed else say(state, "none found")
+        kept = say(state, "comparison kept" if state.has_presented else "requirements kept")
         phase: Phase = "advise" if state.has_presented else "intake"
         state = structs.replace(state, phase=phase, waiting="")
-        return state, reply_of(
-            (), *found.notes, told, f"{kept} Try again, or change what is wanted.", buttons=(TRY_AGAIN, EDIT)
-        )
+        return state, reply_of((), *found.notes, told, kept, buttons=(TRY_AGAIN, EDIT))
 
     async def _propose(self, state: ShortlistState, found: Explored, count: int) -> Taken:
         model = self._context.tools.model
@@ -84,15 +83,21 @@ class Research:
         self._context.tell(Step(type="thinking", detail="Choosing what to compare them by."))
         outcome = await decide(ProposeColumns(), asked, model, self._context.tell)
         state = structs.replace(state, proposed=outcome.decided, columns=(), waiting="fields")
-        told = [f"{count} {plural('candidate', count)} found.", *found.notes]
+        told = [say(state, "found", count=count), *found.notes]
         if outcome.degraded:
-            told.append(f"The columns are those of your wishes alone: {outcome.degraded}")
+            told.append(say(state, "columns of wishes", why=outcome.degraded))
         return await self.proposed(state, lines(*told))
 
     async def proposed(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
         names = ", ".join(field.name for field in state.proposed)
         likely = await (await self._context.comparison(state)).estimate(state.proposed)
-        return state, reply_of(said, f"I would compare: {names}.", likely, buttons=(ENRICH, MODIFY))
+        parts = [say(state, "searches and pages", searches=likely.searches, pages=likely.pages)]
+        if likely.calls.likely:
+            parts.append(say(state, "model calls", calls=round(likely.calls.likely)))
+        if likely.cost_usd is not None and likely.cost_usd.likely:
+            parts.append(f"${likely.cost_usd.likely:.2f}")
+        effort = say(state, "filling", cells=likely.cells, parts=", ".join(parts))
+        return state, reply_of(said, say(state, "would compare", columns=names), effort, buttons=(ENRICH, MODIFY))
 
     async def columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         drop = {column_key(name) for name in turn.drop_columns}
@@ -104,7 +109,7 @@ class Research:
         hidden = await comparison.hide(turn.drop_columns) if drop else []
         said = [*turn.said]
         if hidden:
-            said += lines(f"No longer shown: {', '.join(hidden)}. What was found stays in the table.")
+            said += lines(say(state, "no longer shown", columns=", ".join(hidden)))
         shown = (await comparison.table()).fields
         wanted = [field for name in turn.about_columns for field in shown if column_key(field.name) == column_key(name)]
         if not turn.columns and not wanted:
@@ -115,9 +120,8 @@ class Research:
         if turn.products:
             return state, await self._context.advising(state, comparison).look_up(turn, names)
         notes = await comparison.fill(fields=names)
-        return await self._context.present(
-            state, said, heading=f"Now part of the comparison: {', '.join(names)}.", notes=notes
-        )
+        heading = say(state, "now compared", columns=", ".join(names))
+        return await self._context.present(state, said, heading=heading, notes=notes)
 
     async def more(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         comparison = await self._context.comparison(state)

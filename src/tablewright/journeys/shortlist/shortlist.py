@@ -18,11 +18,21 @@ from tablewright.journeys.shortlist.advising import unverified
 from tablewright.journeys.shortlist.context import Taken, TurnContext
 from tablewright.journeys.shortlist.explore import PAGES, ROUNDS
 from tablewright.journeys.shortlist.research import Research
-from tablewright.journeys.shortlist.talk import fresh, is_same, lines, refined, reply_of, wishes_told, with_message
+from tablewright.journeys.shortlist.talk import (
+    button,
+    fresh,
+    is_same,
+    lines,
+    pressed,
+    refined,
+    reply_of,
+    say,
+    wishes_told,
+    with_message,
+)
 from tablewright.journeys.shortlist.understood import missing, understood
 from tablewright.table.model import column_key
 from tablewright.table.shortlist import (
-    BUTTONS,
     CONFIRM,
     EDIT,
     ENRICH,
@@ -36,9 +46,6 @@ from tablewright.table.shortlist import (
 )
 from tablewright.table.untrusted import clean
 
-EDITING = "What should be different? Say it, or use /drop N, /hard N, /soft N, /must …, /nice …, /avoid …"
-MODIFYING = "Which columns should be added or hidden? Say it, or use /add COLUMN and /hide COLUMN."
-
 
 class Shortlist:
     def __init__(self, context: TurnContext) -> None:
@@ -50,44 +57,48 @@ class Shortlist:
         state = await self._context.store.shortlists.get(state_id)
         said = clean(message).strip()
         state, reply = await self._routed(with_message(state, "user", said), said)
+        reply = structs.replace(reply, buttons=tuple(button(label, state.language) for label in reply.buttons))
         state = structs.replace(with_message(state, "advisor", reply.whole), buttons=reply.buttons)
         return await self._context.store.shortlists.save(state), reply
 
     async def _routed(self, state: ShortlistState, said: str) -> Taken:
         if not state.error and state.table_id and not await self._context.has_table(state):
-            gone = f"The table {state.table_id} is not there any more, so we start afresh."
+            gone = say(state, "table gone", table=state.table_id)
             state = structs.replace(state, error=gone, table_id="")
         if state.error:
-            kept = f" The table {state.table_id} is kept." if state.table_id else ""
-            return fresh(state), reply_of((), f"{state.error}{kept} What are you looking for?", buttons=(FRESH,))
+            kept = say(state, "table kept", table=state.table_id) if state.table_id else ""
+            told = " ".join(filter(None, (state.error, kept, say(state, "what"))))
+            return fresh(state), reply_of((), told, buttons=(FRESH,))
         if state.phase == "end":
             state = fresh(state)
-        if said in BUTTONS:
-            return await self._pressed(state, said)
+        if label := pressed(said):
+            return await self._pressed(state, label)
         table = await self._context.table(state)
         ranking = self._context.ranking(table, state)
         try:
             turn, note = await understood(state, said, table, ranking, self._context.tools.model, self._context.tell)
         except UsageError as error:
             return await self._where_we_are(state, lines(str(error)))
-        turn = structs.replace(turn, said=(*turn.said, *lines(note, unverified(turn.left_out))))
+        state = structs.replace(state, language=turn.language or state.language)
+        turn = structs.replace(turn, said=(*turn.said, *lines(note, unverified(turn.left_out, state))))
         return await self._carried_out(state, turn, said)
 
     async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         is_changed = not is_same(turn.requirements, state.requirements)
         match turn.intent:
             case "agree" if state.buttons:
-                return await self._pressed(state, state.buttons[0])  # the first is what goes on
+                return await self._pressed(state, pressed(state.buttons[0]))  # which goes on
             case "take back":
                 return await self._taken_back(state, turn.said)
             case "start over":
-                return fresh(state), reply_of(turn.said or lines("What are you looking for?"))
+                return fresh(state), reply_of(turn.said or lines(say(state, "what")))
             case "other product":
-                before = f" The table {state.table_id} is kept." if state.table_id else ""
-                note = lines(f"We start over with {turn.requirements.product_type}.{before}")
+                before = say(state, "table kept", table=state.table_id) if state.table_id else ""
+                anew = say(state, "start over", product=turn.requirements.product_type)
+                note = lines(f"{anew} {before}".strip())
                 return await self._wished(fresh(state), structs.replace(turn, said=(*turn.said, *note)))
             case "done":
-                kept = f"The comparison stays in the table {state.table_id}." if state.table_id else ""
+                kept = say(state, "comparison stays", table=state.table_id) if state.table_id else ""
                 return structs.replace(state, phase="end", waiting=""), reply_of(turn.said, kept)
             case "refuse":
                 return await self._where_we_are(state, turn.said)
@@ -121,25 +132,25 @@ class Shortlist:
                 state = refined(state, "a value was looked up again", message)
             case "remove" if turn.products:
                 await comparison.remove_products(turn.products)
-                return await self._where_we_are(state, (*turn.said, *lines("Taken out of the comparison.")))
+                return await self._where_we_are(state, (*turn.said, *lines(say(state, "taken out"))))
             case _:
                 return await self._where_we_are(state, turn.said)
-        return state, structs.replace(reply, buttons=state.buttons)
+        return state, structs.replace(reply, buttons=waiting(state))
 
     # ── buttons ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _pressed(self, state: ShortlistState, label: str) -> Taken:
         match label:
             case _ if label == FRESH:
-                return fresh(state), reply_of((), "What are you looking for?")
+                return fresh(state), reply_of((), say(state, "what"))
             case _ if label == EDIT and state.requirements.product_type:
-                return state, reply_of((), *wishes_told(state.requirements), EDITING, buttons=state.buttons)
+                return state, reply_of((), *wishes_told(state), say(state, "editing"), buttons=waiting(state))
             case _ if label == CONFIRM and state.waiting == "requirements":
                 return await self._confirmed(state)
             case _ if label == TRY_AGAIN and state.requirements.product_type:
                 return await self._research.search(state)
             case _ if label == MODIFY and state.waiting == "fields":
-                return await self._research.proposed(state, lines(MODIFYING))
+                return await self._research.proposed(state, lines(say(state, "modifying")))
             case _ if label == ENRICH and state.waiting == "fields":
                 comparison = await self._context.comparison(state)
                 await comparison.add_fields(state.proposed)
@@ -148,7 +159,7 @@ class Shortlist:
             case _ if label == GO_ON and state.has_presented:
                 notes = await (await self._context.comparison(state)).fill()
                 return await self._context.present(state, notes=notes)
-        return await self._where_we_are(state, lines("That belongs to another step."))
+        return await self._where_we_are(state, lines(say(state, "another step")))
 
     async def _where_we_are(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
         """The same step once more, with its buttons: nobody is left without a way on."""
@@ -157,8 +168,8 @@ class Shortlist:
         if state.waiting == "requirements":
             return await self._to_confirm(state, said)
         if state.phase == "intake" and not said:
-            return state, reply_of((), "What are you looking for?")
-        return state, reply_of(said, buttons=state.buttons)
+            return state, reply_of((), say(state, "what"))
+        return state, reply_of(said, buttons=waiting(state))
 
     # ── intake ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -179,7 +190,7 @@ class Shortlist:
     async def _to_confirm(self, state: ShortlistState, said: Sequence[Said] = ()) -> Taken:
         """Nothing is spent before the person has seen what was understood, and about what it will take."""
         state = structs.replace(state, waiting="requirements")
-        told = wishes_told(state.requirements)
+        told = wishes_told(state)
         if state.has_presented:
             told.append(await self._preview(state))
         else:
@@ -187,28 +198,26 @@ class Shortlist:
             searches = self._context.limits.queries * ROUNDS
             price = self._context.terms.search_price * searches
             pages = PAGES + PAGES // 2
-            told.append(
-                f"That takes up to {searches} searches and {pages} pages to find candidates"
-                f"{f', ${price:.2f}' if price else ''}; the comparison is estimated afterwards."
-            )
+            told.append(say(state, "takes", searches=searches, pages=pages, price=f", ${price:.2f}" if price else ""))
         return state, reply_of(said, *told, buttons=(CONFIRM, EDIT))
 
     async def _preview(self, state: ShortlistState) -> str:
         """Before anything is searched, what is there is ranked by what is wanted now."""
         ranking = self._context.ranking(await self._context.table(state), state)
         count, all_ = len(ranking.ranked), len(ranking.ranked) + len(ranking.excluded)
-        new = (
-            f" {', '.join(field.name for field in state.columns)} would be looked up for them." if state.columns else ""
-        )
-        more = " Fewer than five is not many, so further ones would be searched for." if count < TOP else ""
-        return f"Of the {all_} candidates that are there, {count} meet this as far as is known.{new}{more}"
+        told = [say(state, "preview", all=all_, count=count)]
+        if state.columns:
+            told.append(say(state, "would be looked up", columns=", ".join(field.name for field in state.columns)))
+        if count < TOP:
+            told.append(say(state, "not many"))
+        return " ".join(told)
 
     async def _taken_back(self, state: ShortlistState, said: Sequence[Said]) -> Taken:
         if state.before is None:
             return await self._where_we_are(state, said)
         waiting = "" if state.has_presented else state.waiting
         state = structs.replace(state, requirements=state.before, before=None, columns=(), waiting=waiting, buttons=())
-        return await self._where_we_are(state, said or lines("All stays as it was."))
+        return await self._where_we_are(state, said or lines(say(state, "stays")))
 
     async def _confirmed(self, state: ShortlistState) -> Taken:
         state = structs.replace(state, waiting="", before=None)
@@ -221,6 +230,10 @@ class Shortlist:
         state = structs.replace(state, columns=())
         ranking = self._context.ranking(await comparison.table(), state)
         if len(ranking.ranked) >= TOP:
-            heading = "Ranked again by what you want now; nothing new was searched."
-            return await self._context.present(state, heading=heading, notes=notes)
+            return await self._context.present(state, heading=say(state, "ranked again"), notes=notes)
         return await self._research.search(state)
+
+
+def waiting(state: ShortlistState) -> tuple[str, ...]:
+    """The buttons that are there, by their own names."""
+    return tuple(pressed(label) for label in state.buttons)

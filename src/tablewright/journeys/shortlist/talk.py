@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from tablewright.decisions.shortlist.shown import ComparedRow
 from tablewright.journeys.shortlist.ranking import shown_cell, shown_value
 from tablewright.store.records import now
+from tablewright.table.messages import CATALOGUE, message
 from tablewright.table.model import Field, Row, Table
 from tablewright.table.shortlist import (
     BUTTONS,
@@ -33,23 +35,42 @@ def lines(*texts: str) -> tuple[Said, ...]:
     return tuple(Said(text=text) for text in texts if text)
 
 
+def say(state: ShortlistState, key: str, **values: Any) -> str:
+    """In the language of the conversation."""
+    return message(f"shortlist: {key}", state.language, **values)
+
+
+def button(label: str, language: str) -> str:
+    return message(f"button: {label}", language)
+
+
+def pressed(said: str) -> str:
+    """The button that is meant, whichever language its label is in; "" for other words."""
+    return next((label for label in BUTTONS if any(said == button(label, code) for code in CATALOGUE)), "")
+
+
 def reply_of(said: Sequence[Said], *texts: str, buttons: tuple[str, ...] = ()) -> ChatReply:
     return ChatReply(said=(*said, *lines(*texts)), buttons=buttons)
 
 
-def wishes_told(requirements: Requirements) -> list[str]:
+def wishes_told(state: ShortlistState) -> list[str]:
     """The chips: every wish with the condition that code checks, or that it cannot be checked."""
-    region = f", to be bought in {requirements.region}" if requirements.region else ""
-    told = [f"Looking for: {requirements.product_type}{region}."]
-    for number, wish in enumerate(requirements.wishes, start=1):
-        weight = (" (must)" if wish.hard else " (counts)") if wish.column else ""
-        told.append(f"{number}. {wish.told}{weight}")
+    wanted = state.requirements
+    if wanted.region:
+        told = [say(state, "looking in", product=wanted.product_type, region=wanted.region)]
+    else:
+        told = [say(state, "looking for", product=wanted.product_type)]
+    for number, wish in enumerate(wanted.wishes, start=1):
+        if wish.column:
+            told.append(f"{number}. {wish.told} {say(state, 'must' if wish.hard else 'counts')}")
+        else:
+            told.append(f"{number}. {say(state, 'cannot be checked', words=wish.words)}")
     return told
 
 
-def unchecked_told(requirements: Requirements) -> str:
-    open_ = [f"“{wish.words}”" for wish in requirements.wishes if not wish.column]
-    return f"Not checked: {', '.join(open_)}." if open_ else ""
+def unchecked_told(state: ShortlistState) -> str:
+    open_ = [f"“{wish.words}”" for wish in state.requirements.wishes if not wish.column]
+    return say(state, "not checked", wishes=", ".join(open_)) if open_ else ""
 
 
 def step_told(state: ShortlistState, rows: int) -> str:
@@ -105,7 +126,7 @@ def as_texts(row: Row, fields: Sequence[Field]) -> tuple[str, ...]:
 def user_messages(state: ShortlistState) -> tuple[str, ...]:
     """What the user said in words: no buttons, no commands."""
     theirs = [each.text for each in state.messages if each.role == "user"]
-    return tuple(text for text in theirs if text not in BUTTONS and not text.startswith("/"))
+    return tuple(text for text in theirs if not pressed(text) and not text.startswith("/"))
 
 
 def with_message(state: ShortlistState, role: str, text: str) -> ShortlistState:
@@ -115,7 +136,7 @@ def with_message(state: ShortlistState, role: str, text: str) -> ShortlistState:
 
 def fresh(state: ShortlistState) -> ShortlistState:
     """The same conversation with nothing known; the table of before stays where it is, for whoever wants it."""
-    return ShortlistState(id=state.id, messages=state.messages, created_at=state.created_at)
+    return ShortlistState(id=state.id, messages=state.messages, language=state.language, created_at=state.created_at)
 
 
 def is_same(one: Requirements, other: Requirements) -> bool:

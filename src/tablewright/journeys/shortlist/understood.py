@@ -10,7 +10,7 @@ from msgspec import structs
 from tablewright.decisions.decision import Tell, decide
 from tablewright.decisions.shortlist.turn import TakeTurn, TurnTaken, TurnToTake
 from tablewright.journeys.shortlist.commands import turn_of
-from tablewright.journeys.shortlist.talk import compared_rows, step_told
+from tablewright.journeys.shortlist.talk import compared_rows, say, step_told
 from tablewright.table.model import Field, Table, column_key
 from tablewright.table.shortlist import MEETS, Ranking, ShortlistState
 from tablewright.table.shortlist_form import parse_command
@@ -51,8 +51,7 @@ async def understood(
     outcome = await decide(TakeTurn(), asked, model, tell)
     if not outcome.degraded:
         return outcome.decided, ""
-    problem = f"I could not read your message: {outcome.degraded} Nothing was changed; say it again."
-    return outcome.decided, problem
+    return outcome.decided, say(state, "not read", why=outcome.degraded)
 
 
 def offers_told(state: ShortlistState) -> tuple[str, ...]:
