@@ -93,10 +93,10 @@ class Shortlist:
             case "start over":
                 return fresh(state), reply_of(turn.said or lines(say(state, "what")))
             case "other product":
-                before = say(state, "table kept", table=state.table_id) if state.table_id else ""
-                anew = say(state, "start over", product=turn.requirements.product_type)
-                note = lines(f"{anew} {before}".strip())
-                return await self._wished(fresh(state), structs.replace(turn, said=(*turn.said, *note)))
+                has_rows = bool((await self._context.table(state)).rows)
+                kept = say(state, "table kept", table=state.table_id) if has_rows else ""
+                said = turn.said or lines(say(state, "start over", product=turn.requirements.product_type))
+                return await self._wished(fresh(state), structs.replace(turn, said=(*said, *lines(kept))))
             case "done":
                 kept = say(state, "comparison stays", table=state.table_id) if state.table_id else ""
                 return structs.replace(state, phase="end", waiting=""), reply_of(turn.said, kept)
