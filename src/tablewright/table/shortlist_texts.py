@@ -89,7 +89,10 @@ SHORTLIST_ENGLISH = {
     "shortlist: rates change": "{column} is {value}, and rates change",
     "shortlist: behind": "not known to meet every must: {share} of the rest counts",
     "shortlist: not known": "not known",
+    "shortlist: yes": "yes",
+    "shortlist: no": "no",
     "rates: about": "about {amount}",
+    "and": " and ",
     # offers, sources, files
     "shortlist: asked just now": "{product}, asked just now:",
     "shortlist: nobody asked": "{product}: the search failed, so nobody was asked: {why}",
@@ -200,7 +203,10 @@ SHORTLIST_GERMAN = {
     "shortlist: rates change": "{column} ist {value}, und Kurse ändern sich",
     "shortlist: behind": "nicht bekannt, ob jedes Muss erfüllt ist: {share} des Übrigen zählt",
     "shortlist: not known": "nicht bekannt",
+    "shortlist: yes": "ja",
+    "shortlist: no": "nein",
     "rates: about": "etwa {amount}",
+    "and": " und ",
     # offers, sources, files
     "shortlist: asked just now": "{product}, gerade nachgefragt:",
     "shortlist: nobody asked": "{product}: die Suche schlug fehl, also wurde niemand gefragt: {why}",

@@ -123,7 +123,7 @@ class Advising:
                 for place, each in enumerate(top, start=1)
             ),
             columns=tuple(field.name for field in columns),
-            rows=tuple(as_texts(rows[each.row_id], columns) for each in top),
+            rows=tuple(as_texts(rows[each.row_id], columns, self._state.language) for each in top),
             buttons=(GO_ON,) if waiting else (),
         )
         return msgspec.structs.replace(self._state, shown=tuple(each.row_id for each in top)), reply
@@ -204,7 +204,7 @@ class Advising:
         (site,) = sites
         if not site or site == registrable_domain(cell_text(row.cell(PAGE))):
             return ""
-        value = f"{field.name} {shown_cell(row, field)}"
+        value = f"{field.name} {shown_cell(row, field, self._state.language)}"
         return self._say("only says", value=value, source=site)
 
     def _say(self, key: str, **values: Any) -> str:
@@ -219,7 +219,7 @@ class Advising:
         order = turn.products or best
         rows = {row.id: row for row in table.rows}
         columns = list(table.shown_fields)
-        shown = tuple(as_texts(rows[row_id], columns) for row_id in order if row_id in rows)
+        shown = tuple(as_texts(rows[row_id], columns, self._state.language) for row_id in order if row_id in rows)
         counted = self._say("of candidates", count=len(shown), all=len(table.rows))
         return ChatReply(said=(*turn.said, *lines(counted)), columns=tuple(field.name for field in columns), rows=shown)
 
@@ -304,20 +304,24 @@ class Advising:
         return reply_of(said)
 
     def _sourced(self, row: Row, field: Field) -> str:
-        cell = row.cell(field.name)
+        cell, language = row.cell(field.name), self._state.language
         name = self._say("value of", column=field.name, product=cell_text(row.cell(KEY)))
         if cell.value is None:
             return self._say("unknown value", name=name, why=cell.error or "").strip()
         quotes = [f"{each.domain or each.origin}: “{shortened(each.quote, 200)}”" for each in cell.evidence[:3]]
         told = self._say(
-            "source", name=name, value=shown_cell(row, field), quotes="; ".join(quotes) or self._say("no source")
+            "source",
+            name=name,
+            value=shown_cell(row, field, language),
+            quotes="; ".join(quotes) or self._say("no source"),
         )
-        rivals = "; ".join(shown_value(each.value, field) for each in cell.conflict)
+        rivals = "; ".join(shown_value(each.value, field, language) for each in cell.conflict)
         return f"{told} {self._say('other source', values=rivals)}" if rivals else told
 
     def _looked_again(self, row: Row, field: Field, again: Cell) -> str:
         name = self._say("value of", column=field.name, product=cell_text(row.cell(KEY)))
-        before, now = shown_cell(row, field), shown_value(again.value, field)
+        language = self._state.language
+        before, now = shown_cell(row, field, language), shown_value(again.value, field, language)
         if not now:
             return self._say("gone", name=name)
         if now == before:

@@ -90,7 +90,9 @@ class Judging:
         if not failed:
             return None
         first = failed[0]
-        reason = "; ".join(self._said("is", each, value=self.shown(row, each), wanted=wanted(each)) for each in failed)
+        reason = "; ".join(
+            self._said("is", each, value=self.shown(row, each), wanted=wanted(each, self._language)) for each in failed
+        )
         near = len(failed) == 1 and self._is_near(row, first)
         return Excluded(row_id=row.id, name=name, reason=reason, field=first.column, near=near, missed=len(failed))
 
@@ -124,7 +126,7 @@ class Judging:
         met = verdict.truth == "match"
         if met:
             return 1.0, self._said("met", wish, value=shown)
-        return 0.0, self._said("missed", wish, value=shown, wanted=wanted(wish))
+        return 0.0, self._said("missed", wish, value=shown, wanted=wanted(wish, self._language))
 
     def _said(self, key: str, wish: Wish, **values: str) -> str:
         return said(key, self._language, column=wish.column, **values)
@@ -164,7 +166,7 @@ class Judging:
     def shown(self, row: Row, wish: Wish) -> str:
         """The cell as it is compared: "9,800 JPY, about 50 GBP"."""
         field = self._table.field(wish.column)
-        text = shortened(shown_cell(row, field), 60) if field is not None else ""
+        text = shortened(shown_cell(row, field, self._language), 60) if field is not None else ""
         currency = next((read.currency for value in wish.values if (read := typed(value)).currency), "")
         value = row.cell(wish.column).value
         if isinstance(value, Money) and currency and value.currency != currency:
@@ -248,21 +250,22 @@ def said(key: str, language: str, **values: str) -> str:
     return message(f"shortlist: {key}", language, **values)
 
 
-def wanted(wish: Wish) -> str:
-    joint = " and " if wish.operator == "between" else " or "
+def wanted(wish: Wish, language: str = "") -> str:
+    joint = message("and" if wish.operator == "between" else "or", language)
     sign = "" if wish.operator == "=" else f"{wish.operator} "
-    return f"{sign}{joint.join(wish.values)}"
+    values = (said(value, language) if value in ("yes", "no") else value for value in wish.values)
+    return f"{sign}{joint.join(values)}"
 
 
-def shown_cell(row: Row, field: Field) -> str:
-    return shown_value(row.cell(field.name).value, field)
+def shown_cell(row: Row, field: Field, language: str = "") -> str:
+    return shown_value(row.cell(field.name).value, field, language)
 
 
-def shown_value(value: Value, field: Field) -> str:
+def shown_value(value: Value, field: Field, language: str = "") -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return said("yes" if value else "no", language)
     value = float(f"{value:.5g}") if isinstance(value, float) else value  # 6.40699 kg were 14 lb 2 oz
     unit = f" {field.unit}" if field.type == "number" and field.unit else ""
     return f"{show(value)}{unit}"

@@ -119,8 +119,8 @@ def with_rivals(row: Row, field: Field) -> str:
     return f"{shown} (also {'; '.join(rivals)})" if rivals else shown
 
 
-def as_texts(row: Row, fields: Sequence[Field]) -> tuple[str, ...]:
-    return tuple(shown_cell(row, field) for field in fields)
+def as_texts(row: Row, fields: Sequence[Field], language: str) -> tuple[str, ...]:
+    return tuple(shown_cell(row, field, language) for field in fields)
 
 
 def user_messages(state: ShortlistState) -> tuple[str, ...]:
