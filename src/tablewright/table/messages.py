@@ -155,7 +155,7 @@ GERMAN = {
     "other currency": "der Betrag ist in {currency}, und nichts wird umgerechnet",
     "may be either": "{value} kann beides sein",
     "no group": "nicht angegeben",
-    "count": "{count} Treffer ({things}).",
+    "count": "{count} Treffer ({things}).|{count} Treffer ({things}).",
     "sum": "Die Summe von {column} ist {figure} ({count} {things}).",
     "average": "Der Durchschnitt von {column} ist {figure} ({count} {things}).",
     "largest": "{column}, größter Wert: {figure}: {named}.",

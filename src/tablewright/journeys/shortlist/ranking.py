@@ -151,8 +151,8 @@ class Judging:
         value = self._in_currency(value, values)
         asked = Condition(of=wish.column, comparator=COMPARATORS[wish.operator], values=values)
         if isinstance(cell.value, tuple):
-            return either(judge(Typed(raw=item), asked) for item in cell.value)
-        verdict = judge(value, asked)
+            return either(judge(Typed(raw=item), asked, self._language) for item in cell.value)
+        verdict = judge(value, asked, self._language)
         if verdict.truth == "not stated" and value.raw != typed_cell(cell, field).raw:
             return unstated(self._said("rates change", wish, value=value.raw))
         return verdict
