@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Takes the pictures of docs/images: a server of its own on the sample world, and Debian's Chromium that visits it.
 
-    .venv/bin/python scripts/pictures.py [NAME …]     all of them, or those of these names
+    .venv/bin/python scripts/pictures.py [NAME …]             all of them, or those of these names
+    .venv/bin/python scripts/pictures.py --looks FOLDER       each in light and dark, wide and on a phone, to look at
 
 Each picture is what a person sees after doing what its function does, so they are done in order, and look at them."""
 
@@ -149,7 +150,18 @@ STOPS = (
 )
 
 
-def main(wanted: set[str]) -> None:
+def take_looks(page: Page, name: str, folder: Path) -> None:
+    """Not for the docs: so that somebody sees each of them."""
+    for look in ("light", "dark"):
+        page.emulate_media(color_scheme=look)
+        for width, height in (WIDE, PHONE):
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(600)
+            page.screenshot(path=folder / f"{name}-{width}-{look}.png")
+    page.emulate_media(color_scheme="light")
+
+
+def main(wanted: set[str], looks: Path | None = None) -> None:
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         sys.exit("Chromium is not installed (apt install chromium).")
@@ -175,7 +187,10 @@ def main(wanted: set[str]) -> None:
                     page.set_viewport_size({"width": width, "height": height})
                     go(tour)
                     page.wait_for_timeout(1_200)  # until what moves has come to rest
-                    if not wanted or stop in wanted:
+                    if looks is not None:
+                        take_looks(page, stop, looks)
+                        print(stop)
+                    elif not wanted or stop in wanted:
                         page.screenshot(path=IMAGES / f"{stop}.png")
                         print(stop)
                 browser.close()
@@ -185,4 +200,8 @@ def main(wanted: set[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(set(sys.argv[1:]))
+    if sys.argv[1:2] == ["--looks"]:
+        Path(sys.argv[2]).mkdir(parents=True, exist_ok=True)
+        main(set(), Path(sys.argv[2]))
+    else:
+        main(set(sys.argv[1:]))

@@ -93,6 +93,7 @@ async def test_dropped_files_are_read_asked_cited_by_page_exported_and_removed(
         await answer.get_by_role("button", name="Show source 1").first.click()
         window = page.get_by_role("dialog")
         await expect(window.get_by_text(re.compile(r"Page \d+ of \d+"))).to_be_visible()
+        await page.wait_for_function("document.querySelector('img.tw-page-picture')?.naturalWidth > 500")
         quoted = await window.locator("mark").inner_text()
         assert quoted.split()[0] in manual.text
         await close(page)
@@ -235,6 +236,12 @@ async def test_without_a_model_a_form_leads_to_five_cards_links_and_a_file_of_on
         await expect(cards).to_have_count(5, timeout=60_000)
         living = page.get_by_role("region", name="Candidates")
         assert await living.get_by_role("row").count() >= 20
+        await expect(page.get_by_role("list", name="Conditions")).to_contain_text("Capacity >= 1 l")
+        await expect(living.get_by_role("row").nth(1).get_by_role("cell").first).to_have_text("1")
+        await living.get_by_role("button", name="Product", exact=True).click()
+        await expect(living.get_by_role("columnheader", name="Product ↑")).to_have_attribute("aria-sort", "ascending")
+        await living.get_by_role("button", name="Product ↑").click()
+        await expect(living.get_by_role("columnheader", name="Product ↓")).to_be_visible()
         await cards.first.get_by_role("button", name="Show the source of").first.click()
         await expect(page.get_by_role("dialog").locator(".tw-quote").first).to_be_visible()
         await close(page)

@@ -64,6 +64,20 @@ def run(server: Served, table_id: str, count: int = 1) -> None:
     server.do(perform)
 
 
+def test_a_link_lets_whoever_has_it_look_at_one_table_and_nothing_else(server: Served) -> None:
+    shown, hidden = table(server, "By link"), table(server, "Not by link")
+    _, token = server.do(lambda tablewright: tablewright.viewer_link("table", shown))
+    with server.browser() as visitor:
+        invited = visitor.get("/login", params={"next": f"/tables/{shown}", "token": token})
+        assert 'type="hidden"' in invited.text
+        entered = visitor.post("/login", params={"next": f"/tables/{shown}"}, data={"token": token})
+        assert entered.headers["location"] == f"/tables/{shown}"
+        assert visitor.get(f"/tables/{shown}").status_code == 200
+        assert visitor.get(f"/tables/{hidden}").status_code == 404
+        refused = visitor.post(f"/api/v1/tables/{shown}/rows", json={"rows": []})
+        assert refused.status_code in (403, 405)
+
+
 # ── who may do or see less ───────────────────────────────────────────────────────────────────────────────────────────
 
 

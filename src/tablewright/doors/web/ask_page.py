@@ -213,10 +213,13 @@ def show_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> None
             await open_citation(cited)
 
     with_numbers(reply.answer, (), open_number)
+    if reply.contradictions:
+        with ui.element("div").classes("tw-banner tw-weak").props("role=note"), ui.element("div").classes("tw-grow"):
+            said(f"{message('contradicted', reply.language)}:", "tw-strong")
+            for each in reply.contradictions:
+                with_numbers(each, (), open_number)
     with row():
         chip(message(reply.completeness, reply.language), SURE[reply.completeness])
-        if reply.contradictions:
-            chip(message("contradicted", reply.language), "low")
         if reply.ledger is not None:
             ledger = reply.ledger.said(reply.language)
             said(f"{ledger[:1].upper()}{ledger[1:]}.", "tw-small")
