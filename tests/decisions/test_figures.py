@@ -80,3 +80,9 @@ def test_a_calculation_with_foreign_figures_or_code_is_refused(calculation: str)
 )
 def test_a_figure_may_be_written_in_another_form_but_not_added(said: str, text: str, strange: list[str]) -> None:
     assert unproved(said, (text,)) == strange
+
+
+def test_an_average_divides_by_how_many_figures_were_added() -> None:
+    texts = ["9800, 2950 and 1200"]
+    assert work_out("(9800 + 2950 + 1200) / 3", texts) == (4650, "")
+    assert work_out("(9800 + 2950) / 3", texts)[0] is None

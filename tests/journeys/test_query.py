@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tablewright.corpus.found import Stated
+from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
 from tablewright.decisions.plan_question import Group, QuestionPlan, texts_for, wrong_with
 from tablewright.journeys.ask.query import Scope, Spellings, answer
-from tablewright.journeys.ask.tables import not_reckoned
+from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many
 from tablewright.journeys.ask.things import Member
 from tablewright.table.corpus import Document
 from tablewright.table.model import column_key
@@ -123,3 +124,15 @@ def test_a_plan_may_join_tables_with_documents_where_each_column_can_be_found(
     made = plan(columns=[]).model_dump() | {"of": of, "columns": shown, "compare": True}
     said = wrong_with(QuestionPlan.model_validate(made), GROUPS)
     assert said.startswith(problem) if problem else said == ""
+
+
+def test_a_list_that_nobody_reads_says_by_what_to_narrow_it() -> None:
+    asked = plan(columns=["supplier"], conditions=[{"column": "supplier", "operator": "known", "values": []}])
+    assert too_many(TOO_MANY, asked, ORDERS) == ""
+    said = too_many(1_042, asked, ORDERS)
+    assert said == "1,042 match, and the first 50 are shown. Narrow them by date, or export them all."
+
+
+def test_rows_that_do_not_fit_are_told_to_who_concludes_and_are_counted() -> None:
+    asked = ToConclude(question="Which are late?", rows=(NumberedRow(table="order", text="1: Aldine"),), more=1_200)
+    assert "1,200 more rows do not fit here; say that the answer is of these rows." in Conclude().prompt(asked).text

@@ -30,7 +30,7 @@ as will still show it. All figures, dates and amounts of the statement stand in 
 - `calculations`: for each figure that follows by arithmetic, the expression with the figures of the quotes, such as \
 "(1577 - 1200) / 1200 * 100"; for each date that follows from a date and a period, "2026-03-04 + 30 days" (days, \
 weeks, months, years; "+ 3 * 1 year" for a term that was renewed three times); for days between two dates, \
-"2026-04-03 - 2026-03-04"; else none.
+"2026-04-03 - 2026-03-04"; for how many things the quotes name, "1 + 1 + 1"; else none.
 - `contradiction`: true where it says that passages contradict each other about what is asked: name both sides, which \
 document says which, and quote both. Do not choose between them. A newer version that replaces an older one is no \
 contradiction: say which holds now.

@@ -165,8 +165,19 @@ def _value(node: ast.expr, held: set[float]) -> float:
         if float(node.value) not in held | CONSTANTS:
             raise ValueError(f"{node.value} does not stand in the quoted texts.")
         return float(node.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and is_count_of(node.right, node.left):
+        return _value(node.left, held) / terms(node.left)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         return _OPERATIONS[type(node.op)](_value(node.left, held), _value(node.right, held))
     if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATIONS:
         return _OPERATIONS[type(node.op)](_value(node.operand, held))
     raise ValueError("only numbers, + - * / and brackets are read.")
+
+
+def is_count_of(number: ast.expr, sum_: ast.expr) -> bool:
+    """Whether it is how many figures the sum has, by which one divides for their average."""
+    return isinstance(number, ast.Constant) and terms(sum_) > 1 and number.value == terms(sum_)
+
+
+def terms(node: ast.expr) -> int:
+    return terms(node.left) + terms(node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else 1
