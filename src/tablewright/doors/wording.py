@@ -40,6 +40,15 @@ MCP = {
     "--key": "`key_column`",
     "--strategy": "`strategy`",
 }
+LIBRARY = {
+    "--budget": "`budget=`",
+    "--field": "`fields`",
+    "--key": "`key=`",
+    "--model": "`model=`",
+    "--search": "`search=`",
+    "--strategy": "`strategy=`",
+}
+"""Whoever programs has the commands, too."""
 OPTIONS = frozenset({*(name for name in REST if name.startswith("--")), "--force", "--model"})
 """Those of commands that others than the command line cannot say as they stand."""
 
@@ -53,6 +62,11 @@ def in_words_of(door: Mapping[str, str], advice: str) -> str:
     sentences = [said for part in _SENTENCE.split(advice) if (said := reworded(door, part))]
     text = " ".join(sentences)
     return f"{text[:-1]}." if text.endswith(";") else text
+
+
+def as_arguments(advice: str) -> str:
+    """For the library: options as the arguments of a verb."""
+    return _OPTION.sub(lambda found: LIBRARY.get(found[0], found[0]), advice)
 
 
 def reworded(door: Mapping[str, str], sentence: str) -> str:

@@ -187,6 +187,20 @@ def test_nothing_is_left_behind_without_a_home(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_result_is_saved_with_its_sources(scored: tw.TableResult, tmp_path: Path) -> None:
+    scored.save(tmp_path / "scores.csv", evidence=True)
+    written = (tmp_path / "scores.csv").read_text(encoding="utf-8")
+    assert "Score status" in written
+    assert "https://scores.example/pen" in written
+    with pytest.raises(tw.BadFile):
+        scored.save(tmp_path / "scores.xyz")
+
+
+def test_advice_names_arguments_instead_of_options() -> None:
+    with pytest.raises(tw.UsageError, match="TABLEWRIGHT_MODEL, or say `model=`"):
+        tw.transform(SALES, {"German": "Translate {Item} into German"})
+
+
 def test_what_is_not_an_option_is_refused_with_the_nearest() -> None:
     with pytest.raises(tw.BadSetting, match="Did you mean search"):
         tw.transform(SALES, TOTAL, serch="sample")  # type: ignore[call-arg]

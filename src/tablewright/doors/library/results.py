@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tablewright.doors.library import display, frames
 from tablewright.errors import NotFound
 from tablewright.table.document import document
+from tablewright.table.files.write import open_writer, target_format
 from tablewright.table.model import Cell, Evidence, Field, Row, Table, Value
 from tablewright.table.reply import Citation, Reply
 from tablewright.table.research import CheckedClaim, Research, SourceNote
-from tablewright.table.text import cell_text
+from tablewright.table.text import cell_text, plural
 
 if TYPE_CHECKING:
     import pandas
@@ -87,6 +91,15 @@ class TableResult:
     def to_arrow(self) -> pyarrow.Table:
         return frames.to_arrow(self.table)
 
+    def save(self, path: str | os.PathLike[str], *, evidence: bool = False) -> None:
+        """As a file, in the format that its name says: CSV, TSV, XLSX, JSON, JSON Lines, Markdown or Parquet. With
+        `evidence` each column that was filled is followed by where its values come from and how sure they are."""
+        target, content = Path(path), io.BytesIO()
+        writer = open_writer(content, target_format(target), self.table, evidence=evidence)
+        writer.write(self.table.rows)
+        writer.close()
+        target.write_bytes(content.getvalue())
+
     def instances(self, model: type[M]) -> list[Instance[M]]:
         """Each row as an object of a pydantic class, with the evidence of its fields beside it."""
         return [self._instance(model, row) for row in self.table.rows]
@@ -95,7 +108,8 @@ class TableResult:
         return display.table_html(self.table, self.notes)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self):,} rows, {', '.join(self.columns)}, {self.status}>"
+        rows = f"{len(self):,} {plural('row', len(self))}"
+        return f"<{type(self).__name__}: {rows}, {', '.join(self.columns)}, {self.status}>"
 
     def _field(self, name: str) -> Field:
         found = self.table.field(name)

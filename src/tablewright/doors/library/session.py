@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from tablewright.app import FileOptions, Tablewright
 from tablewright.doors.library.data import Data, rows_of
 from tablewright.doors.library.results import TableResult
-from tablewright.errors import BadFile, BadSetting
+from tablewright.doors.wording import as_arguments
+from tablewright.errors import BadFile, BadSetting, TablewrightError
 from tablewright.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -122,7 +123,11 @@ async def opened(options: Options) -> AsyncIterator[Session]:
             search=None if isinstance(search, str) else search,
             model=None if isinstance(model, str) else model,
         ) as tablewright:
-            yield Session(tablewright, Bar(options.get("progress", is_watched())))
+            try:
+                yield Session(tablewright, Bar(options.get("progress", is_watched())))
+            except TablewrightError as error:
+                error.advice = as_arguments(error.advice)
+                raise
 
 
 def settings_from(options: Options, stack: ExitStack) -> Settings:
