@@ -43,6 +43,7 @@ from tablewright.table.model import Cell, Evidence, Field
 from tablewright.table.research import Research, ResearchRequest
 from tablewright.table.retrieved import Retrieved
 from tablewright.table.shortlist import CONFIRM, ENRICH, ChatMessage, Requirements, Wish
+from tests.assistant import assist
 
 Scenario: TypeAlias = "Callable[[Stage], Awaitable[Any]]"
 
@@ -621,3 +622,18 @@ async def shortlist_ambiguous(stage: Stage) -> Any:
         requirements=Requirements(),
     )
     return await stage.decide(TakeTurn(), asked)
+
+
+@scenario
+async def mcp_session(stage: Stage) -> Any:
+    """An assistant with our MCP tools: a table is made, filled, questioned, applied, corrected, and that is undone."""
+    return await assist(
+        stage.url,
+        stage.folder,
+        "I am looking at three firms: Halden & Rourke Logistics, Sable & Finch, and Quillon Robotics. Make a table of "
+        "them with the year each was founded and how many people work there.",
+        "Where does the year of Halden & Rourke come from? If two sources agree on it, or one says it plainly, put "
+        "everything that was found into the table.",
+        "I just counted: Sable & Finch has 12 people. Put that in.",
+        "Sorry, that was another shop. Take my last change back, and show me the table as it is now.",
+    )

@@ -239,6 +239,8 @@ def test_the_file_that_is_read_is_written_over_only_by_force(shell: Shell) -> No
     assert (shell.folder / "sales.csv").read_text() == SALES
     shell(*asked, "--force")
     assert "Twice" in (shell.folder / "sales.csv").read_text()
+    assert "say --force" in shell("table", "export", "sales", "sales.csv", code=2).stderr
+    shell("table", "export", "sales", "sales.csv", "--force")
 
 
 def test_python_runs_the_package_as_the_command(tmp_path: Path) -> None:

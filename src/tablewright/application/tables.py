@@ -25,6 +25,7 @@ from tablewright.journeys.files import (
     import_file,
     import_rows,
     import_table,
+    known_as,
     preview,
     recognise,
 )
@@ -105,6 +106,10 @@ class Tables(Application):
     async def recognise_file(self, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> KnownFile | None:
         """The table that the file became when it was imported before, if any."""
         return await recognise(self._store, path, options)
+
+    async def is_source(self, path: Path) -> bool:
+        """Whether a table was imported from that file."""
+        return await self._store.imports.find(known_as(path)) is not None
 
     async def add_new_rows(self, known: KnownFile) -> None:
         """Of a file that has changed since it was imported; what is in its table stays as it is."""

@@ -273,10 +273,15 @@ def read_like(before: ImportedFile, options: FileOptions) -> FileOptions:
 async def described(path: Path, options: FileOptions) -> ImportedFile:
     reading = tuple(getattr(options, name) for name in READING)
     return ImportedFile(
-        path=options.origin or f"{platform.node()}:{path.resolve()}",
+        path=options.origin or known_as(path),
         content_hash=await asyncio.to_thread(hash_of, path),
         reading=repr(reading),
     )
+
+
+def known_as(path: Path) -> str:
+    """A file of this machine, as it is kept with the table that came from it."""
+    return f"{platform.node()}:{path.resolve()}"
 
 
 def hash_of(path: Path) -> str:

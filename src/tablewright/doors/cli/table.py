@@ -144,7 +144,7 @@ def show(
                 }
             )
             return
-        output.print_rows(f"{head.name} ({count:,} rows)", head, shown, cost=cost)
+        output.print_rows(f"{head.name} ({output.many(count, 'row')})", head, shown, cost=cost)
         if row is None and count > len(shown):
             output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `table export` writes all.")
         views.say_stale(head.id, len(await tablewright.stale(head.id)))
@@ -166,14 +166,22 @@ def export(
         ),
     ] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Add for each asked column what its cells cost.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that a table was imported from.")] = False,
     json: Json = False,
 ) -> None:
     """Write a table to a file; to - as CSV to standard output."""
     from tablewright.doors.cli import output
     from tablewright.doors.cli.pipes import PIPE, outgoing
+    from tablewright.errors import UsageError
 
     async def work(tablewright: Tablewright) -> Exported:
         head = await tablewright.table(table)
+        if not force and file.exists() and await tablewright.is_source(file):
+            raise UsageError(
+                f"A table was imported from {file}.",
+                kept="Nothing was written.",
+                advice="Write to another file, or say --force.",
+            )
         with outgoing(file) as path, output.bar() as progress:
             task = progress.add_task(f"Writing {file.name}", total=await tablewright.count(head.id))
             return await tablewright.export_file(
