@@ -13,6 +13,7 @@ import httpx2
 
 from tablewright.store import records
 from tests.doors.mcp.talking import within
+from tests.recorded import TOOLS_BY_NAME
 
 MOST_STEPS = 12
 """Answers to one message."""
@@ -45,7 +46,7 @@ async def assist(url: str, folder: Path, *messages: str) -> Any:
             for message in messages:
                 said.append({"role": "user", "content": message})
                 for _ in range(MOST_STEPS):
-                    asked = {"model": "recorded", "messages": said, "tools": tools}
+                    asked = {"model": "recorded", "messages": said, "tools": tools, "metadata": TOOLS_BY_NAME}
                     reply = (await http.post(f"{url}/chat/completions", json=asked)).raise_for_status().json()
                     answer = reply["choices"][0]["message"]
                     said.append(answer)

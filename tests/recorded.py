@@ -24,6 +24,7 @@ CHANGED = (
     "The scenario {name!r} no longer asks what was recorded ({what}); if that is meant, record it again: "
     "python scripts/record.py {name} --base-url URL --model NAME"
 )
+TOOLS_BY_NAME = {"tools": "by name"}
 PATIENCE = 1_800.0
 """Seconds: a model may be slow, and so may a person who stands in for one."""
 
@@ -81,7 +82,7 @@ async def replayed(recording: Recording) -> AsyncIterator[Endpoint]:
     unknown: list[str] = []
 
     def respond(request: Asked) -> Reply:
-        key = key_of(request.body)
+        key = known_by(request.body)
         asked.add(key)
         if (known := recording.exchanges.get(key)) is None:
             unknown.append(f"{schema_of(request.body)}: {first_difference(request.body, recording)}")
@@ -114,7 +115,7 @@ async def recorded(
     async with running_endpoint() as endpoint, httpx2.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
 
         async def respond(request: Asked) -> Reply:
-            key = key_of(request.body)
+            key = known_by(request.body)
             known = recording.exchanges.get(key) or (None if fresh else kept.get(key))
             if known is None:
                 address = f"{base_url.rstrip('/')}/chat/completions"
@@ -136,6 +137,13 @@ async def recorded(
 
 
 # ── requests and answers on the wire ─────────────────────────────────────────────────────────────────────────────────
+
+
+def known_by(request: dict[str, Any]) -> str:
+    """An assistant knows what its tools say of themselves, which may change; a recording knows them by their names."""
+    if request.get("metadata") == TOOLS_BY_NAME:
+        request = request | {"tools": [tool["function"]["name"] for tool in request["tools"]]}
+    return key_of(request)
 
 
 def schema_of(request: dict[str, Any]) -> str:
