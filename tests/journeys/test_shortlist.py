@@ -350,9 +350,9 @@ TURN = {
 
 
 @asynccontextmanager
-async def with_turn(home: Path, turn: dict[str, Any]) -> AsyncIterator[Chat]:
-    """A conversation with a model that answers everything with this turn, on a web without pages."""
-    async with small_web({}) as web, running_endpoint() as endpoint:
+async def with_turn(home: Path, turn: dict[str, Any], **pages: Page) -> AsyncIterator[Chat]:
+    """A conversation with a model that answers everything with this turn."""
+    async with small_web({f"/{name}": page for name, page in pages.items()}) as web, running_endpoint() as endpoint:
         endpoint.otherwise = answer(turn)
         asked = replace(web.settings(home), model="openai:gpt-4o-mini", model_base_url=endpoint.url, model_api_key="k")
         async with chatting(asked) as chat:
@@ -364,6 +364,16 @@ async def test_agreeing_presses_the_button_that_goes_on_and_nothing_where_there_
         assert (await chat.say("yes")).text == GLADLY
         await chat.say("/form product: zorbler")
         assert "No product was found" in (await chat.say("yes")).text
+
+
+async def test_who_goes_back_to_an_earlier_product_gets_it_and_not_the_columns_of_the_other(tmp_path: Path) -> None:
+    back = TURN | {"intent": "take back", "product_type": "kettle", "ready": True}
+    async with with_turn(tmp_path, back, one=Page("Zorbler 3", "<p>The Zorbler 3 costs £20.</p>")) as chat:
+        assert (await chat.say("/form product: zorbler", CONFIRM)).buttons == (ENRICH, MODIFY)
+        reply = await chat.say("no, back to the kettle, as before")
+        assert "Looking for: kettle." in reply.text
+        assert "The table zorbler is kept." in reply.text
+        assert reply.buttons == (CONFIRM, EDIT)
 
 
 async def test_our_own_words_and_the_buttons_are_in_the_language_of_the_person(tmp_path: Path) -> None:

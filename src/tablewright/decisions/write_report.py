@@ -40,7 +40,8 @@ the other side says, and cites both. What was contradicted is never the main poi
 - `answer`: for the report type "answer", the answer itself, as short as can be (a name, a date, yes or no), or "" \
 if the notes do not tell; for all other types "".
 - `summary`: two to five sentences that answer the question first: the finding, or the recommendation where a choice \
-is asked for, what it depends on, and the most important doubt.
+is asked for, what it depends on, and the most important doubt. Beside an `answer`, which stands above it: only what \
+the answer rests on and the doubt, without saying it again.
 - `sections`: what a reader needs beyond the summary, by the planned sections where there are notes for them. Bring \
 the sources together: what they agree on, where they differ, what follows. No sentence for every note, no repetition \
 of the summary.

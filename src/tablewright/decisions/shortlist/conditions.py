@@ -30,8 +30,9 @@ none: `column` "", `operator` "", no values; the user is told that it cannot be 
 
 `columns`: every column that a wish uses and that is not there yet. `name` short and general; `type`; `unit` for \
 numbers ("l", "kg", "min"), else ""; `options` for a select; `question`, answered by a page about one single product \
-("What is the capacity of {Product}?", "Can the temperature of {Product} be set?"). Only what pages state: no \
-rating or score of your own; what testers found may be a text column."""
+("What is the capacity of {Product}?", "Can the temperature of {Product} be set?"). Only what pages state, as data \
+sheets of such goods state it ("speed" may be the time for one litre, lowest): no rating or score of your own; what \
+testers found may be a text column."""
 
 
 class WishedColumn(BaseModel):

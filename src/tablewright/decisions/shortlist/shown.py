@@ -66,7 +66,7 @@ Each sentence has `text`; `cells`, the cells of the table that it stands on (the
 name), none where it says nothing of a product; and `calculation`, the arithmetic that gives a figure which no cell \
 has, in the cells' own figures ("59.99 - 45"), else "". Every figure must stand in those cells, in what the user \
 said, or come from the calculation: figures are checked. Nothing about a product from memory; "?" is not known, and \
-you say so."""
+you say so. Where a language has two forms of address, take the polite one, unless the user takes the other."""
 
 
 def requirements_text(requirements: Requirements) -> str:

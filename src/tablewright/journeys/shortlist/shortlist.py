@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from tablewright.decisions.shortlist.turn import TurnTaken
+from tablewright.decisions.shortlist.turn import TurnIntent, TurnTaken
 from tablewright.errors import UsageError
 from tablewright.journeys.shortlist.advising import unverified
 from tablewright.journeys.shortlist.context import Taken, TurnContext
@@ -85,7 +85,7 @@ class Shortlist:
 
     async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         is_changed = not is_same(turn.requirements, state.requirements)
-        match turn.intent:
+        match intent_of(turn, state):
             case "agree" if state.buttons:
                 return await self._pressed(state, pressed(state.buttons[0]))  # which goes on
             case "take back":
@@ -232,6 +232,17 @@ class Shortlist:
         if len(ranking.ranked) >= TOP:
             return await self._context.present(state, heading=say(state, "ranked again"), notes=notes)
         return await self._research.search(state)
+
+
+def intent_of(turn: TurnTaken, state: ShortlistState) -> TurnIntent:
+    """Requirements are complete, so they say more than the name of an intent: who takes back more than the last change,
+    or changes the product before anything is filled, wants the product that they now name."""
+    before, wanted = state.requirements, turn.requirements
+    is_back = turn.intent == "take back" and state.before is None and not is_same(wanted, before)
+    is_other = bool(wanted.product_type) and wanted.product_type.casefold() != before.product_type.casefold()
+    if state.table_id and is_other and (is_back or (turn.intent == "wish" and state.waiting == "fields")):
+        return "other product"
+    return "wish" if is_back else turn.intent
 
 
 def waiting(state: ShortlistState) -> tuple[str, ...]:
