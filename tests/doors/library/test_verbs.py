@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from msgspec import structs
 from pydantic import BaseModel
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -192,6 +194,11 @@ def test_a_result_is_saved_with_its_sources(scored: tw.TableResult, tmp_path: Pa
     written = (tmp_path / "scores.csv").read_text(encoding="utf-8")
     assert "Score status" in written
     assert "https://scores.example/pen" in written
+    (row, *others) = scored.table.rows
+    doubted = structs.replace(row, cells={**row.cells, "Score": structs.replace(row.cell("Score"), status="FLAGGED")})
+    flagged = replace(scored, table=structs.replace(scored.table, rows=(doubted, *others)))
+    with pytest.warns(UserWarning, match="1 value in it is flagged as doubtful"):
+        flagged.save(tmp_path / "scores.json")
     with pytest.raises(tw.BadFile):
         scored.save(tmp_path / "scores.xyz")
 
@@ -206,9 +213,9 @@ def test_what_is_not_an_option_is_refused_with_the_nearest() -> None:
         tw.transform(SALES, TOTAL, serch="sample")  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("rows", [{"Item": 1}, 7, ["Pen"]])
+@pytest.mark.parametrize("rows", [{"Item": 1}, 7, ["Pen"], []])
 def test_what_has_no_rows_is_refused(rows: object) -> None:
-    with pytest.raises(tw.UsageError, match=r"dictionary|Rows cannot be taken"):
+    with pytest.raises(tw.UsageError, match=r"dictionary|Rows cannot be taken|no rows"):
         tw.transform(rows, TOTAL)  # type: ignore[arg-type]
 
 

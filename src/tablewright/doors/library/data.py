@@ -39,7 +39,10 @@ Data: TypeAlias = "str | os.PathLike[str] | Frame | Iterable[Mapping[str, Any]]"
 
 def rows_of(data: Any) -> list[dict[str, Any]]:
     """Without those that are empty, which a table has no rows for."""
-    return [row for row in all_rows(data) if not is_blank(row)]
+    rows = [row for row in all_rows(data) if not is_blank(row)]
+    if not rows:
+        raise UsageError("There are no rows to work on.", advice=ADVICE)
+    return rows
 
 
 def all_rows(data: Any) -> list[dict[str, Any]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from tablewright.app import Exported
 from tablewright.doors.library import display, frames
 from tablewright.errors import NotFound
 from tablewright.table.document import document
@@ -99,6 +101,10 @@ class TableResult:
         writer.write(self.table.rows)
         writer.close()
         target.write_bytes(content.getvalue())
+        cells = [cell for row in self.table.rows for cell in row.cells.values()]
+        flagged = sum(cell.status == "FLAGGED" for cell in cells)
+        for note in Exported(rows=len(self), stale=sum(cell.stale for cell in cells), flagged=flagged).warnings:
+            warnings.warn(note, stacklevel=2)
 
     def instances(self, model: type[M]) -> list[Instance[M]]:
         """Each row as an object of a pydantic class, with the evidence of its fields beside it."""
