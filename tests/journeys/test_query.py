@@ -12,9 +12,10 @@ from tablewright.decisions.conclude import Conclude, NumberedRow, ToConclude
 from tablewright.decisions.plan_question import Group, QuestionPlan, texts_for, wrong_with
 from tablewright.journeys.ask.query import Scope, Spellings, answer
 from tablewright.journeys.ask.tables import TOO_MANY, not_reckoned, too_many
-from tablewright.journeys.ask.things import Member
+from tablewright.journeys.ask.things import Member, stated_of
 from tablewright.table.corpus import Document
-from tablewright.table.model import column_key
+from tablewright.table.model import Cell, Evidence, Field, column_key
+from tablewright.table.text import plural
 from tablewright.table.typed import typed
 
 
@@ -136,3 +137,24 @@ def test_a_list_that_nobody_reads_says_by_what_to_narrow_it() -> None:
 def test_rows_that_do_not_fit_are_told_to_who_concludes_and_are_counted() -> None:
     asked = ToConclude(question="Which are late?", rows=(NumberedRow(table="order", text="1: Aldine"),), more=1_200)
     assert "1,200 more rows do not fit here; say that the answer is of these rows." in Conclude().prompt(asked).text
+
+
+def test_a_date_that_was_read_in_one_of_two_ways_is_told_where_the_other_would_decide() -> None:
+    due = Field(name="due", type="date", question="When is it due?")
+    quote = Evidence(origin="1", quote="Due 02/04/2026")
+    cell = Cell(value="2026-04-02", raw_value="2026-04-02", status="ENRICHED", confidence=0.9, evidence=(quote,))
+    scope = Scope(members=[replace(member("1"), values={"due": stated_of(due, cell)})])
+
+    def when(day: str) -> tuple[int, str]:
+        asked = plan(columns=["due"], conditions=[{"column": "due", "operator": "=", "values": [day]}])
+        dated = asked.model_copy(update={"columns": [asked.columns[0].model_copy(update={"type": "date"})]})
+        found, _ = answer(dated, scope, Spellings())
+        return len(found.matches), found.completeness
+
+    assert when("2026") == (1, "exact")
+    assert when("2026-04") == (1, "approximate")
+
+
+def test_kinds_that_are_plurals_already_stay_as_they_are() -> None:
+    several = [plural(noun, 2) for noun in ("invoice", "meeting minutes", "address", "policy", "status", "fax")]
+    assert several == ["invoices", "meeting minutes", "addresses", "policies", "statuses", "faxes"]

@@ -79,8 +79,8 @@ def shortened(text: str, limit: int) -> str:
 
 
 def plural(noun: str, count: int) -> str:
-    """ "match" → "matches", for any count but one."""
-    if count == 1 or not noun:
+    """ "match" → "matches", for any count but one; "minutes" and "race results" are plurals already."""
+    if count == 1 or not noun or (noun.endswith("s") and not noun.endswith(("ss", "us", "is", "as"))):
         return noun
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"

@@ -241,7 +241,9 @@ async def _amount(amount: Amount, question: Question, sources: Sources, language
 async def _holders(amount: Amount, question: Question, sources: Sources, language: str) -> str:
     """Those that have the extreme, each with its source."""
     columns = [name for name in question.show if name != question.of]
-    holders = [f"{named(thing, columns)} [source {await sources.of_thing(thing)}]" for thing in amount.things[:NAMED]]
+    holders = [
+        f"{named(thing, columns, language)} [source {await sources.of_thing(thing)}]" for thing in amount.things[:NAMED]
+    ]
     left = len(amount.things) - NAMED
     return f"{'; '.join(holders)}{message('and more', language, count=left) if left > 0 else ''}"
 
@@ -252,12 +254,21 @@ def spoken(question: Question) -> str:
     return label.lower() if label.lower() in question.text else label
 
 
-def named(thing: Thing, columns: Sequence[str]) -> str:
+def named(thing: Thing, columns: Sequence[str], language: str) -> str:
     """A thing with its values, in one line: "INV-7: Total 12.50 EUR, Supplier ACME"; a row is its own values."""
-    pairs = zip(columns, values_of(thing, columns), strict=True)
-    worked_out = {each.asked: f" (= {each.calculation})" for each in thing.values if each.calculation}
-    said = ", ".join(f"{name} {value}{worked_out.get(name, '')}" for name, value in pairs if value)
+    pairs = [
+        (name, "; ".join(dict.fromkeys(said_of(each, language) for each in thing.all_of(name)))) for name in columns
+    ]
+    said = ", ".join(f"{name} {value}" for name, value in pairs if value)
     return said if thing.row and said else f"{thing.title}: {said}".rstrip(": ")
+
+
+def said_of(stated: Stated, language: str) -> str:
+    """A value in a sentence: amounts as the language writes them, and how one was worked out."""
+    value, how = stated.value, f" (= {stated.calculation})" if stated.calculation else ""
+    if value.number is None or value.high is not None or not value.currency:
+        return f"{value.raw}{how}"
+    return f"{written(Amount(value=Decimal(repr(value.number)), unit=value.currency), language)}{how}"
 
 
 def not_decided(found: Found, language: str) -> str:

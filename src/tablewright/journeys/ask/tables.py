@@ -176,7 +176,8 @@ async def reply_of(asking: Asking, scope: Scope, said: Spellings) -> Reply | Non
     if is_named:
         in_order = [column.name for column in plan.columns]
         for thing, row in zip(shown, rows, strict=True):
-            lines.append(with_sources(f"- {named(thing, in_order if thing.row else columns)}", [row.source]))
+            said_of = named(thing, in_order if thing.row else columns, plan.language)
+            lines.append(with_sources(f"- {said_of}", [row.source]))
     worked_out = [] if is_named else await calculations(shown, sources)
     lines += filter(None, (*worked_out, not_decided(found, plan.language)))
     result_id = await desk.store.results.keep(plan.question, ("document", *columns), kept_rows(columns, shown))

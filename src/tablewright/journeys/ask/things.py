@@ -15,6 +15,7 @@ from tablewright.store.kinds import KindRow
 from tablewright.store.properties import PropertyAt
 from tablewright.store.store import Store
 from tablewright.table.corpus import Document, Typed
+from tablewright.table.dates import OTHER_READING, read_dates
 from tablewright.table.model import Cell, Field, Table, column_key
 from tablewright.table.text import cell_text, shortened
 from tablewright.table.typed import typed
@@ -98,7 +99,7 @@ def stated_of(column: Field, cell: Cell) -> tuple[Stated, ...]:
         Stated(
             asked=column.name,
             label=column.name,
-            value=typed_cell(text, column),
+            value=typed_cell(text, column, place.quote if place else ""),
             start=(place.start if place else None) or 0,
             end=(place.end if place else None) or 0,
             page=place.page if place else None,
@@ -109,7 +110,8 @@ def stated_of(column: Field, cell: Cell) -> tuple[Stated, ...]:
     )
 
 
-def typed_cell(text: str, column: Field) -> Typed:
+def typed_cell(text: str, column: Field, quote: str = "") -> Typed:
+    """`quote` is what it was read from: of 02/04/2026 the reader took one meaning, and the other is kept beside it."""
     if column.type == "boolean":
         return Typed(raw="yes" if text == "true" else "no", truth=text == "true")
     if column.type in ("text", "select", "list", "url"):
@@ -118,7 +120,16 @@ def typed_cell(text: str, column: Field) -> Typed:
     if column.unit and value.number is None and not value.date:  # a unit that nothing converts, such as EUR/m²
         plain = typed(text.removesuffix(column.unit).strip())
         return structs.replace(plain, raw=text, unit=column.unit, si=plain.number, base=column.unit)
-    return value
+    other = other_day(value.date, quote) if column.type == "date" else ""
+    return structs.replace(value, ambiguity=f"{value.date} or {other}") if other else value
+
+
+def other_day(day: str, quote: str) -> str:
+    for each in read_dates(quote):
+        other = OTHER_READING.search(each.note)
+        if other and day in (each.iso, other[1]):
+            return other[1] if day == each.iso else each.iso
+    return ""
 
 
 # ── rows of tables inside documents ──────────────────────────────────────────────────────────────────────────────────
