@@ -226,7 +226,7 @@ async def open_web(
         kept = Kept(
             store.pages,
             store.cache,
-            engine=engine,
+            engine=" ".join(filter(None, (engine, settings.search_language.strip()))),
             is_private=lambda address: is_private(address, policy),
             kept_as=lambda origin: f"{engine}: {origin}" if is_served_here(origin, policy) else origin,
             rules=repr((sorted(policy.allow), policy.robots, policy.max_bytes)),
@@ -234,7 +234,14 @@ async def open_web(
         )
         price = number(settings.search_price, "search_price") or 0.0
         per_second = number(settings.search_requests_per_second, "search_requests_per_second") or 0.0
-        searching = Searching(provider, price=price, budget=budget, per_second=per_second, slots=store.shared_limits)
+        searching = Searching(
+            provider,
+            price=price,
+            budget=budget,
+            per_second=per_second,
+            slots=store.shared_limits,
+            language=settings.search_language.strip(),
+        )
         web = Web(searching, fetcher, kept)
         stack.push_async_callback(web.close)
         yield web

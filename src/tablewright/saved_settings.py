@@ -29,6 +29,7 @@ SAVED = SECRET | {
     "model",
     "model_base_url",
     "search",
+    "search_language",
     "embedder",
     "embedder_base_url",
     "evidence",

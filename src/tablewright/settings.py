@@ -130,6 +130,9 @@ class Settings:
         "Where evidence is looked for: web, docs (your documents), or both, the one that is believed first: docs,web.",
     )
     search_api_key: str = setting("", "The key for brave, tavily, serper or exa.")
+    search_language: str = setting(
+        "", "The language of search results, as a code such as de, where the engine takes one (searxng, brave, serper)."
+    )
     search_price: str = setting("", "What one search costs you, in dollars; it counts for costs and the budget.")
     search_requests_per_second: str = setting(
         "", "At most so many searches a second, over all workers on one PostgreSQL. Default: no limit."

@@ -17,6 +17,8 @@ class Query(Noun, frozen=True):
     since: Since = ""
     """Only results of the last day, week, month or year."""
     limit: int = 10
+    language: str = ""
+    """In which results should be, as a code such as "de", where the engine takes one."""
 
 
 class Hit(Noun, frozen=True):

@@ -4,6 +4,7 @@ is said where they cannot be reached."""
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tablewright.app import FileOptions, Tablewright
+from tablewright.models.catalog import CatalogModel, Hub
 from tablewright.settings import Settings, load_settings
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.models.endpoint import Asked, Endpoint, Reply, answer, json_reply, running_endpoint
@@ -127,6 +129,34 @@ async def test_a_key_is_saved_encrypted_used_at_once_and_never_shown_again(
     (entry, *_) = server.do(lambda tablewright: tablewright.audit.entries(action="settings"))
     assert "model = openai:small" in entry.detail
     assert KEY not in entry.detail
+
+
+async def test_a_model_is_downloaded_and_checked_and_a_webhook_cannot_lead_into_a_private_network(
+    server: Served, browser: NewPage, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = b"GGUF" + bytes(100_000)
+    hub = Hub(url=f"{endpoint.url}/tiny.gguf")
+    tiny = CatalogModel(name="tiny", file="tiny.gguf", size=1, licence="MIT", sha256="", origins=(hub,), memory=1)
+    monkeypatch.setattr("tablewright.app.CATALOG", (tiny,))
+    monkeypatch.setattr("tablewright.models.catalog.CATALOG", (tiny,))
+    stated = {"x-linked-etag": hashlib.sha256(content).hexdigest(), "x-linked-size": str(len(content))}
+    endpoint.replies = [Reply(302, headers=stated), Reply(body=content)]
+    async with browser() as page:
+        await log_in(page, server, "/settings")
+        model = part(page, "Model")
+        await choose(page, page.get_by_role("combobox", name="Who reads and judges"), "A model that is downloaded")
+        await model.get_by_role("button", name="Download").click()
+        await expect(model.get_by_text("downloaded", exact=True)).to_be_visible()
+        await model.get_by_role("button", name="Use this model").click()
+        await expect(model.get_by_role("button", name="Chosen")).to_be_visible()
+        hook = part(page, "Webhook")
+        before = len(endpoint.asked)
+        await hook.get_by_label("Address").fill(f"{endpoint.url}/hook")
+        await hook.get_by_role("button", name="Test").click()
+        await expect(hook.get_by_role("status")).to_contain_text("Nothing was sent")
+        assert len(endpoint.asked) == before
+    home = server.do(current).home_folder
+    assert (home / "models" / "tiny.gguf").read_bytes() == content
 
 
 def test_only_an_admin_sees_the_settings(server: Served) -> None:

@@ -39,6 +39,18 @@ async def test_searxng(server: Loopback, client: httpx2.AsyncClient) -> None:
     assert "authorization" not in plain.headers
 
 
+async def test_the_language_of_results_is_passed_on_where_an_engine_takes_it(
+    server: Loopback, client: httpx2.AsyncClient
+) -> None:
+    server.answers({"results": [], "type": "search", "searchParameters": {}})
+    german = Query(text="Wasserkocher", language="de")
+    await SearXNG(server.url, "", client).search(german)
+    await Brave(server.url, "key", client).search(german)
+    await Serper(server.url, "key", client).search(german)
+    searxng, brave, serper = server.asked
+    assert (searxng.params["language"], brave.params["search_lang"], serper.body["hl"]) == ("de", "de", "de")
+
+
 async def test_brave(server: Loopback, client: httpx2.AsyncClient) -> None:
     server.answers({"type": "search"})
     provider = Brave(server.url, "brave-key", client)

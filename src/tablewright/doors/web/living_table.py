@@ -90,7 +90,7 @@ class LivingTable:
         with box, ui.element("table").classes("tw-grid"):
             with ui.element("thead"), ui.element("tr"):
                 if self.ranking.ranked:
-                    inline(t("Rank"), "th").props("scope=col")
+                    inline(t("Rank"), "th").props("scope=col").style("width: 1%")
                 for field in fields:
                     self._head(field)
             with ui.element("tbody"):

@@ -281,6 +281,10 @@ class SearchPart(Part):
             "outlined dense stack-label"
         )
         self.key = self.key_field("search_api_key", t("Key"))
+        self.language = ui.input(
+            t("Language of results (optional), e.g. de"), value=self.settings.search_language
+        ).props("outlined dense maxlength=10")
+        self.fixed(self.language, "search_language")
         self.fixed(self.engine, "search")
         if "search" in self.elsewhere:
             self.address.disable()
@@ -290,12 +294,16 @@ class SearchPart(Part):
     def show_fields(self) -> None:
         self.address.set_visibility(self.engine.value == "searxng")
         self.key.set_visibility(self.engine.value not in FREE_ENGINES)
+        self.language.set_visibility(self.engine.value in ("searxng", "brave", "serper"))
 
     def changes(self) -> dict[str, str]:
         engine, address = self.engine.value, (self.address.value or "").strip()
         if engine == "searxng" and not address:
             raise UsageError(t("The address of the SearXNG server is missing."))
-        changes = {"search": f"{engine}:{address}" if engine == "searxng" else engine}
+        changes = {
+            "search": f"{engine}:{address}" if engine == "searxng" else engine,
+            "search_language": (self.language.value or "").strip(),
+        }
         if key := (self.key.value or "").strip():
             changes["search_api_key"] = key
         return changes

@@ -36,6 +36,8 @@ class Brave:
         }
         if query.since:
             params["freshness"] = f"p{query.since[0]}"  # pd, pw, pm, py
+        if query.language:
+            params["search_lang"] = query.language
         answer = await self._endpoint.ask("GET", params=params)
         web = answer.get("web")
         if web is None and answer.get("type") == "search":

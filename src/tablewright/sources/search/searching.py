@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from tablewright.errors import OverBudget, SearchError
 from tablewright.models.pace import OwnSlots, Pace, Slots
 from tablewright.observe import availability, count, span
@@ -42,12 +44,14 @@ class Searching:
         budget: Budget | None = None,
         per_second: float = 0.0,
         slots: Slots | None = None,
+        language: str = "",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.provider = provider
         self.price = price
         self._budget = budget
+        self._language = language
         self._pace = Pace(slots or OwnSlots(), f"search {provider.name}", per_second) if per_second else None
         self._sleep = sleep
         self._available = availability("search", provider.name)
@@ -101,7 +105,7 @@ class Searching:
             spend(Usage(searches=1))
             count("searches", provider=self.provider.name)
             with span("search", provider=self.provider.name):
-                found = await self.provider.search(query)
+                found = await self.provider.search(structs.replace(query, language=self._language))
         spend(Usage(cost_usd=self.price))
         count("dollars", self.price, provider=self.provider.name)
         return found

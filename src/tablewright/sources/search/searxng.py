@@ -35,6 +35,8 @@ class SearXNG:
         params = {"q": text, "format": "json", "pageno": "1"}
         if query.since:
             params["time_range"] = query.since
+        if query.language:
+            params["language"] = query.language
         answer = await self._endpoint.ask("GET", params=params)
         results = self._endpoint.listed(answer.get("results"))
         silent = _silent_engines(answer.get("unresponsive_engines"))

@@ -33,6 +33,8 @@ class Serper:
         }
         if query.since:
             body["tbs"] = f"qdr:{query.since[0]}"  # qdr:d, qdr:w, qdr:m, qdr:y
+        if query.language:
+            body["hl"] = query.language
         answer = await self._endpoint.ask("POST", body=body)
         if "organic" not in answer and "searchParameters" in answer:
             return ()
