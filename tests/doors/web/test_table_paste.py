@@ -64,7 +64,7 @@ def test_what_is_pasted_below_the_last_row_becomes_new_rows() -> None:
 
 
 def test_nothing_goes_into_a_column_that_is_only_proposed_and_what_is_too_wide_is_counted() -> None:
-    with pytest.raises(UsageError, match="no column 'Proposed' yet"):
+    with pytest.raises(UsageError, match="no column Proposed yet"):
         fitted(TABLE, [["1", "red", "2"]], SHOWN[1:])
     assert fitted(TABLE, [["red", "1"]], ("Colour",)).left_out == 1
 
