@@ -44,13 +44,14 @@ from tablewright.models.catalog import CATALOG, CatalogModel
 from tablewright.policies import acting_for, retry_policy, terms_of
 from tablewright.saved_settings import write_saved
 from tablewright.settings import Settings, load_settings, with_changes
+from tablewright.store.applying import Applied, Review
 from tablewright.store.audit import Action, Audit
 from tablewright.store.audit import Entry as AuditEntry
 from tablewright.store.conversations import Conversation
 from tablewright.store.home import make_home
 from tablewright.store.log import CellVersion, Change
 from tablewright.store.operations import CellAt, Operation
-from tablewright.store.proposals import EVERYTHING, Applied, ProposalHead, Review, Selection
+from tablewright.store.proposal import EVERYTHING, ProposalHead, Selection
 from tablewright.store.quotas import Quota
 from tablewright.store.rollback import Rollback
 from tablewright.store.runs import Run

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from tablewright.store.operations import Operation
-from tablewright.store.proposals import Selection
+from tablewright.store.proposal import Selection
 from tablewright.store.store import Store
 from tablewright.table.edits import SetCell
 from tablewright.table.model import Cell, Conflict, Evidence, Field, Step, given

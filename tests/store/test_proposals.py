@@ -8,8 +8,9 @@ from sqlalchemy import Connection, text
 
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import migrations, tables
+from tablewright.store.applying import Review
 from tablewright.store.operations import Operation
-from tablewright.store.proposals import EVERYTHING, Review, Selection
+from tablewright.store.proposal import EVERYTHING, Selection
 from tablewright.store.runs import Runs
 from tablewright.store.store import Store
 from tablewright.table.edits import RemoveField, RemoveRow, SetCell

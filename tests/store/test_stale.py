@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tablewright.store.operations import Operation
-from tablewright.store.proposals import Selection
+from tablewright.store.proposal import Selection
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store
 from tablewright.table.edits import FlagCell, SetCell

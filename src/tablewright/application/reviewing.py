@@ -9,7 +9,7 @@ from tablewright.application.base import Application
 from tablewright.engine.outcome import Filled
 from tablewright.journeys import enrich
 from tablewright.store.operations import CellAt, Operation
-from tablewright.store.proposals import EVERYTHING, ProposalHead, Selection
+from tablewright.store.proposal import EVERYTHING, ProposalHead, Selection
 from tablewright.table.attempts import Attempt
 from tablewright.table.model import RowId
 

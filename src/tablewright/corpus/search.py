@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
 from tablewright.models.embedder import Embedder
-from tablewright.store.documents import Documents, Moment, SegmentAt, SummaryAt
+from tablewright.store.documents import Documents
+from tablewright.store.moment import Moment, SegmentAt, SummaryAt
 from tablewright.store.text_index import Ranked
 from tablewright.store.words import weighty_words
 from tablewright.table.corpus import Category, Completeness, Document

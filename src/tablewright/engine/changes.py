@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 import msgspec
 
 from tablewright.errors import NotFound, UsageError
+from tablewright.store.applying import Applied, ApplyKind, Review
 from tablewright.store.log import Change
 from tablewright.store.operations import CellAt
-from tablewright.store.proposals import EVERYTHING, Applied, ApplyKind, Review, Selection
+from tablewright.store.proposal import EVERYTHING, Selection
 from tablewright.store.records import now, printable
 from tablewright.store.rollback import Rollback
 from tablewright.store.store import Store

@@ -19,7 +19,7 @@ from tablewright.engine.rows import WINDOW
 from tablewright.errors import BadField, ModelError, UsageError
 from tablewright.models.model import LanguageModel
 from tablewright.store.operations import CellAt, Operation
-from tablewright.store.proposals import ProposalHead
+from tablewright.store.proposal import ProposalHead
 from tablewright.store.runs import Run
 from tablewright.store.slices import Todo
 from tablewright.store.store import Store

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.search import CorpusHit
 from tablewright.decisions.compose import Passage
-from tablewright.store.documents import Moment
+from tablewright.store.moment import Moment
 from tablewright.store.parts import number_of
 from tablewright.table.corpus import Document
 

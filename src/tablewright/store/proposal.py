@@ -1,0 +1,162 @@
+"""One proposal as the store keeps it: its head, and which of its operations are meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, exists, func, select, update
+
+from tablewright.errors import NotFound, UsageError
+from tablewright.store import schema
+from tablewright.store.operations import CellAt
+from tablewright.store.records import decode_fields, now
+from tablewright.store.sharing import visible
+from tablewright.store.tables import possible
+from tablewright.table.model import Field, Noun, RowId, column_key
+
+ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
+
+
+class ProposalHead(Noun, frozen=True):
+    id: str
+    table_id: str
+    run_id: str
+    status: ProposalStatus
+    reasoning: str
+    fields: tuple[Field, ...]
+    created_at: str
+    counts: dict[str, int]
+    decided_at: str | None = None
+
+
+class Selection(Noun, frozen=True):
+    """Which operations of a proposal are meant; everything, unless narrowed. A bound on the confidence leaves out the
+    cells without a value; `below` itself is not below."""
+
+    rows: tuple[RowId, ...] = ()
+    fields: tuple[str, ...] = ()
+    min_confidence: float | None = None
+    below: float | None = None
+
+
+EVERYTHING = Selection()
+
+
+def choose(connection: Connection, proposal: ProposalHead, selection: Selection) -> ColumnElement[bool]:
+    return matching(connection, proposal.id, selection) & (schema.operations.c.decision == "open")
+
+
+def matching(connection: Connection, proposal_id: str, selection: Selection) -> ColumnElement[bool]:
+    operations = schema.operations
+    meant = operations.c.proposal_id == proposal_id
+    if selection.rows:
+        meant = meant & operations.c.row_id.in_(possible(selection.rows))
+    if selection.fields:
+        meant = meant & operations.c.field.in_(proposed_names(connection, proposal_id, selection.fields))
+    if selection.min_confidence is not None:
+        meant = meant & (operations.c.confidence >= selection.min_confidence) & (operations.c.status == "ENRICHED")
+    if selection.below is not None:
+        meant = meant & (operations.c.confidence < selection.below) & (operations.c.status == "ENRICHED")
+    return meant
+
+
+def proposed_names(connection: Connection, proposal_id: str, wanted: Sequence[str]) -> list[str]:
+    names = connection.scalars(
+        select(schema.operations.c.field).where(schema.operations.c.proposal_id == proposal_id).distinct()
+    ).all()
+    by_key = {column_key(name): name for name in names} | {name: name for name in names}
+    found = [by_key.get(name) or by_key.get(column_key(name)) for name in wanted]
+    unknown = [name for name, column in zip(wanted, found, strict=True) if column is None]
+    if unknown:
+        raise NotFound(
+            f"Proposal {proposal_id} says nothing about {unknown[0]!r}.",
+            advice=f"It is about: {', '.join(sorted(names))}.",
+        )
+    return [column for column in found if column is not None]
+
+
+def unknown_cell(proposal_id: str, at: CellAt) -> NotFound:
+    return NotFound(
+        f"Proposal {proposal_id} says nothing about row {at[0]}, {at[1]}.",
+        advice=f"`tablewright proposal show {proposal_id}` shows what it is about.",
+    )
+
+
+def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool) -> ProposalHead:
+    proposal = read_head(connection, proposal_id, counted=False)
+    if proposal.status == "building" and not even_unfinished:
+        raise UsageError(
+            f"The run of proposal {proposal_id} has not finished.",
+            advice="If its process is gone, --force applies what it had found, and `proposal reject` discards it.",
+        )
+    if proposal.status not in ("open", "building"):
+        raise UsageError(f"Proposal {proposal_id} is already {proposal.status}.", kept="Nothing was changed.")
+    return proposal
+
+
+def is_empty(connection: Connection, proposal_id: str) -> bool:
+    """Whether the run had nothing to propose: then there is nothing to decide either."""
+    return not connection.execute(select(exists().where(schema.operations.c.proposal_id == proposal_id))).scalar()
+
+
+def settle(connection: Connection, proposal_id: str) -> None:
+    """A proposal without open operations is decided."""
+    operations = schema.operations
+    own = operations.c.proposal_id == proposal_id
+    if connection.execute(select(exists().where(own, operations.c.decision == "open"))).scalar():
+        return
+    written = operations.c.decision.in_(("applied", "edited"))
+    applied = connection.execute(select(exists().where(own, written))).scalar()
+    status: ProposalStatus = "applied" if applied else "rejected"
+    proposals = schema.proposals
+    connection.execute(update(proposals).where(proposals.c.id == proposal_id).values(status=status, decided_at=now()))
+
+
+def read_head(connection: Connection, proposal_id: str, *, counted: bool = True) -> ProposalHead:
+    heads = read_heads(connection, schema.proposals.c.id == proposal_id, counted=counted)
+    if not heads:
+        raise NotFound(f"There is no proposal {proposal_id!r}.", advice="`tablewright proposal list` shows them.")
+    return heads[0]
+
+
+def read_heads(connection: Connection, wanted: ColumnElement[bool], *, counted: bool = True) -> list[ProposalHead]:
+    """`counted` fills in `counts`, for which all operations are looked at."""
+    proposals, tables = schema.proposals, schema.tables
+    records = connection.execute(
+        select(proposals, tables.c.id.label("table_id"))
+        .join(tables, tables.c.no == proposals.c.table_no)
+        .where(wanted, visible(connection, "table"))
+        .order_by(proposals.c.created_at.desc())
+    ).all()
+    counts = decision_counts(connection, [record.id for record in records] if counted else [])
+    return [
+        ProposalHead(
+            id=record.id,
+            table_id=record.table_id,
+            run_id=record.run_id,
+            status=record.status,
+            reasoning=record.reasoning,
+            fields=decode_fields(record.fields),
+            created_at=record.created_at,
+            decided_at=record.decided_at,
+            counts=counts.get(record.id, {}),
+        )
+        for record in records
+    ]
+
+
+def decision_counts(connection: Connection, proposal_ids: Sequence[str]) -> dict[str, dict[str, int]]:
+    """For each proposal: operations by decision, and how many propose a value or say why there is none."""
+    operations = schema.operations
+    counts: dict[str, dict[str, int]] = {proposal_id: {} for proposal_id in proposal_ids}
+    query = (
+        select(operations.c.proposal_id, operations.c.decision, operations.c.status, func.count())
+        .where(operations.c.proposal_id.in_(proposal_ids))
+        .group_by(operations.c.proposal_id, operations.c.decision, operations.c.status)
+    )
+    for proposal_id, decision, status, count in connection.execute(query):
+        own = counts[proposal_id]
+        for name in (decision, "without_value" if status == "FAILED" else "with_value"):
+            own[name] = own.get(name, 0) + count
+    return counts
