@@ -6,7 +6,7 @@ import pytest
 
 from tablewright.corpus.annotate.annotate import annotate
 from tablewright.corpus.parse.parsed import Parsed
-from tablewright.corpus.stated import Answered, answer_of, blanks_of, is_form
+from tablewright.corpus.stated import Answered, answer_of, blanks_of
 from tablewright.store.properties import PropertyAt
 from tablewright.table.coerce import coerce
 from tablewright.table.evidence import follows
@@ -112,7 +112,6 @@ def test_a_value_under_a_lesser_label_does_not_fill_a_blank() -> None:
 def test_a_lone_label_in_a_text_of_few_is_not_taken_for_a_blank() -> None:
     text = "Account number:\nYear at a Glance\n296664039561\nInvoice date: 3 May 2019\n"
     assert answer(Field(name="Account number"), text) == Answered()
-    assert not is_form(facts_of(text))
 
 
 LETTER = """Harbour Tools

@@ -246,7 +246,7 @@ async def test_what_a_form_leaves_blank_is_not_read_elsewhere(settings: Settings
 
 
 async def test_a_date_is_read_in_the_order_of_its_document(settings: Settings, tmp_path: Path) -> None:
-    text = "Harbour log\nDate & Time: 12/11/2007, 1430 EST\nReport Date: 01/31/2008\n"
+    text = "Harbour log. The event took place on 12/11/2007 in fog. It was reported on 01/31/2008.\n"
     await add(settings, tmp_path, {"log.txt": text.encode()})
     cells, _, _ = await fill(settings, tmp_path, "File\nlog.txt\n", "Event date:date", strategy="documents")
     assert cells["Event date"].value == "2007-12-11"

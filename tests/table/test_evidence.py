@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.table.confidence import confidence
-from tablewright.table.evidence import copies, evidence_for, follows, independent, locate
+from tablewright.table.evidence import FROM_STATEMENT, copies, evidence_for, follows, independent, locate
 from tablewright.table.model import Field, FieldType
 from tablewright.table.retrieved import Retrieved
 
@@ -124,6 +124,25 @@ def test_a_value_that_the_quote_does_not_give_does_not_follow(
 ) -> None:
     options = ("Red", "Blue") if type_ == "select" else ()
     assert not follows(value, quote, Field(name="Keep warm", type=type_, unit=unit, options=options))
+
+
+@pytest.mark.parametrize(
+    ("value", "quote", "rule"),
+    [
+        ("yes", "Dimmable | Yes, with any lamp", "stated"),
+        ("no", "Dimmable: no", "stated"),
+        ("yes", "A dimmable lamp for the desk", FROM_STATEMENT),
+        ("no", "The lamp is not dimmable", FROM_STATEMENT),
+        ("no", "It isn't a dimmable lamp", FROM_STATEMENT),
+        ("no", "No assembly needed. Dimmable in four steps.", ""),
+        ("no", "Dimmable, not for outdoor use", ""),
+        ("yes", "Not only bright but dimmable", ""),
+        ("no", "It does not flicker", ""),
+        ("no", "Lamp: it does not flicker", ""),
+    ],
+)
+def test_a_denial_proves_a_no_only_of_what_it_denies(value: str, quote: str, rule: str) -> None:
+    assert follows(value, quote, Field(name="Dimmable", type="boolean")) == rule
 
 
 def test_the_evidence_says_where_its_quote_stands() -> None:

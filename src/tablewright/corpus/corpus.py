@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tablewright.corpus.search import CorpusSearch
 from tablewright.corpus.source import DocumentSource
-from tablewright.corpus.stated import answer_of, blanks_of, is_form
+from tablewright.corpus.stated import answer_of, blanks_of
 from tablewright.errors import NotFound
 from tablewright.extraction.candidate import Candidate
 from tablewright.models.embedder import Embedder
@@ -17,12 +17,10 @@ from tablewright.table.retrieved import Retrieved
 
 
 class Answers(Noun, frozen=True):
-    """The values that documents state for a field; where there are none, the label that one of them leaves blank.
-    `forms` are the numbers of the pages that are forms."""
+    """The values that documents state for a field; where there are none, the label that one of them leaves blank."""
 
     candidates: tuple[Candidate, ...] = ()
     blank: str = ""
-    forms: frozenset[int] = frozenset()
 
 
 class Corpus:
@@ -47,10 +45,11 @@ class Corpus:
             if at.shape == "fact":
                 facts[at.document_id].append(at)
         blanks = {page.origin: blanks_of(page.text, facts[page.origin]) for _, page in own}
-        forms = frozenset(number for number, page in own if is_form(facts[page.origin]))
         found: dict[str, Answers] = {}
         for field in fields:
-            answered = [(n, answer_of(field, page.text, facts[page.origin], blanks[page.origin])) for n, page in own]
+            answered = [
+                (n, answer_of(field, page.text, facts[page.origin], blanks[page.origin], page.title)) for n, page in own
+            ]
             candidates = tuple(
                 Candidate(
                     field=field.name,
@@ -65,9 +64,5 @@ class Corpus:
                 if (said := answer.stated) is not None
             )
             blank = next((answer.blank for _, answer in answered if answer.blank), "")
-            found[field.name] = Answers(
-                candidates=candidates,
-                blank="" if candidates else blank,
-                forms=forms,
-            )
+            found[field.name] = Answers(candidates=candidates, blank="" if candidates else blank)
         return found

@@ -1,5 +1,5 @@
-"""How well a label names what is asked for: by its words, without their endings. What is only alike in meaning is left
-to the reader, which is never as sure."""
+"""How well a label names what is asked for: by its own words, without their endings. What is only alike in meaning is
+another label: the word vectors at hand know neither that an amount is a total nor what either is in German."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from tablewright.text.words import SMALL_WORDS, roots
 
 EXTRA = 0.15
 """What each word costs that the label has beyond those asked for, or that only the heading above it has."""
+OWN = 0.05
+"""What such a word costs that says what the document is: an invoice's "Invoice date" is its date."""
 INITIALS = 0.95
 _APART = re.compile(r"\s?/\s?| & ")
 
 
-def fit(asked: str, label: str, heading: str = "") -> float:
+def fit(asked: str, label: str, heading: str = "", titles: str = "") -> float:
     """From 0 to 1; 0 where a word that is asked for stands neither in the label nor in the heading above it. Of a label
-    such as "Model/Series" either part may be what is asked."""
-    return max(_fit(asked, part, heading) for part in {label, *_APART.split(label)})
+    such as "Model/Series" either part may be what is asked. `titles` say what the document is."""
+    return max(_fit(asked, part, heading, titles) for part in {label, *_APART.split(label)})
 
 
-def _fit(asked: str, label: str, heading: str) -> float:
+def _fit(asked: str, label: str, heading: str, titles: str) -> float:
     wanted, given = words_of(asked), words_of(label)
     if not wanted or not given:
         return 0.0
@@ -30,12 +32,17 @@ def _fit(asked: str, label: str, heading: str) -> float:
     missing, extra = wanted - given, given - wanted
     if missing == wanted or missing - words_of(heading) or (missing and extra):
         return 0.0
-    return max(0.0, 1 - EXTRA * (len(missing) + len(extra)))
+    own = extra & words_of(f"{titles} {heading}")
+    return max(0.0, 1 - EXTRA * (len(missing) + len(extra - own)) - OWN * len(own))
 
 
 @lru_cache(maxsize=1 << 14)
 def words_of(text: str) -> frozenset[str]:
+    text = _NUMBER_SIGN.sub(" number ", text)
     return frozenset(roots(text, telling=True)) or frozenset(roots(text))
+
+
+_NUMBER_SIGN = re.compile(r"[#№]|\b(?:no|nr)\b\.?|\bn[°º]", re.IGNORECASE)
 
 
 def are_initials(short: str, whole: str) -> bool:

@@ -20,8 +20,10 @@ STATED = 0.9
 """How much a value is worth that stands under a label of exactly the words that are asked."""
 LEAST = 0.7
 """How well a label must fit the field."""
-LABELLED, FORM = 8, 20
-"""Labels with their values, from which on one without is left blank on purpose, and all of them together are a form."""
+LABELLED = 8
+"""Labels with their values, from which on one without is left blank on purpose."""
+FIRST_LINE = 120
+"""Characters in which a document says what it is."""
 DOUBTED = 0.7
 """What is left of the worth of a value that can be read in two ways."""
 
@@ -42,11 +44,13 @@ class Answered(Noun, frozen=True):
     blank: str = ""
 
 
-def answer_of(field: Field, text: str, facts: Sequence[PropertyAt], blanks: Sequence[Pair]) -> Answered:
+def answer_of(
+    field: Field, text: str, facts: Sequence[PropertyAt], blanks: Sequence[Pair], title: str = ""
+) -> Answered:
     """A value under a label that fits less well than a blank one is the value of something else."""
     blank = max(blanks, key=lambda each: fit(field.name, each.label, each.heading), default=None)
     to_beat = fit(field.name, blank.label, blank.heading) if blank else 0.0
-    ranked = _ranked(field.name, facts)
+    ranked = _ranked(field.name, facts, f"{title} {text[:FIRST_LINE].strip().partition(chr(10))[0]}")
     for score, at in ranked if not _are_rivals(ranked) else ():
         if score < max(LEAST, to_beat):
             break
@@ -61,9 +65,9 @@ def answer_of(field: Field, text: str, facts: Sequence[PropertyAt], blanks: Sequ
     return Answered(stated=_under_heading(field, text))
 
 
-def _ranked(asked: str, facts: Sequence[PropertyAt]) -> list[tuple[float, PropertyAt]]:
+def _ranked(asked: str, facts: Sequence[PropertyAt], titles: str) -> list[tuple[float, PropertyAt]]:
     """Of two that fit as well, what stands first."""
-    fitting = [(fit(asked, at.property.label, at.property.context), at) for at in facts]
+    fitting = [(fit(asked, at.property.label, at.property.context, titles), at) for at in facts]
     return sorted(fitting, key=lambda each: (-each[0], each[1].property.start))
 
 
@@ -78,11 +82,6 @@ def _unit_fits(field: Field, value: Typed) -> bool:
     asked = typed(f"1 {field.unit}") if field.unit else value
     kinds = {each.base or each.currency for each in (asked, value)} - {""}
     return len(kinds) < 2
-
-
-def is_form(facts: Sequence[PropertyAt]) -> bool:
-    """Whether it is made of labels and values, so that a sentence is no place to look for one."""
-    return _labelled(facts) >= FORM
 
 
 def blanks_of(text: str, facts: Sequence[PropertyAt]) -> list[Pair]:
@@ -112,7 +111,7 @@ def value_of(field: Field, value: Typed) -> tuple[str, bool]:
         return value.currency, bool(value.ambiguity)
     if field.type == "text" and value.unit in _CALENDAR and value.number is not None:
         return f"{_shown(value.number)} {_CALENDAR[value.unit]}{'s' if value.number != 1 else ''}", False
-    return " ".join(value.raw.split()) if field.type == "text" else value.raw, False
+    return " ".join(value.raw.split()).lstrip("#№ ") if field.type == "text" else value.raw, False
 
 
 _CALENDAR = {"yr": "year", "mo": "month"}

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from tablewright.extraction.spans import Span, spans
 from tablewright.extraction.wanted import Wanted
-from tablewright.table.choices import read_boolean
+from tablewright.table.choices import NEGATIONS, plain_boolean
+from tablewright.table.dates import read_date
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.text import show
 from tablewright.text.words import normal
@@ -55,7 +56,7 @@ def whole(want: Wanted, value: str) -> Span | None:
     if not any(character.isalnum() for character in value):
         return None
     if want.kind == "yesno":
-        verdict, _, _ = read_boolean(value)
+        verdict = plain_boolean(value)
         return None if verdict is None else Span(value="yes" if verdict else "no", start=0, end=len(value))
     if want.kind in _NAMES:
         text = value.split(" | ")[0].strip(" .;")
@@ -69,6 +70,8 @@ def whole(want: Wanted, value: str) -> Span | None:
             return Span(value=text, start=0, end=len(text), sure=0.5)
         return Span(value=text, start=0, end=len(text))
     found = typed(want, value)
+    if want.kind in ("count", "number") and (date := read_date(value)) and date.clean and len(date.iso) > 4:
+        return None  # a year may be a number, a day is none
     if found and want.kind == "number" and want.field.type == "text" and len(value) <= LONGEST_NUMBER:
         return Span(value=value.strip(), start=0, end=len(value))  # a telephone number, "19 mpg in town"
     return max(found, key=lambda span: (span.sure, -span.start)) if found else None
@@ -82,8 +85,6 @@ _NAMES = frozenset(
 
 
 # ── options ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-_DENIED = re.compile(r" (?:not|non|never|no longer|former|formerly|previously)(?: an?| the)? $")
 
 
 def option_in(want: Wanted, text: str) -> Span | None:
@@ -101,9 +102,10 @@ def option_in(want: Wanted, text: str) -> Span | None:
 
 
 def _names(words: str, option: str) -> bool:
+    """Whether it stands there without a denial right before it: "not a charity", "no longer open"."""
     place = words.find(option)
     while place >= 0:
-        if not _DENIED.search(words, 0, place + 1):
+        if NEGATIONS.isdisjoint(words[:place].split()[-2:]):
             return True
         place = words.find(option, place + 1)
     return False

@@ -19,6 +19,7 @@ from tablewright.extraction.passages import Sentence
 from tablewright.extraction.reading import Reading, Seen
 from tablewright.extraction.spans import Span, spans
 from tablewright.extraction.wanted import Kind, Wanted
+from tablewright.table.choices import NEGATIONS
 from tablewright.table.countries import COUNTRIES, STATES
 from tablewright.text.words import normal
 
@@ -41,7 +42,6 @@ DEFINED = 6
 """Sentences at the beginning of a page that say what the thing is, whichever words they use."""
 _PRONOUNS = frozenset("it he she they its his her their we our i my".split())
 _POINTING = frozenset("the this these that those".split())
-_DENIED = frozenset("not never no former formerly previously until ex without".split())
 _LEADING = {
     "by": "by",
     "in": "in",
@@ -175,7 +175,7 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
             "deep": min(1.0, sentence.number / 20),
             "subject": float(topic == "own"),
             "other thing": float(topic == "other"),
-            "denied": float(bool(_DENIED.intersection(said[max(0, begins - 5) : begins]))),
+            "denied": float(not NEGATIONS.isdisjoint(said[max(0, begins - 5) : begins])),
             "sure": span.sure,
             "untyped": float(reading.want.kind == "text"),
             "like kind": _like_kind(reading.want.phrases[0], group),

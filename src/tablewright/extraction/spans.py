@@ -12,8 +12,10 @@ from tablewright.table.dates import read_dates
 from tablewright.table.measures import in_unit, read_measures
 from tablewright.table.model import Noun
 from tablewright.table.money_text import read_amounts
+from tablewright.table.months import MONTHS, WEEKDAYS
 from tablewright.table.numbers import read_numbers
 from tablewright.table.units import parse_unit, unit_at
+from tablewright.text.words import SMALL_WORDS
 
 
 class Span(Noun, frozen=True):
@@ -147,31 +149,38 @@ _PERSON = re.compile(
     r"(?: (?:van|von|de|da|di|der|den|del|la|le|bin|al|el|ter|dos|Mac|St\.)){0,3}"
     rf"(?: {_CAPITAL}[\w’'-]+){{1,3}}(?: (?:Jr|Sr)\.?| I{{2,3}}| IV)?"
 )
-_LONE_START = frozenset(
-    """The A An In On At It Its He She They This That These Those His Her Their As After Before During While When Since
-    From For With By And But Or Although Though However Also Both Each Under Over Between Following According There
-    Today Currently Originally Formerly Born Founded Established Based Located Despite Until Upon Among Like Unlike
-    January February March April May June July August September October November December Monday Tuesday Wednesday
-    Thursday Friday Saturday Sunday""".split()
+_OPENS = re.compile(r"(?:^|[.!?:;]\s|[\"“(])$")
+_ARTICLES = frozenset({"the", "a", "an"})
+_JOINING = frozenset({"of", "de", "la", "&"})
+_OPENING = (SMALL_WORDS - {"will"}) | frozenset(
+    """after although among before between both despite during each following however like over since though under
+    unlike until upon while""".split()
 )
+"""Pronouns, prepositions and conjunctions: at the beginning of a sentence they are capital like a name. "Will" is more
+often a name there."""
 
 
 def _trim(match: re.Match[str]) -> tuple[str, int]:
-    """Without an opening word that is capital only because a sentence starts with it."""
+    """Without what is no part of the name: the month of a date, an article, and a small word that is capital only
+    because a sentence starts with it."""
     name, start = match[0], match.start()
-    while True:
+    while name:
         first, _, rest = name.partition(" ")
-        if first in _LONE_START and (rest or first != "May"):
-            start += len(name) - len(rest)
-            name = rest
-            if not name:
-                return "", start
-            while name and name.split(" ", 1)[0] in ("of", "the", "de", "la", "&"):
-                first, _, rest = name.partition(" ")
-                start += len(name) - len(rest)
-                name = rest
-            continue
-        return name, start
+        word, end = first.casefold(), start + len(first)
+        opens = word in _OPENING and first.istitle() and bool(_OPENS.search(match.string, 0, start))
+        left_over = start > match.start() and word in _JOINING
+        if not (opens or left_over or word in _ARTICLES or _is_dated(word, match.string, end)):
+            break
+        start, name = start + len(name) - len(rest), rest
+    return name, start
+
+
+def _is_dated(word: str, text: str, end: int) -> bool:
+    """Whether a word is the month or the day of a date: a number follows it."""
+    return (word in MONTHS or word in WEEKDAYS) and bool(_NUMBER_NEXT.match(text, end))
+
+
+_NUMBER_NEXT = re.compile(r",? \d")
 
 
 def _names(text: str) -> Iterator[Span]:

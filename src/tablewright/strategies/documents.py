@@ -5,13 +5,13 @@ A row that is called like a file is that file, asked about itself; any other is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 
 from msgspec import structs
 
 from tablewright.corpus.annotate.lines import day_first_in
-from tablewright.corpus.corpus import Answers, Corpus
+from tablewright.corpus.corpus import Corpus
 from tablewright.corpus.labels import words_of
 from tablewright.decisions.decision import fall_back
 from tablewright.decisions.read import ReadRow, RowReading, RowToRead
@@ -20,6 +20,7 @@ from tablewright.errors import UsageError
 from tablewright.extraction.about import Subject, about
 from tablewright.extraction.candidate import Candidate
 from tablewright.extraction.reader import ABOUT
+from tablewright.extraction.wanted import wanted
 from tablewright.strategies import expected
 from tablewright.strategies.feedback import FIRST, Feedback
 from tablewright.strategies.notebook import READ_ROW, Notebook
@@ -160,7 +161,7 @@ async def without_model(
     blank = {field.name: answers[field.name].blank for field in fields if answers[field.name].blank}
     unsettled = tuple(field for field in fields if field.name not in blank and notebook.score(field) < SETTLED)
     asked = RowToRead(subject=subject, fields=unsettled, sources=pages)
-    read = (await fall_back(ReadBesideFacts(answers, own), asked)).found
+    read = (await fall_back(ReadDocumentPlainly(), asked)).found
     for field in unsettled:
         notebook.take(field, read.get(field.name, []), pages)
     return [
@@ -169,30 +170,29 @@ async def without_model(
     ]
 
 
-class ReadBesideFacts(ReadRow):
-    """The built-in reader, held back in forms: a sentence there must have all the words of the field."""
-
-    def __init__(self, answers: Mapping[str, Answers], own: Sequence[Retrieved]) -> None:
-        self._answers = answers
-        self._own = own
+class ReadDocumentPlainly(ReadRow):
+    """The built-in reader, held back in a document that is asked about itself: a place must have the field's own words.
+    No name tells there what a place is about, and places with words that are only alike are mostly about others."""
 
     def fallback(self, asked: RowToRead) -> RowReading:
-        dates = {field.name for field in asked.fields if field.type == "date"}
-        found = {
-            name: [
-                in_order(each, asked.sources[each.source].text) if name in dates else each
-                for each in candidates
-                if self._counts(name, each, asked.sources[each.source])
-            ]
-            for name, candidates in super().fallback(asked).found.items()
-        }
-        return RowReading(found=found)
+        found = super().fallback(asked).found
+        return RowReading(
+            found={field.name: list(_plain(field, found.get(field.name, []), asked)) for field in asked.fields}
+        )
 
-    def _counts(self, name: str, candidate: Candidate, source: Retrieved) -> bool:
-        forms = {self._own[number].origin for number in self._answers[name].forms}
-        if candidate.how != "sentence" or source.origin not in forms:
-            return True
-        return words_of(name) <= words_of(source.text[candidate.start : candidate.end])
+
+def _plain(field: Field, candidates: Sequence[Candidate], asked: RowToRead) -> Iterator[Candidate]:
+    needed = own_words(field) if not asked.subject.name else frozenset()
+    for each in candidates:
+        text = asked.sources[each.source].text
+        if needed <= words_of(text[each.start : each.end]):
+            yield in_order(each, text) if field.type == "date" else each
+
+
+def own_words(field: Field) -> frozenset[str]:
+    """The words of its name, without those that only say what an answer looks like: "date", "number"."""
+    want = wanted(field)
+    return words_of(" ".join(word for word in want.phrases[0] if word not in want.said_by_kind))
 
 
 def in_order(candidate: Candidate, text: str) -> Candidate:

@@ -33,6 +33,14 @@ _LIKE_NO = frozenset(
     いいえ 否 不是 아니요 hayır nem ei
     """.split()
 )
+NEGATIONS = frozenset(
+    """
+    not no non never none nor neither cannot without nicht kein keine keinen nie ohne ne pas jamais sans ni nunca sin
+    niet geen nooit zonder ikke ingen inte não nem sem mai senza не нет без
+    """.split()
+)
+"""Small words that deny what stands beside them. They only ever keep something from counting as proved."""
+_SET_APART = re.compile(r"\s*([^\W\d_]+)\s?[,;:.(–—-]")
 _FIRST = re.compile(r"[\w✓✔☑✅√👍✗✘✕✖☒❌👎]+")
 _TORN = re.compile(
     r"\b(?:partial(?:ly)?|partly|depends?|depending|sometimes|maybe|perhaps|possibly|varies|mixed|both|limited"
@@ -56,6 +64,17 @@ _DOES = re.compile(
     r"|^\s*(?:it|they|this)\s(?:is|are|does|do|has|have|can)\b",
     re.IGNORECASE,
 )
+
+
+def plain_boolean(text: str) -> bool | None:
+    """A yes or no that is written as one: alone, or with something set apart behind it ("Yes, in all sizes"). What a
+    sentence says is not told here."""
+    bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
+    opening = _SET_APART.match(text)
+    for word in (bare, opening[1].casefold() if opening else ""):
+        if word in _YES or word in _NO or word in _LIKE_YES or word in _LIKE_NO:
+            return word in _YES or word in _LIKE_YES
+    return None
 
 
 def read_boolean(text: str) -> tuple[bool | None, Label, str]:

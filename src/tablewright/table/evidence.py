@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from tablewright.table.choices import exact_option, read_boolean
+from tablewright.table.choices import NEGATIONS, exact_option, plain_boolean
 from tablewright.table.coerce import coerce
 from tablewright.table.countries import COUNTRY_OF, PEOPLE
 from tablewright.table.currencies import CODES, meanings_of
@@ -268,24 +268,31 @@ def _close(one: int | float, other: int | float) -> bool:
     return abs(one - other) <= 1e-6 * max(1.0, abs(one), abs(other))
 
 
-_DENIALS = frozenset(
-    "not no non without never none cannot nor neither lacks nicht kein keine ohne pas sans sin".split()
-)
+_SPOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CELL = re.compile(r"[:|]")
+FROM_STATEMENT = "yes or no from a statement"
+_BESIDE = re.compile(r"\s(?:[^\W_]+\s){0,2}")
+"""What may stand between a denial and what it denies: two words, as in "does not have a lid"."""
 
 
 def _boolean_follows(wanted: Value, quote: str, field: Field) -> str:
-    """A yes or no that is written, or a quote that names the field's own words, denied or not: "gooseneck spout" is a
-    yes to "Gooseneck", "not dimmable" a no to "Dimmable"."""
-    said, _, _ = read_boolean(quote.rpartition(":")[2])
+    """A yes or no that is written, or a quote that names the field's own words and denies nothing, or only them:
+    "gooseneck spout" is a yes to "Gooseneck", "not dimmable" a no to "Dimmable". What denies something else as well
+    proves neither."""
+    said = plain_boolean(_CELL.split(quote)[-1])
     if said is not None:
         return "stated" if said is wanted else ""
-    spoken = tokenize(fold(quote))
-    stems = {word[:5] for word in spoken}
-    words = [word[:5] for word in tokenize(fold(field.name)) if len(word) > 2]
-    if not words or not all(word in stems for word in words):
+    said_words = list(_SPOKEN.finditer(folded := fold(quote)))
+    named = {word[:5] for word in tokenize(fold(field.name)) if len(word) > 2}
+    places = [word for word in said_words if word[0][:5] in named]
+    if not named or {word[0][:5] for word in places} != named:
         return ""
-    denied = any(word in _DENIALS or word.endswith("n't") for word in spoken)
-    return "yes or no from a statement" if wanted is (not denied) else ""
+    denials = [word for word in said_words if word[0] in NEGATIONS or word[0].endswith(("n't", "n’t"))]
+    if not denials:
+        return FROM_STATEMENT if wanted is True else ""
+    between = [folded[denials[0].end() : word.start()] for word in places if word.start() > denials[0].end()]
+    denied = len(denials) == 1 and any(_BESIDE.fullmatch(words) for words in between)
+    return FROM_STATEMENT if denied and wanted is False else ""
 
 
 def _names_option(option: str, value: str, quote: str, field: Field) -> bool:
