@@ -41,6 +41,7 @@ WINDOW = 6
 DEFINED = 6
 """Sentences at the beginning of a page that say what the thing is, whichever words they use."""
 _PRONOUNS = frozenset("it he she they its his her their we our i my".split())
+_DENYING = NEGATIONS | {"until"}
 _POINTING = frozenset("the this these that those".split())
 _LEADING = {
     "by": "by",
@@ -175,7 +176,7 @@ def _answers(reading: Reading, sentence: Sentence, best: NDArray[np.float32], to
             "deep": min(1.0, sentence.number / 20),
             "subject": float(topic == "own"),
             "other thing": float(topic == "other"),
-            "denied": float(not NEGATIONS.isdisjoint(said[max(0, begins - 5) : begins])),
+            "denied": float(not _DENYING.isdisjoint(said[max(0, begins - 5) : begins])),
             "sure": span.sure,
             "untyped": float(reading.want.kind == "text"),
             "like kind": _like_kind(reading.want.phrases[0], group),
@@ -236,6 +237,8 @@ def _typed(want: Wanted, text: str) -> Iterator[tuple[str, Span]]:
         return
     taken: list[Span] = []
     for group, kinds in _FORMS.items():
+        if want.which and group != "name" and _like_kind(want.which, group) < NEARBY:
+            continue  # which river it is, no figure says
         for kind in kinds:
             for span in spans(kind, text, want.unit):
                 if not any(span.start < other.end and other.start < span.end for other in taken):

@@ -43,6 +43,8 @@ class Wanted(Noun, frozen=True):
     bare: bool = False
     """The answer is the number alone, because the field's name says the unit."""
     options: tuple[str, ...] = ()
+    which: tuple[str, ...] = ()
+    """What the question asks for one of: "river" of "Which river does it lie on?"."""
 
     @property
     def aside(self) -> frozenset[str]:
@@ -86,6 +88,7 @@ def wanted(field: Field) -> Wanted:
         unit=field.unit or in_name,
         bare=not field.unit and bool(in_name) and field.type in ("text", "number"),
         options=field.options if field.type == "select" else (),
+        which=tuple(words(which[1])[-1:]) if (which := _WHICH.search(asked)) else (),
     )
 
 

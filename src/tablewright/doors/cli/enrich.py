@@ -183,11 +183,11 @@ def enrich(
         head = await tablewright.proposal(filled.proposal_id)
         stopped = filled.status in ("cancelled", "paused")
         applied = False
+        if not stopped and not json and not head.counts:
+            output.say("Nothing to do: no cell of these columns is open. --again looks elsewhere for the empty ones.")
         if not stopped and yes:
             applied = await apply_all(tablewright, head, show=not json)
-        elif not stopped and not json and not head.counts:
-            output.say("Nothing to propose: no cell of these was found or needed work.")
-        elif not stopped and not json:
+        elif not stopped and not json and head.counts:
             applied = await offer(tablewright, head, decide_now=not review)
         unwritten: TablewrightError | None = None
         if out is not None and applied:
