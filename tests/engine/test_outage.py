@@ -330,3 +330,15 @@ def test_success_resets_the_count_and_hosts_and_rows_count_once() -> None:
     assert breaker.outage is None
     breaker.failed("search", "no", "Do this.", by="5")
     assert str(breaker.outage) == "The search failed 3 times in a row: no. Do this."
+
+
+def test_one_site_is_all_of_the_web_where_several_rows_lack_it_and_no_page_ever_opened() -> None:
+    breaker = CircuitBreaker(5)
+    breaker.failed("web", "no connection", by="a.example")
+    assert not breaker.is_dead("web", 1)
+    assert breaker.is_dead("web", 2)
+    breaker.open("web")
+    assert str(breaker.outage) == "No page could be opened: no connection."
+    breaker.worked("web")
+    breaker.failed("web", "no connection", by="a.example")
+    assert not breaker.is_dead("web", 2)

@@ -89,6 +89,7 @@ def test_every_passage_of_a_text_is_located(text: str, data: st.DataObject) -> N
         ("text", "", "EUR", "Total: € 12,50"),
         ("text", "", "2 years", "for a period of two (2) years from the date hereof"),
         ("text", "", "1 year", "shall remain in effect for one year"),
+        ("text", "", "1600 kg", "hebt hinten 1,6 t"),
     ],
 )
 def test_a_value_that_the_quote_states_or_converts_to_follows(

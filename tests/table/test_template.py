@@ -50,3 +50,9 @@ def test_a_field_without_a_name_is_refused() -> None:
     for text in (":number=Who?", " : number (kg) = How heavy?", "=Who?"):
         with pytest.raises(BadField, match="has no name"):
             parse_field(text)
+
+
+def test_a_unit_stands_in_brackets_of_either_kind_and_nowhere_else() -> None:
+    assert parse_field("Weight:number[kg]=How heavy?") == parse_field("Weight:number(kg)=How heavy?")
+    with pytest.raises(BadField, match="stands behind the type"):
+        parse_field("Weight:number kg=How heavy?")

@@ -21,7 +21,6 @@ from tablewright.sources.source import Query, Searched, Source
 from tablewright.strategies.tools import Tools
 from tablewright.table.model import Noun, RowId
 from tablewright.table.retrieved import Refusal, Retrieved, is_document
-from tablewright.table.text import plural
 from tablewright.table.usage import metered
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ Part: TypeAlias = Literal["search", "web", "model"]
 PAUSE_AFTER = 5
 """Rows, or sites, that fail one after the other."""
 SITES = 2
-"""Hosts that must have failed, and none answered, for a run that has ended to call the web dead."""
+"""Hosts, or rows of one host, that must have failed, and none answered, for a run at its end to call the web dead."""
 
 
 class Outage(Noun, frozen=True):
@@ -46,7 +45,7 @@ class Outage(Noun, frozen=True):
     def __str__(self) -> str:
         count = self.failures
         if self.part == "web":
-            what = f"No page could be opened on {count} {plural('site', count)} in a row"
+            what = "No page could be opened" + (f" on {count} sites in a row" if count > 1 else "")
         else:
             what = f"The {self.part} failed" + (f" {count} times in a row" if count > 1 else "")
         return " ".join(filter(None, (f"{what}: {self.cause.rstrip('.')}.", self.advice)))
@@ -82,10 +81,12 @@ class CircuitBreaker:
         """Whether the last request failed."""
         return bool(self._failures[part])
 
-    def is_dead(self, part: Part) -> bool:
-        """Whether it is out of order, as far as a run can tell that has nothing else to ask: it never answered. What
-        did answer, and fails for a few rows alone, is theirs to say."""
-        return part not in self._answered and len(self._failures[part]) >= (SITES if part == "web" else 1)
+    def is_dead(self, part: Part, rows: int = 0) -> bool:
+        """Whether it is out of order, as far as a run can tell that has nothing else to ask: it never answered, and so
+        many rows lack it. What did answer, and fails for a few rows alone, is theirs to say."""
+        failures = len(self._failures[part])
+        enough = max(failures, rows) >= SITES if part == "web" else True
+        return part not in self._answered and failures > 0 and enough
 
     def dead(self) -> Outage | None:
         """What never answered, of all that was asked, once everything is over."""

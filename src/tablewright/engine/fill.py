@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -381,8 +381,9 @@ class Fill:
 
     def _settle(self) -> None:
         """Rows that are still held are written down as they are, unless what they could not reach is dead."""
-        for part in sorted({part for held in self._held.values() for part in held.parts}):
-            if self._breaker.is_dead(part):
+        lacking = Counter(part for held in self._held.values() for part in held.parts)
+        for part, rows in sorted(lacking.items()):
+            if self._breaker.is_dead(part, rows):
                 self._breaker.open(part)
         for held in () if self._breaker.outage else tuple(self._held.values()):
             if not (self._defers and any(map(self._breaker.is_failing, held.parts))):

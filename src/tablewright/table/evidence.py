@@ -150,9 +150,11 @@ def _text_follows(value: str, quote: str) -> str:
         return "number"
     measure = read_measures(value)
     if len(measure) == 1 and measure[0].unit and (measure[0].start, measure[0].end) == (0, len(value)):
-        said_too = (each for each in read_measures(_ONE.sub("1", quote)) if each.unit == measure[0].unit)
-        if any(_close(each.value, measure[0].value) for each in said_too):
-            return "measure in another form"
+        for each in read_measures(_ONE.sub("1", quote)):
+            fit = in_unit(each, measure[0].unit) if each.unit else None
+            if fit is not None and rounds_to(fit.value, measure[0].value):
+                same = each.unit == measure[0].unit
+                return "measure in another form" if same else f"unit, {each.unit} to {measure[0].unit}"
     if value in CODES and any(value in meanings_of(mark) for mark in quote.split()):
         return "currency sign and code"
     if any(stands_in(name, quote) for name in _same_country(value)):

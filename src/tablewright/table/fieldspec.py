@@ -13,7 +13,10 @@ from tablewright.table.model import Field, FieldType
 
 TYPES: tuple[str, ...] = get_args(FieldType)
 
-_TYPED = re.compile(r"^(?P<name>.*?)(?<!\s)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:\((?P<detail>[^()]*)\))?$", re.DOTALL)
+_TYPED = re.compile(
+    r"^(?P<name>.*?)(?<!\s)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:[(\[](?P<detail>[^()\[\]]*)[)\]])?$", re.DOTALL
+)
+_ALMOST_TYPED = re.compile(rf"\S:(?:{'|'.join(TYPES)})\b")
 
 
 def split_columns(text: str) -> list[str]:
@@ -32,6 +35,11 @@ def parse_field(text: str) -> Field:
     left, _, question = text.partition("=")
     left = left.strip()
     typed = _TYPED.match(left)
+    if typed is None and _ALMOST_TYPED.search(left):
+        raise BadField(
+            f"What stands behind the type in the field {text!r} cannot be read.",
+            advice="A unit or options stand in brackets: `Weight:number(kg)=…`, `Size:select(S, M, L)=…`.",
+        )
     if typed is None:
         return Field(name=checked_name(left, text), question=question.strip())
     kind = typed["type"].lower()
