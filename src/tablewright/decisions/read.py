@@ -26,7 +26,16 @@ from tablewright.extraction.passages import passages
 from tablewright.extraction.reader import SURE
 from tablewright.table.choices import exact_option
 from tablewright.table.coerce import coerce, is_not_found
-from tablewright.table.evidence import basis_of, conversion, follows, is_address_of, locate, rounds_to, stands_in
+from tablewright.table.evidence import (
+    FROM_STATEMENT,
+    basis_of,
+    conversion,
+    follows,
+    is_address_of,
+    locate,
+    rounds_to,
+    stands_in,
+)
 from tablewright.table.model import Basis, Field, FieldType, Money, Noun
 from tablewright.table.money_text import read_amounts
 from tablewright.table.numbers import read_numbers
@@ -39,6 +48,9 @@ SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9,
 """How likely an answer is right that a model gave and code has checked, by its basis."""
 UNCLEAR = 0.65
 """At most, where the text may be about something else than the row."""
+WORDS_ALONE = frozenset({"option", "words", FROM_STATEMENT})
+"""Rules by which a value's words stand in a quote that may mean something else by them: "a small team" does not make a
+firm small. They prove what a model says is stated, and not what it says it concluded."""
 JUDGED_TYPES: frozenset[FieldType] = frozenset({"text", "select", "boolean", "list"})
 COMPUTED_TYPES: frozenset[FieldType] = frozenset({"number", "money", "date"})
 ALIKE = 0.7
@@ -264,10 +276,11 @@ def verified(
             spans.append(proof(value, span, field, sources[span.source]))
     if not spans:
         return [], problems[0]
-    proved = [(span, rule) for span, rule in spans if rule]
+    concluded = WORDS_ALONE if answer.basis == "judged" and not strict else frozenset()
+    proved = [(span, rule) for span, rule in spans if rule and rule not in concluded]
     if not proved:
         whole = " … ".join(sources[span.source].text[span.start : span.end] for span, _ in spans)
-        if rule := follows(value, whole, field):  # the parts of a list, each in a quote of its own
+        if (rule := follows(value, whole, field)) and rule not in concluded:  # the parts of a list, each with its quote
             proved = [(spans[0][0], rule)]
     if proved:
         beside = {span.source: [other for other, _ in spans if other.source == span.source] for span, _ in proved}
