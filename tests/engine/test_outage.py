@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from tablewright.app import Filled, Operation, Tablewright
-from tablewright.engine.breaker import CircuitBreaker
+from tablewright.engine.breaker import CircuitBreaker, row_failures
 from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
 from tablewright.models.build import build
@@ -153,6 +153,11 @@ async def test_once_the_run_is_paused_rows_under_way_do_not_ask_what_is_down() -
     pages = [await web.open(f"http://{host}.example/") for host in "abc"]
     assert [isinstance(page, Refusal) and page.reason for page in pages] == ["error"] * 3
     assert dead.asked == 2
+    with row_failures(7) as late:  # a row that comes after the pause has not been answered either
+        await web.open("http://d.example/")
+        with suppress(SearchError):
+            await search.search(Query(text="Acme"))
+    assert late.parts(complete=False) == {"search", "web"}
 
 
 async def test_a_model_that_is_down_is_not_asked_by_rows_under_way(model: Endpoint, tmp_path: Path) -> None:

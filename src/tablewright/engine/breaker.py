@@ -153,7 +153,10 @@ class WatchedSource:
         self._breaker = breaker
 
     async def search(self, query: Query) -> Searched:
+        row = _row.get() or RowFailures()
         if (outage := self._breaker.out("search")) is not None:
+            row.searches += 1
+            row.cause = outage.cause
             raise SearchError(outage.cause, advice=outage.advice)
         with metered() as meter:
             try:
@@ -161,7 +164,6 @@ class WatchedSource:
             except OverBudget:
                 raise
             except SearchError as error:
-                row = _row.get() or RowFailures()
                 row.searches += 1
                 row.cause = error.what
                 self._breaker.failed("search", error.what, error.advice, by=row.row)
@@ -180,13 +182,14 @@ class WatchedSource:
         return await self._source.keep(snippet)
 
     async def _seen(self, origin: str, *, again: bool) -> Retrieved | Refusal:
+        row = _row.get() or RowFailures()
         if (outage := self._breaker.out("web")) is not None and not is_document(origin):
+            row.pages_failed += 1
             return Refusal(origin=origin, reason="error", detail=outage.cause)
         with metered() as meter:
             page = await (self._source.open_again(origin) if again else self._source.open(origin))
         if is_document(origin):
             return page
-        row = _row.get() or RowFailures()
         if isinstance(page, Refusal) and page.is_outage:
             host = urlsplit(origin).netloc
             self._breaker.failed("web", f"{host}: {page.detail}", "Check the network.", by=host)
