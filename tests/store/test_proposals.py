@@ -319,6 +319,10 @@ async def start_as_it_was(runs: Runs, table_id: str, kind: str, spec: dict[str, 
     return await runs._database.write(work)
 
 
+async def changed(store: Store, statement: str) -> None:
+    await store.proposals._database.write(lambda connection: connection.execute(text(statement)))
+
+
 async def test_a_proposal_of_an_older_version_can_be_edited(
     empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,7 +331,9 @@ async def test_a_proposal_of_an_older_version_can_be_edited(
         older.setattr(Runs, "start", start_as_it_was)
         older.setattr(tables, "free_id", lambda connection, name: name)
         async with await Store.open(empty_database_url) as store:
+            await changed(store, "ALTER TABLE tables ADD COLUMN tags TEXT DEFAULT '[]'")  # today's code reads it
             table_id, _, proposal_id = await proposal(store)
+            await changed(store, "ALTER TABLE tables DROP COLUMN tags")
     async with await Store.open(empty_database_url) as store:
         assert (await store.proposals.operations(proposal_id))[0].edited is None
         await store.proposals.decide(proposal_id, Review(edited={(1, "Total"): typed(11)}))
