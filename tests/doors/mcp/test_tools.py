@@ -163,6 +163,14 @@ async def test_documents_are_added_asked_and_searched(tmp_path: Path) -> None:
         assert added["unreadable"] == []
         assert (await talk("list_all", what="documents"))["total"] > added["added"]
 
+        sheet = next(
+            each for each in (await talk("list_all", what="documents"))["documents"] if each["kind"] != "receipt"
+        )
+        await talk("add_documents", documents=[sheet["name"]], kind="data sheet")
+        listed = (await talk("list_all", what="documents"))["documents"]
+        assert {each["kind"] for each in listed if each["id"] == sheet["id"]} == {"data sheet"}
+        assert (await talk.refused("add_documents", documents=[sheet["name"]]))["type"] == "UsageError"
+
         asked = await talk("ask", question="all receipts that contain tires")
         assert asked["count"] == len(asked["rows"]) > 0
         assert "matched" in asked["ledger"]
