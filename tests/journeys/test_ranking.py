@@ -7,6 +7,7 @@ import itertools
 import pytest
 from msgspec import structs
 
+from tablewright.journeys.shortlist.advising import with_values
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.journeys.shortlist.talk import compared_rows
 from tablewright.table.model import Cell, Conflict, Evidence, Field, FieldType, Money, Row, Table, Value
@@ -194,6 +195,17 @@ def test_the_model_sees_what_other_sources_say_and_what_was_not_looked_up() -> N
     assert shown.cells["Material"] == "not looked up"
     (named,) = compared_rows(products, ranked(products), is_filled=False)
     assert named.text(["Capacity"]) == "A"
+
+
+def test_what_nothing_is_known_of_is_not_presented_beside_what_is() -> None:
+    def asked(**products: dict[str, Value]) -> Table:
+        made = table(**products)
+        fields = (made.fields[0], *(structs.replace(field, question="What is it?") for field in made.fields[1:]))
+        return structs.replace(made, fields=fields)
+
+    some, none = asked(A={}, B={"Capacity": 1.7}), asked(A={}, B={})
+    assert [each.name for each in with_values(ranked(some), some).ranked] == ["B"]
+    assert [each.name for each in with_values(ranked(none), none).ranked] == ["A", "B"]
 
 
 def test_wishes_without_a_column_neither_exclude_nor_count() -> None:

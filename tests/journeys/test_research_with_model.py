@@ -227,6 +227,17 @@ async def test_a_gap_is_closed_only_by_a_note_that_the_model_names(
     assert (unfound.what, unfound.where) == ("What farmers earn", "Searched “earnings”.")
 
 
+async def test_where_all_searches_looked_for_several_things_is_said_once(
+    two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    asks = reflected(answered="partly", gaps=[gap("Yields", ""), gap("Wages", "")])
+    missing = report(not_found=[{"gap": 1, "what": "Yields"}, {"gap": 2, "what": "Wages"}])
+    endpoint.otherwise = by_decision(ANSWERS | {"Reflected": asks, "WrittenReport": missing})
+    found = await run(with_model(two_sites, endpoint, tmp_path))
+    said = [(each.what, each.where) for each in found.report.unfound]
+    assert said == [("Yields", ""), ("Wages", ""), ("", "For these: Searched “challenges of vertical farming”.")]
+
+
 async def test_what_we_say_ourselves_is_in_the_language_of_the_plan(
     two_sites: SmallWeb, endpoint: Endpoint, tmp_path: Path
 ) -> None:

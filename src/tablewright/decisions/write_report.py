@@ -24,7 +24,8 @@ WORDS: dict[Length, int] = {"short": 200, "standard": 600, "long": 1_500}
 TOKENS: dict[Length, int] = {"short": 2_500, "standard": 5_000, "long": 9_000}
 INSTRUCTIONS = """\
 You write a research report from numbered notes, for a reader who has to decide or act on it and has not seen the \
-sources. Plain, precise sentences in the language of the report.
+sources. Plain, precise sentences in the language of the report. The reader never sees the notes: what they do not \
+tell "was not found".
 
 Each sentence has `text` without note numbers in it; `notes`, the numbers of all notes that it stands on, several \
 where sources agree or are brought together; and `calculation`, only where a figure of it follows by arithmetic: the \
@@ -216,7 +217,7 @@ def material(asked: ReportToWrite) -> str:
             f"- {each.verdict}: {each.claim.claim_text} (note {each.claim.note}"
             + (f"; found: {', '.join(map(str, each.notes))}" if each.notes else "")
             + f"). {each.reason}"
-            + (f" No page speaks of this part: {each.unsaid}." if each.unsaid else "")
+            + (f" No page speaks of this part: {each.unsaid.rstrip('.')}." if each.unsaid else "")
             for each in asked.claims
         ]
         parts.append(

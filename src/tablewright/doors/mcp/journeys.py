@@ -190,7 +190,7 @@ def researched(found: Research, run_id: str) -> Answer:
         "claims": [
             {"claim": each.claim.claim_text, "verdict": each.verdict, "reason": each.reason} for each in report.claims
         ],
-        "not_found": [f"{each.what} ({each.where})" if each.where else each.what for each in report.unfound],
+        "not_found": [": ".join(filter(None, (each.what, each.where))) for each in report.unfound],
         "usage": document(report.usage),
     }
 

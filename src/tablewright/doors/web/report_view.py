@@ -87,7 +87,7 @@ def show_report(report: Report) -> None:
                 for unfound in report.unfound:
                     with ui.element("li"):
                         inline("·")
-                        inline(f"{unfound.what}: {unfound.where}" if unfound.where else unfound.what)
+                        inline(": ".join(filter(None, (unfound.what, unfound.where))))
         if report.next_steps:
             heading(words("next steps"), level=3)
             with ui.element("ul").classes("tw-steps"):

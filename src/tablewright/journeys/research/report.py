@@ -102,7 +102,7 @@ class ReportWriter:
         self._notes = {note.number: note for note in notes}
         self._against = opposed(asked.disputes)
         draft = await self._draft(asked)
-        missing = [Unfound(what=each.what, where=looked(rounds, asked, each.gap, words)) for each in draft.not_found]
+        missing = unfound(draft, rounds, asked, words)
         if not notes:
             missing = [Unfound(what=brief.question, where=searched(rounds, words))]
         answer = await self._sentences([draft.answer], headline=True)
@@ -327,6 +327,18 @@ def fits(notes: Sequence[SourceNote], room: int) -> bool:
 def title_of(brief: Brief) -> str:
     text = " ".join(brief.question.split()).rstrip("?.! ")
     return shortened(text[:1].upper() + text[1:], 120)
+
+
+def unfound(draft: WrittenReport, rounds: Sequence[Round], asked: ReportToWrite, words: Words) -> list[Unfound]:
+    """What is missing and where it was looked for; what all searches were for says so once, at the end."""
+    found = [Unfound(what=each.what, where=looked(rounds, asked, each.gap, words)) for each in draft.not_found]
+    everywhere = searched(rounds, words)
+    general = [each for each in found if each.where == everywhere]
+    if len(general) < 2:
+        return found
+    own = [each for each in found if each.where != everywhere]
+    last = Unfound(what="", where=words("searched for these", where=everywhere))
+    return [*own, *(Unfound(what=each.what) for each in general), last]
 
 
 def looked(rounds: Sequence[Round], asked: ReportToWrite, gap: int, words: Words) -> str:

@@ -94,8 +94,9 @@ class Advising:
         if not ranking.ranked:
             return self._state, self._none_left(table, ranking, said, notes)
         self._tell(Step(type="thinking", detail="Weighing the trade-offs."))
-        top = ranking.ranked[:TOP]
-        advice, problem = await self._advice(table, ranking, len(top))
+        looked_at = with_values(ranking, table)
+        top = looked_at.ranked[:TOP]
+        advice, problem = await self._advice(table, looked_at, len(top))
         by_row = {card.row_id: card for card in advice.cards}
         rows = {row.id: row for row in table.rows}
         columns = [field for field in table.shown_fields if field.name not in (MAKER, PAGE, FOUND_AT)][:SHOWN]
@@ -328,6 +329,14 @@ class Advising:
             quote = f" ({again.evidence[0].domain}: “{again.evidence[0].quote}”)" if again.evidence else ""
             return self._say("still", name=name, value=now, quote=quote)
         return self._say("now", name=name, value=now)
+
+
+def with_values(ranking: Ranking, table: Table) -> Ranking:
+    """Only what something is known of, where time was too short to look at all: nothing can be said of the others."""
+    fields = asked_fields(table)
+    known = {row.id for row in table.rows if any(row.cell(field.name).value is not None for field in fields)}
+    ranked = tuple(each for each in ranking.ranked if each.row_id in known)
+    return msgspec.structs.replace(ranking, ranked=ranked) if ranked else ranking
 
 
 def reasons(product: Ranked) -> Iterator[Said]:

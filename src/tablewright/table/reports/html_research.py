@@ -40,7 +40,7 @@ def _evidence(evidence: Evidence, words: Words) -> str:
 
 def unfound(missing: Sequence[Unfound]) -> str:
     points = "".join(
-        f'<li dir="auto"><b>{escape(each.what)}</b>'
+        f'<li dir="auto">{f"<b>{escape(each.what)}</b>" if each.what else ""}'
         + (f' <span class="from">{escape(each.where)}</span>' if each.where else "")
         + "</li>"
         for each in missing
