@@ -35,7 +35,7 @@ from tests.models.endpoint import refusal, running_endpoint
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELLS = ("", "sh", "bash")
-STAYS = {("serve",), ("mcp",), ("worker",), ("shortlist",), ("proposal", "review")}
+STAYS = {("serve",), ("mcp",), ("worker",), ("shortlist",), ("proposals", "review")}
 """What waits for somebody; it is started by tests of its own (tests/doors, tests/jobs)."""
 
 
@@ -114,7 +114,7 @@ async def test_the_commands_of_the_tour_run_one_after_another(shell: Shell) -> N
             is_done = given[:2] == ["runs", "resume"]  # nothing is left of it to resume, and that is said
             done = await asyncio.to_thread(shell, *given, code=2 if is_done else 0)
             told = f"{done.stdout}\n{done.stderr}"
-            for name, pattern in (("PROPOSAL", r"proposal \w+ (p\w{9})"), ("RUN", r"--run (r\w{9})")):
+            for name, pattern in (("PROPOSAL", r"proposals \w+ (p\w{9})"), ("RUN", r"--run (r\w{9})")):
                 if found := re.findall(pattern, told):
                     known[name] = found[-1]
     assert known.keys() == {"PROPOSAL", "RUN"}

@@ -37,11 +37,11 @@ def test_a_typed_value_makes_others_stale_until_they_are_refreshed_or_it_is_undo
     before = Seen(shell)
     done = shell("table", "set", "sales", "1", "price", "1,000.5")
     assert "Total, Tax are stale" in done.stderr
-    assert "tablewright table refresh sales" in done.stderr
+    assert "tablewright tables refresh sales" in done.stderr
     shown = shell("table", "show", "sales")
     assert "6 ~" in shown.stdout
     assert (
-        "2 cells (~) are stale: an input changed. `tablewright table refresh sales` fills them again." in shown.stderr
+        "2 cells (~) are stale: an input changed. `tablewright tables refresh sales` fills them again." in shown.stderr
     )
     newest = shell.json("table", "history", "sales", "--row", "1", "--field", "Price")["versions"][0]
     assert (newest["run_id"], newest["cell"]["value"]) == (None, 1000.5)
@@ -97,7 +97,7 @@ def test_columns_that_cannot_be_filled_are_left_and_the_others_are_filled(shell:
     shell.environ["TABLEWRIGHT_SEARCH_PRICE"] = "1"
     said = shell(*refresh, "sample", "--budget", "0").stderr
     assert "Stopped at the cap of" in said
-    assert "tablewright table refresh companies" in said
+    assert "tablewright tables refresh companies" in said
     assert Seen(shell, "companies")("Founded", "stale") == [True]
 
 

@@ -96,7 +96,7 @@ def test_each_cell_is_accepted_refused_edited_or_skipped_and_the_run_is_undone_w
     proposal = proposed(shell)
     done = shell("proposal", "review", proposal, stdin=lines("a", "r", "e", "2003", "s", "q"))
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("1 accepted, 1 refused, 1 edited, 1 left open; undo with `tablewright table rollback firms")
+    assert last.startswith("1 accepted, 1 refused, 1 edited, 1 left open; undo with `tablewright tables rollback firms")
     assert done.stdout == ""
     assert values(shell) == [1998, None, 2003, None]
     assert decided(shell, proposal) == ["applied", "refused", "edited", "open"]
@@ -223,7 +223,7 @@ def test_the_outcome_is_one_json_document_and_the_questions_are_elsewhere(shell:
     counts = {name: outcome[name] for name in ("accepted", "refused", "edited", "left_open", "conflicts", "status")}
     assert counts == {"accepted": 1, "refused": 1, "edited": 1, "left_open": 1, "conflicts": 0, "status": "open"}
     assert outcome["change"]["number"] == 2
-    assert outcome["undo"] == f"tablewright table rollback firms --run {outcome['run_id']}"
+    assert outcome["undo"] == f"tablewright tables rollback firms --run {outcome['run_id']}"
     assert "[a]ccept" in done.stderr
     nothing = json.loads(shell("proposal", "review", proposal, "--json", stdin=lines("x")).stdout)
     assert (nothing["accepted"], nothing["left_open"], nothing["change"], nothing["undo"]) == (0, 1, None, None)

@@ -11,7 +11,7 @@ from tablewright.doors.wording import MCP, REST, in_words_of
     ("advice", "rest", "mcp"),
     [
         (
-            "`tablewright table list` shows the tables.",
+            "`tablewright tables list` shows the tables.",
             "GET /tables shows the tables.",
             "list_all(tables) shows the tables.",
         ),

@@ -79,7 +79,7 @@ def proposed_names(connection: Connection, proposal_id: str, wanted: Sequence[st
 def unknown_cell(proposal_id: str, at: CellAt) -> NotFound:
     return NotFound(
         f"Proposal {proposal_id} says nothing about row {at[0]}, {at[1]}.",
-        advice=f"`tablewright proposal show {proposal_id}` shows what it is about.",
+        advice=f"`tablewright proposals show {proposal_id}` shows what it is about.",
     )
 
 
@@ -88,7 +88,7 @@ def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool
     if proposal.status == "building" and not even_unfinished:
         raise UsageError(
             f"The run of proposal {proposal_id} has not finished.",
-            advice="If its process is gone, --force applies what it had found, and `proposal reject` discards it.",
+            advice="If its process is gone, --force applies what it had found, and `proposals reject` discards it.",
         )
     if proposal.status not in ("open", "building"):
         raise UsageError(f"Proposal {proposal_id} is already {proposal.status}.", kept="Nothing was changed.")
@@ -116,7 +116,7 @@ def settle(connection: Connection, proposal_id: str) -> None:
 def read_head(connection: Connection, proposal_id: str, *, counted: bool = True) -> ProposalHead:
     heads = read_heads(connection, schema.proposals.c.id == proposal_id, counted=counted)
     if not heads:
-        raise NotFound(f"There is no proposal {proposal_id!r}.", advice="`tablewright proposal list` shows them.")
+        raise NotFound(f"There is no proposal {proposal_id!r}.", advice="`tablewright proposals list` shows them.")
     return heads[0]
 
 

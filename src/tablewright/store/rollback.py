@@ -50,7 +50,7 @@ class History:
             if not connection.execute(select(exists().where(of_run))).scalar():
                 raise NotFound(
                     f"Run {run_id} has changed nothing in table {found.table.id}.",
-                    advice=f"`tablewright table history {found.table.id}` shows the runs that did.",
+                    advice=f"`tablewright tables history {found.table.id}` shows the runs that did.",
                 )
             return undo(connection, found, of_run, actor=actor, note=f"undid run {run_id}", run_id=run_id)
 
@@ -93,7 +93,7 @@ def refuse_bad_change(found: Head, number: int, *, lowest: int) -> None:
         begins = " Change 1 is where the table begins." if number == 1 else ""
         raise UsageError(
             f"Table {found.table.id} has no change {number} to undo or go back to.{begins}",
-            advice=f"`tablewright table history {found.table.id}` lists them.",
+            advice=f"`tablewright tables history {found.table.id}` lists them.",
         )
 
 

@@ -302,7 +302,7 @@ def find_record(connection: Connection, name_or_id: str, *, lock: bool) -> Recor
     known = connection.execute(select(tables.c.id).where(visible(connection, "table"))).scalars().all()
     near = get_close_matches(name_or_id, known, n=1)
     did_you = f"Did you mean {near[0]}? " if near else ""
-    raise NotFound(f"There is no table {name_or_id!r}.", advice=f"{did_you}`tablewright table list` shows the tables.")
+    raise NotFound(f"There is no table {name_or_id!r}.", advice=f"{did_you}`tablewright tables list` shows the tables.")
 
 
 def windows(connection: Connection, found: Head) -> Iterator[tuple[Row, ...]]:

@@ -153,7 +153,7 @@ class Draft:
             raise EditConflict(
                 f"Row {row_id}, {field.name} was changed in the meantime.",
                 kept="The newer value was kept.",
-                advice="Look at it with `tablewright table history` and try again.",
+                advice="Look at it with `tablewright tables history` and try again.",
             )
         self._put(row, field.name, cell)
         return SetCell(row_id=row_id, field=field.name, cell=before, expected=cell)

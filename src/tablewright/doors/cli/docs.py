@@ -88,7 +88,7 @@ def print_unreadable(unreadable: tuple[tuple[str, str], ...]) -> None:
 def list_tables(json: Json = False) -> None:
     """What `ask --where` can look up: the kinds of documents and the tables inside them, with their columns.
 
-    A kind that something was asked of has a table of its own, which `tablewright table show` shows and you can edit.
+    A kind that something was asked of has a table of its own, which `tablewright tables show` shows and you can edit.
     """
     from tablewright.doors.cli import output
 

@@ -157,7 +157,7 @@ def enrich(
     elif out is None and (with_evidence or cost):
         raise UsageError(
             "--with-evidence and --cost go with --out, the file that is written.",
-            advice="`tablewright table show TABLE --row N --field COLUMN` shows the evidence of a cell.",
+            advice="`tablewright tables show TABLE --row N --field COLUMN` shows the evidence of a cell.",
         )
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
@@ -203,7 +203,7 @@ def enrich(
         still_open = (await tablewright.proposal(head.id)).status == "open"
         if not applied and not json and not stopped and still_open:
             output.say(
-                f"Nothing was applied. Decide with `tablewright proposal review {head.id}` (or apply, or reject)."
+                f"Nothing was applied. Decide with `tablewright proposals review {head.id}` (or apply, or reject)."
             )
         if filled.status == "over_budget":
             say_where_it_stopped(table_id, filled, applied=applied, command=f"enrich {table_id}")

@@ -1,4 +1,4 @@
-"""`tablewright proposal …`: look at what a run would change, and decide."""
+"""`tablewright proposals …`: look at what a run would change, and decide."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from tablewright.app import Selection, Tablewright
 
 commands = typer.Typer(help="Review what runs propose: look, apply, reject, edit.", no_args_is_help=True)
-app.add_typer(commands, name="proposal")
-app.add_typer(commands, name="proposals", hidden=True)
+app.add_typer(commands, name="proposals")
+app.add_typer(commands, name="proposal", hidden=True)  # its old name
 
 ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="A proposal's id.")]
 Rows = Annotated[list[int] | None, typer.Option("--row", help="Only this row; may be repeated.")]

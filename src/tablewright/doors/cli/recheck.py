@@ -1,4 +1,4 @@
-"""`tablewright table recheck`: whether the cited pages still say what the cells say."""
+"""`tablewright tables recheck`: whether the cited pages still say what the cells say."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def print_verdicts(done: Rechecked, *, dry_run: bool) -> None:
     if done.change is not None:
         output.say(
             f"Flagged: {output.many(done.change.edits, 'cell')} (change {done.change.number}). The next run that asks "
-            f"for their columns fills them again; `tablewright table rollback {done.table_id} --change "
+            f"for their columns fills them again; `tablewright tables rollback {done.table_id} --change "
             f"{done.change.number}` takes the flags back."
         )
     elif dry_run and done.count("changed"):

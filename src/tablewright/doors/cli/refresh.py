@@ -1,4 +1,4 @@
-"""`tablewright table set` and `refresh`: a value of one's own, and what became stale through it filled again."""
+"""`tablewright tables set` and `refresh`: a value of one's own, and what became stale through it filled again."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def set_(
             }
         )
         return
-    undo = f"undo with `tablewright table rollback {table_id} --change {change.number}`"
+    undo = f"undo with `tablewright tables rollback {table_id} --change {change.number}`"
     output.say(f"Changed {change.note} (change {change.number}; {undo}).")
     if written.stale:
         names = ", ".join(written.stale)
         are = "is" if len(written.stale) == 1 else "are"
-        output.say(f"In this row {names} {are} stale now. `tablewright table refresh {table_id}` fills what is stale.")
+        output.say(f"In this row {names} {are} stale now. `tablewright tables refresh {table_id}` fills what is stale.")
 
 
 @commands.command()
@@ -148,12 +148,12 @@ async def fill_rounds(
         elif head.status == "open" and not json:
             applied = await offer(tablewright, head, decide_now=True)
             if not applied:
-                output.say(f"Nothing was applied. Decide with `tablewright proposal review {head.id}`.")
+                output.say(f"Nothing was applied. Decide with `tablewright proposals review {head.id}`.")
         if filled.unasked:
             stay = "it stays" if filled.unasked == 1 else "they stay"
             output.say(f"{output.many(filled.unasked, 'cell')} could not be asked; {stay} stale.")
         if filled.status == "over_budget":
-            say_where_it_stopped(table_id, filled, applied=applied, command=f"table refresh {table_id}")
+            say_where_it_stopped(table_id, filled, applied=applied, command=f"tables refresh {table_id}")
             break
     return done
 

@@ -157,7 +157,7 @@ def resume(run: RunId, json: Json = False) -> None:
     else:
         output.say(f"Run {run} is {found['status']}" + (f": {found['error']}" if found["error"] else "."))
         if found["proposal_id"]:
-            output.say(f"Decide with `tablewright proposal review {found['proposal_id']}` (or apply, or reject).")
+            output.say(f"Decide with `tablewright proposals review {found['proposal_id']}` (or apply, or reject).")
         if found["status"] in ("paused", "failed"):
             output.say(f"Go on with it: tablewright runs resume {run}.")
     if found["status"] in ("cancelled", "failed", "paused"):

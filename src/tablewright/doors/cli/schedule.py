@@ -1,4 +1,4 @@
-"""`tablewright table schedule`: recheck or refresh a table again and again."""
+"""`tablewright tables schedule`: recheck or refresh a table again and again."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def schedule(
     if do not in get_args(Routine):
         raise UsageError(f"--do {do!r} is not known.", advice="Use recheck or refresh.")
     if (every or remove) and not table:
-        raise UsageError("Which table?", advice="Name it: tablewright table schedule TABLE --every day.")
+        raise UsageError("Which table?", advice="Name it: tablewright tables schedule TABLE --every day.")
     if every and remove:
         raise UsageError("--every and --remove do not go together.")
     routine: Routine = do  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""`tablewright table …`: bring tables in, look at them, take them out, and undo."""
+"""`tablewright tables …`: bring tables in, look at them, take them out, and undo."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tablewright.app import Exported, Tablewright
 
 commands = typer.Typer(help="Import, look at, change, keep up to date and export tables.", no_args_is_help=True)
-app.add_typer(commands, name="table")
-app.add_typer(commands, name="tables", hidden=True)
+app.add_typer(commands, name="tables")
+app.add_typer(commands, name="table", hidden=True)  # its old name
 
 Name = Annotated[str, typer.Option("--name", help="What to call the table (default: the file's name).")]
 Key = Annotated[str, typer.Option("--key", help="The column that names a row (default: the first text column).")]
@@ -79,7 +79,7 @@ def list_(json: Json = False) -> None:
     if json:
         output.print_json({"tables": tables})
     elif not tables:
-        output.say("No tables yet. Bring one in with `tablewright table import FILE`.")
+        output.say("No tables yet. Bring one in with `tablewright tables import FILE`.")
     else:
         lines = [
             [table.id, table.name, f"{table.rows:,}", str(table.fields), output.when(table.changed_at)]
@@ -146,7 +146,7 @@ def show(
             return
         output.print_rows(f"{head.name} ({output.many(count, 'row')})", head, shown, cost=cost)
         if row is None and count > len(shown):
-            output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `table export` writes all.")
+            output.say(f"… {count - len(shown):,} more rows; --rows N shows more, `tables export` writes all.")
         views.say_stale(head.id, len(await tablewright.stale(head.id)))
         spent = await tablewright.cost(head.id)
         if spent or cost:

@@ -113,7 +113,7 @@ def say_stale(table_id: str, count: int) -> None:
     """What the mark ~ means, and what to do about it."""
     if count:
         are, them = ("is", "it") if count == 1 else ("are", "them")
-        refresh = f"`tablewright table refresh {table_id}` fills {them} again"
+        refresh = f"`tablewright tables refresh {table_id}` fills {them} again"
         say(f"{many(count, 'cell')} (~) {are} stale: an input changed. {refresh}.")
 
 
@@ -257,4 +257,4 @@ def say_kept(done: Applied) -> None:
 
 
 def undo_command(head: ProposalHead) -> str:
-    return f"tablewright table rollback {head.table_id} --run {head.run_id}"
+    return f"tablewright tables rollback {head.table_id} --run {head.run_id}"
