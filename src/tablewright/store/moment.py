@@ -8,11 +8,10 @@ from difflib import get_close_matches
 from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, or_, select
 from sqlalchemy import Row as Record
 
+from tablewright.arrays import NDArray, np
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.parts import document_no, in_batches, number_of, part_id, parts_of
