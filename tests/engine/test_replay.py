@@ -136,9 +136,14 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize("web", [loopback, sample])
+WEBS = [
+    *[pytest.param(loopback, *way.values, id=str(way.id)) for way in WAYS],
+    pytest.param(sample, "pipeline", {}, id="sample"),
+]
+
+
 @pytest.mark.parametrize("model", ["rules", "model"])
-@pytest.mark.parametrize(("strategy", "params"), WAYS)
+@pytest.mark.parametrize(("web", "strategy", "params"), WEBS)
 async def test_a_second_run_buys_nothing_and_finds_the_same_also_when_all_servers_are_gone(
     web: Any, model: str, strategy: str, params: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

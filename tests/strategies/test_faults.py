@@ -17,10 +17,10 @@ from .test_lookup import model, thinking
 
 __all__ = ["model"]  # the fixture
 
-ROWS = 40
+ROWS = 25
 NAMES = [f"{first} {second}" for first in ("Acme", "Borealis", "Cobalt", "Dunmore", "Elmfield") for second in (
     "Turbines", "Looms", "Kilns", "Mills", "Pumps", "Forges", "Tiles", "Boats"
-)]  # fmt: skip
+)][:ROWS]  # fmt: skip
 
 
 def page_of(place: int, name: str) -> Page:
