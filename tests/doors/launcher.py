@@ -6,6 +6,7 @@ loading, which takes a second, is done once. Requests come as lines of JSON on s
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -15,6 +16,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process that forks must have no th
 
 import rich.progress
 import rich.table
+import typer.main
 
 import tablewright.app
 import tablewright.assembly
@@ -25,11 +27,16 @@ import tablewright.engine.recheck
 import tablewright.engine.retry
 import tablewright.strategies.pipeline
 from tablewright.doors.cli import main
+from tablewright.doors.cli.root import app
 
 LOADED = (rich, tablewright)
+COMMANDS = typer.main.get_command(app)
+typer.main.get_command = lambda _: COMMANDS  # put together once, too: it takes longer than most commands
 
 
 def serve() -> None:
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         request = json.loads(line)
         if os.fork() == 0:
