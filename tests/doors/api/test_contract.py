@@ -19,7 +19,7 @@ from tests.doors.api.using import FOUNDED, Api, served_api
 from tests.doors.server.serving import TOKEN
 from tests.patience import PATIENCE
 
-EXAMPLES = 3
+EXAMPLES = 4
 FEW = 2
 SLOW = {"POST /api/v1/documents"}
 """Each starts the processes that read files."""
