@@ -56,6 +56,7 @@ async def furnish(site: Site, folder: Path) -> dict[str, str]:
             "review": f"/review/{proposed.proposal_id}",
             "runs": "/runs",
             "run": f"/runs/{filled.run_id}",
+            "runs of a table": f"/runs?table={accepted}",
             "health": "/status",
             "documents": "/documents",
             "document": f"/documents/{await add_document(tablewright, folder)}",
