@@ -33,7 +33,7 @@ THINGS = (
     "thing_id",
     "token_id",
 )
-BESIDE = {"row_id": "1", "field": "Company", "file": "report.csv", "kind": "table", "name": "ann"}
+BESIDE = {"row_id": "1", "field": "Company", "file": "report.csv", "kind": "table", "name": "ann", "number": "1"}
 """Parameters that name nothing by themselves."""
 REQUIRED: dict[str, Any] = {
     "name": "Founded",
