@@ -11,7 +11,7 @@ from tablewright.decisions.decision import decide
 from tablewright.decisions.excerpt import excerpt, fitted
 from tablewright.decisions.judge_coverage import Answered, Judge, JudgeCoverage
 from tablewright.decisions.plan_patterns import Plan, PlanPatterns
-from tablewright.decisions.read import ReadRow, RowReading, RowToRead
+from tablewright.decisions.read import CellAnswer, Quoted, ReadRow, RowReading, RowToRead, verified
 from tablewright.decisions.support import JudgedValue, Support, ToSupport
 from tablewright.extraction.about import Subject
 from tablewright.models.model import LanguageModel
@@ -351,3 +351,14 @@ async def test_a_model_cannot_call_an_empty_row_covered(model: LanguageModel, en
     endpoint.otherwise = answer({"rating": "high", "weak": []})
     outcome = await decide(Judge(), coverage(Answered(field="B")), model, ignored)
     assert (outcome.decided.rating, outcome.decided.weak) == ("low", ("B",))
+
+
+def test_what_a_model_concluded_stays_judged_though_its_word_stands_in_the_quote() -> None:
+    size = Field(name="Size", type="select", options=("small", "large"))
+    page = Retrieved(origin="http://acme.example/jobs", text="A small team, a big hall.")
+    answers = [
+        CellAnswer(value="small", basis=basis, quotes=[Quoted(text=1, quote="A small team")])
+        for basis in ("stated", "judged")
+    ]
+    found = [verified(size, each, [page], {})[0] for each in answers]
+    assert [candidate.basis for candidates in found for candidate in candidates] == ["stated", "judged"]
