@@ -376,6 +376,14 @@ async def test_who_goes_back_to_an_earlier_product_gets_it_and_not_the_columns_o
         assert reply.buttons == (CONFIRM, EDIT)
 
 
+async def test_what_the_model_says_beside_a_source_is_not_lost(tmp_path: Path) -> None:
+    source = TURN | {"intent": "source", "product_type": "zorbler"}
+    async with with_turn(tmp_path, source, one=Page("Zorbler 3", "<p>The Zorbler 3 costs £20.</p>")) as chat:
+        await chat.say("/form product: zorbler", CONFIRM)
+        reply = await chat.say("says who?")
+        assert reply.text == f"{GLADLY}\nWhich value of which product is meant?"
+
+
 async def test_our_own_words_and_the_buttons_are_in_the_language_of_the_person(tmp_path: Path) -> None:
     said = [{"text": "Verstanden.", "cells": [], "calculation": ""}]
     wish = TURN | {"intent": "wish", "product_type": "Zorbler", "ready": True, "language": "de", "reply": said}

@@ -272,7 +272,7 @@ class Advising:
             for row in rows_of(table, turn.products or self._state.shown[:1])
             for field in fields_of(table, turn.about_columns)
         ]
-        return reply_of(said or lines(self._say("which value")))
+        return reply_of((*turn.said, *(said or lines(self._say("which value")))))
 
     async def look_up(self, turn: TurnTaken, columns: Sequence[str]) -> ChatReply:
         """What is not known yet of these columns, of the products that were asked about alone."""
@@ -280,7 +280,7 @@ class Advising:
         wanted = {(row.id, name) for row in rows for name in columns if row.cell(name).needs_work}
         notes = await self._comparison.fill(fields=columns, only=wanted) if wanted else []
         reply = await self.source(msgspec.structs.replace(turn, about_columns=tuple(columns)))
-        return reply_of((*turn.said, *reply.said), *notes)
+        return reply_of(reply.said, *notes)
 
     async def look_again(self, turn: TurnTaken, why: str) -> ChatReply:
         """Doubted, and looked for again: those cells alone."""
