@@ -11,10 +11,10 @@ from tablewright.decisions.figures import CONSTANTS, LONGEST, values_in, work_ou
 from tablewright.table.dates import OTHER_READING, read_dates
 
 _ISO = r"\d{4}-\d{2}-\d{2}"
-_STEP = re.compile(r"\s*([+-])\s*(?:(\d+)\s*\*\s*)?(\d+)\s*(day|week|month|year)s?", re.IGNORECASE)
+_STEP = re.compile(r"([+-])\s*(?:(\d+)\s*\*\s*)?(\d+)\s*(day|week|month|year)s?", re.IGNORECASE)
 """Of "+ 3 * 12 months" only the period must be written: how often it was renewed, the calendar tells."""
-_DATE_AND_STEPS = re.compile(rf"\s*({_ISO})((?:{_STEP.pattern})+)\s*", re.IGNORECASE)
-_DIFFERENCE = re.compile(rf"\(?\s*({_ISO})\s*-\s*({_ISO})\s*\)?")
+_DATE_AND_STEPS = re.compile(rf"\s*({_ISO})((?:\s*{_STEP.pattern})+)\s*", re.IGNORECASE)
+_DIFFERENCE = re.compile(rf"(?:\(\s*)?({_ISO})\s*-\s*({_ISO})(?:\s*\))?")
 
 
 def work_out_all(calculations: Sequence[str], texts: Sequence[str]) -> tuple[list[float], list[str], str]:

@@ -150,7 +150,7 @@ def test_an_e_mail_shows_who_wrote_what_and_names_what_is_attached() -> None:
 
 @pytest.mark.skipif(ocr.is_installed(), reason="it would be read")
 def test_an_image_says_how_to_read_it() -> None:
-    with pytest.raises(Unreadable, match=r"is an image\. To read images, install tablewright\[ocr\]"):
+    with pytest.raises(Unreadable, match=r"is an image\. To read images, run `pip install 'tablewright\[ocr\]'`"):
         parse(b"\x89PNG\r\n\x1a\n" + bytes(100), "photo.png")
 
 

@@ -35,6 +35,8 @@ FLAGS = (
 STARTING = 120
 PATIENCE = 60_000
 """Milliseconds for which a page may keep a test waiting."""
+CLOSING = 15
+"""Seconds after which a page that does not close is left open."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -141,7 +143,7 @@ async def close_all(context: playwright.BrowserContext, page: playwright.Page, s
     await context.clear_cookies()
     for opened in set(context.pages) - stuck:
         try:
-            async with asyncio.timeout(PATIENCE / 1_000):
+            async with asyncio.timeout(CLOSING):
                 await opened.wait_for_load_state()
                 if opened is page:
                     await forget(page)
